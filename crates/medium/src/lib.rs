@@ -1,1 +1,51 @@
-//! To be filled.
+//! The shared half-duplex Ethernet medium as a sans-IO engine, in bit times.
+//!
+//! [`Medium`] takes inputs, each with the instant at which it happens, and gives events and outputs as
+//! values. It holds the stations' transmit queues, their CSMA/CD machines (IEEE 802.3 clause 4) and the
+//! bus between them. What it does *not* contain: a clock, a socket, a thread, a file, an interface name,
+//! entropy, or the octets of a frame. The same configuration, seed and inputs give the same events, byte
+//! for byte, on every machine.
+//!
+//! # The contract with time
+//! - Every input carries a [`BitInstant`] that is not before [`Medium::now`].
+//! - At one instant, decisions come before signals: ends of timers, then arrivals from hosts, each in
+//!   order of station number, see the medium as it was just before that instant; then signals end; then
+//!   signals begin. So stations at distance 0 that start together collide, and a collision at exactly
+//!   `slot_time` is not late.
+//! - An [`Output`] is given out as soon as it is settled, with the instant at which it is due.
+//!
+//! ```
+//! use medium::{BitInstant, BitRate, Config, Destination, Frame, Input, Medium, Octets, StationId, Topology};
+//!
+//! let config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1);
+//! let mut medium = Medium::new(config).expect("a valid configuration");
+//! let frame = Frame::new(Octets::new(64), Destination::Station(StationId::new(1)));
+//! medium.handle_input(BitInstant::ZERO, Input::Offer { station: StationId::new(0), frame });
+//! while let Some(due) = medium.next_timeout() {
+//!     medium.handle_input(due, Input::Timeout);
+//! }
+//! assert_eq!(medium.tally().station(StationId::new(1)).frames_received_ok, 1);
+//! ```
+#![forbid(unsafe_code)]
+
+mod agenda;
+mod bus;
+mod config;
+mod csma_cd;
+mod event;
+mod frame;
+mod medium;
+mod receive;
+mod station;
+mod tally;
+mod time;
+mod topology;
+
+pub use config::{Config, ConfigError, Parameters};
+pub use csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+pub use event::{Cause, Event, Kind};
+pub use frame::{Destination, Frame, FrameId, StationId};
+pub use medium::{Input, Medium, Output};
+pub use tally::{Counters, MediumTally, Tally};
+pub use time::{BitInstant, BitRate, BitTimes, Octets};
+pub use topology::{Topology, TopologyError};

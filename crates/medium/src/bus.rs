@@ -1,0 +1,273 @@
+//! The medium between the stations: which transmissions are on it, and what is heard where, and when.
+//!
+//! ```text
+//!   at the source    |begin ........ end|
+//!   at a place d away      |begin+d ........ end+d|
+//! ```
+//! Transmissions are the only truth; carrier at a place is worked out from them when a station asks.
+//! Knows nothing of access methods, and nothing of what a station makes of what it hears.
+
+use crate::agenda::{Agenda, Due};
+use crate::frame::{Destination, FrameId, StationId};
+use crate::time::{BitInstant, BitTimes, Octets};
+use crate::topology::Topology;
+use std::collections::VecDeque;
+
+/// Counts transmissions on the bus, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TransmissionId(u64);
+
+impl TransmissionId {
+    pub fn new(number: u64) -> TransmissionId {
+        TransmissionId(number)
+    }
+
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// How a transmission goes on, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Course {
+    /// Going on; it ends at `end` unless a collision is detected.
+    OnAir { end: BitInstant },
+    /// Its sender detected a collision: jam, and silence from `end`.
+    Cut { end: BitInstant },
+    /// Sent to its last bit; silence from `end`.
+    Whole { end: BitInstant },
+}
+
+/// One attempt, as a signal.
+#[derive(Clone, Debug)]
+pub(crate) struct Transmission {
+    pub frame: FrameId,
+    pub size: Octets,
+    pub destination: Destination,
+    pub begin: BitInstant,
+    pub course: Course,
+    /// The collision that it took part in.
+    pub episode: Option<u64>,
+    /// Its deliveries have been given out.
+    pub settled: bool,
+}
+
+impl Transmission {
+    pub fn source(&self) -> StationId {
+        self.frame.station
+    }
+
+    /// The first instant of silence, once nothing can move it.
+    pub fn known_end(&self) -> Option<BitInstant> {
+        match self.course {
+            Course::OnAir { .. } => None,
+            Course::Cut { end } | Course::Whole { end } => Some(end),
+        }
+    }
+}
+
+/// Carrier at a place: from `begin` up to `end`, or still going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Carrier {
+    pub begin: BitInstant,
+    pub end: Option<BitInstant>,
+    /// The place's own station sent it.
+    pub own: bool,
+}
+
+/// The bus.
+#[derive(Debug)]
+pub(crate) struct Bus {
+    topology: Topology,
+    /// In order of begin; retired from the front when nothing depends on them any more.
+    transmissions: VecDeque<Transmission>,
+    first: u64,
+    /// How long an ended signal still matters to a station that asks: the inter-packet gap.
+    memory: BitTimes,
+    /// Stations that are told when a signal begins or ends at their place.
+    listeners: Vec<StationId>,
+    episodes: u64,
+}
+
+impl Bus {
+    pub fn new(topology: Topology, memory: BitTimes) -> Bus {
+        Bus { topology, transmissions: VecDeque::new(), first: 0, memory, listeners: Vec::new(), episodes: 0 }
+    }
+
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// The transmission `id`, which has not been retired.
+    pub fn get(&self, id: TransmissionId) -> &Transmission {
+        &self.transmissions[(id.0 - self.first) as usize]
+    }
+
+    pub fn get_mut(&mut self, id: TransmissionId) -> &mut Transmission {
+        &mut self.transmissions[(id.0 - self.first) as usize]
+    }
+
+    /// A station starts to send at `now`. Whoever listens will hear it when it gets there.
+    pub fn begin(&mut self, now: BitInstant, transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
+        self.retire(now);
+        let id = TransmissionId(self.first + self.transmissions.len() as u64);
+        let source = transmission.source();
+        for &place in self.listeners.iter().filter(|&&place| place != source) {
+            agenda.push(Due::signal_begin(now + self.topology.distance(source, place), place, id));
+        }
+        // Its own signal meets at once whatever is already there; asked when signals begin.
+        if self.transmissions.iter().any(|other| self.may_still_sound(other, source, now)) {
+            agenda.push(Due::signal_begin(now, source, id));
+        }
+        self.transmissions.push_back(transmission);
+        id
+    }
+
+    fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
+        let distance = self.topology.distance(other.source(), place);
+        other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now
+    }
+
+    /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
+    pub fn end(&mut self, now: BitInstant, id: TransmissionId, whole: bool, agenda: &mut Agenda) {
+        let (first, topology, stations) = (self.first, &self.topology, self.topology.stations());
+        let transmission = &mut self.transmissions[(id.0 - first) as usize];
+        transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
+        let source = transmission.source();
+        let mut hear = |place| agenda.push(Due::signal_end(now + topology.distance(source, place), place, id));
+        let everyone = match transmission.destination {
+            Destination::All => {
+                (0..stations as u16).map(StationId::new).filter(|&place| place != source).for_each(&mut hear);
+                true
+            }
+            Destination::Station(addressee) if addressee != source => {
+                hear(addressee);
+                false
+            }
+            Destination::Station(_) | Destination::Nobody => false,
+        };
+        if !everyone {
+            let addressee = transmission.destination;
+            let told = |place: &&StationId| **place != source && addressee != Destination::Station(**place);
+            self.listeners.iter().filter(told).copied().for_each(hear);
+        }
+    }
+
+    /// From now on `place` is told of signals that begin or end there; those under way are in the agenda.
+    pub fn listen(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
+        if self.listeners.contains(&place) {
+            return;
+        }
+        self.listeners.push(place);
+        for (number, other) in (self.first..).zip(&self.transmissions) {
+            let (id, distance) = (TransmissionId(number), self.topology.distance(other.source(), place));
+            if other.begin + distance >= now && other.source() != place {
+                agenda.push(Due::signal_begin(other.begin + distance, place, id));
+            }
+            // An addressee has the end in the agenda already, and must not receive twice.
+            let told = other.destination == Destination::Station(place) || other.destination == Destination::All;
+            let ended = other.known_end().filter(|&end| end <= now && end + distance >= now);
+            if let Some(end) = ended.filter(|_| !told || other.source() == place) {
+                agenda.push(Due::signal_end(end + distance, place, id));
+            }
+        }
+    }
+
+    /// `place` no longer cares.
+    pub fn ignore(&mut self, place: StationId) {
+        self.listeners.retain(|&listener| listener != place);
+    }
+
+    /// Carrier at `place` that began before `now`, in order of begin, into `into`.
+    pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
+        into.clear();
+        into.extend(self.transmissions.iter().filter_map(|transmission| {
+            let distance = self.topology.distance(transmission.source(), place);
+            let begin = transmission.begin + distance;
+            let end = transmission.known_end().map(|end| end + distance);
+            (begin < now).then_some(Carrier { begin, end, own: transmission.source() == place })
+        }));
+        into.sort_unstable();
+    }
+
+    /// Signals of others that are at `place` at `now`, ends and begins of that instant included.
+    pub fn signals_of_others(&self, place: StationId, now: BitInstant) -> impl Iterator<Item = TransmissionId> {
+        (self.first..).zip(&self.transmissions).filter_map(move |(number, other)| {
+            let sounds = other.source() != place && self.may_still_sound(other, place, now);
+            sounds.then_some(TransmissionId(number))
+        })
+    }
+
+    /// Nothing sounds at `place` once the signals that end at `now` have ended and before others begin.
+    pub fn silent(&self, place: StationId, now: BitInstant) -> bool {
+        self.transmissions.iter().all(|transmission| {
+            let distance = self.topology.distance(transmission.source(), place);
+            transmission.begin + distance >= now || transmission.known_end().is_some_and(|end| end + distance <= now)
+        })
+    }
+
+    /// Another signal was at `place` while this one was.
+    pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
+        self.others(id).any(|other| self.overlap_at(place, self.get(id), other))
+    }
+
+    /// The receiver's own station sent while this one was there.
+    pub fn spoke_over(&self, place: StationId, id: TransmissionId) -> bool {
+        self.others(id).any(|other| other.source() == place && self.overlap_at(place, self.get(id), other))
+    }
+
+    fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
+        (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.0).map(|(_, other)| other)
+    }
+
+    fn overlap_at(&self, place: StationId, one: &Transmission, other: &Transmission) -> bool {
+        let (d1, d2) = (self.topology.distance(one.source(), place), self.topology.distance(other.source(), place));
+        let before =
+            |a: &Transmission, da, b: &Transmission, db| a.known_end().is_some_and(|end| end + da <= b.begin + db);
+        !before(one, d1, other, d2) && !before(other, d2, one, d1)
+    }
+
+    /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.
+    ///
+    /// A signal that ended at the source before this one began is ahead of it at every place, since no
+    /// way round is shorter than the straight one.
+    pub fn alone(&self, id: TransmissionId) -> bool {
+        let this = self.get(id);
+        self.others(id).all(|other| {
+            let distance = self.topology.distance(other.source(), this.source());
+            other.known_end().is_some_and(|end| end + distance <= this.begin)
+        })
+    }
+
+    /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
+    pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
+        let met: Vec<TransmissionId> = self.signals_of_others(place, now).chain([id]).collect();
+        let known = met.iter().filter_map(|&one| self.get(one).episode).min();
+        let episode = known.unwrap_or_else(|| {
+            self.episodes += 1;
+            self.episodes
+        });
+        for one in met {
+            self.get_mut(one).episode.get_or_insert(episode);
+        }
+        episode
+    }
+
+    /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
+    fn retire(&mut self, now: BitInstant) {
+        while let Some(oldest) = self.transmissions.front() {
+            let Some(end) = oldest.known_end() else { return };
+            let over = end + self.topology.farthest(oldest.source()) + self.memory;
+            let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
+            if over > unfinished.map_or(now, |other| other.begin) {
+                return;
+            }
+            self.transmissions.pop_front();
+            self.first += 1;
+        }
+    }
+
+    fn finished(&self, transmission: &Transmission, now: BitInstant) -> bool {
+        transmission.known_end().is_some_and(|end| end + self.topology.farthest(transmission.source()) < now)
+    }
+}

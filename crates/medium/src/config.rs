@@ -1,0 +1,179 @@
+//! What a medium is made from, and the values of IEEE 802.3 for it.
+
+use crate::time::{BitRate, BitTimes, Octets};
+use crate::topology::Topology;
+use std::fmt;
+use std::num::NonZeroU32;
+
+/// The parameters of the CSMA/CD method (802.3, 4.4.2), under the standard's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// slotTime: the unit of backoff, and the collision window.
+    pub slot_time: BitTimes,
+    /// interPacketGap: silence between two packets.
+    pub inter_packet_gap: BitTimes,
+    /// interPacketGapPart1: while it runs, carrier restarts it; at most 2/3 of the gap.
+    pub inter_packet_gap_part_1: BitTimes,
+    /// attemptLimit: attempts per frame, the first included.
+    pub attempt_limit: NonZeroU32,
+    /// backoffLimit: the collision from which the range of the delay grows no further.
+    pub backoff_limit: u32,
+    /// jamSize.
+    pub jam_size: BitTimes,
+    /// maxBasicFrameSize, from destination address to FCS; a VLAN tag may add 4.
+    pub max_frame_size: Octets,
+    /// minFrameSize, from destination address to FCS; shorter frames are padded.
+    pub min_frame_size: Octets,
+    /// maxDeferTime: a longer wait is an excessive deferral.
+    pub max_defer_time: BitTimes,
+}
+
+impl Parameters {
+    /// The values for 10 and 100 Mb/s (802.3, table 4-2).
+    pub const IEEE_802_3: Parameters = Parameters {
+        slot_time: BitTimes::new(512),
+        inter_packet_gap: BitTimes::new(96),
+        inter_packet_gap_part_1: BitTimes::new(64),
+        attempt_limit: NonZeroU32::new(16).unwrap(),
+        backoff_limit: 10,
+        jam_size: BitTimes::new(32),
+        max_frame_size: Octets::new(1518),
+        min_frame_size: Octets::new(64),
+        max_defer_time: BitTimes::new(24_288),
+    };
+}
+
+/// Everything a [`Medium`](crate::Medium) is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Bits per second. The engine itself counts bit times only; carried for those who convert.
+    pub rate: BitRate,
+    /// Where the stations are.
+    pub topology: Topology,
+    /// Timing and limits.
+    pub parameters: Parameters,
+    /// Frames that a station's transmit queue holds, the one being sent included.
+    pub queue_limit: usize,
+    /// What every random draw follows from, one stream a station.
+    pub seed: u64,
+    /// Keep events for [`Medium::poll_event`](crate::Medium::poll_event). The tally needs none kept.
+    pub keep_events: bool,
+    /// Keep outputs for [`Medium::poll_output`](crate::Medium::poll_output).
+    pub keep_outputs: bool,
+}
+
+impl Config {
+    /// The most stations on one medium (802.3, 8.1.1.3 for 10 Mb/s; also 13.3).
+    pub const MAX_STATIONS: usize = 1024;
+    /// Frames in a transmit queue unless said otherwise.
+    pub const DEFAULT_QUEUE_LIMIT: usize = 100;
+
+    /// The standard's parameters at `rate` over `topology`, events and outputs kept.
+    pub const fn new(rate: BitRate, topology: Topology, seed: u64) -> Config {
+        Config {
+            rate,
+            topology,
+            parameters: Parameters::IEEE_802_3,
+            queue_limit: Config::DEFAULT_QUEUE_LIMIT,
+            seed,
+            keep_events: true,
+            keep_outputs: true,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let p = &self.parameters;
+        let stations = self.topology.stations();
+        let rules = [
+            (1..=Config::MAX_STATIONS).contains(&stations).then_some(()).ok_or(ConfigError::Stations { stations }),
+            rule(self.topology.fits(), "distance", "at most 2^31 BT"),
+            rule(self.queue_limit > 0, "queue_limit", "at least 1 frame"),
+            rule(in_range(p.slot_time.get()), "slot_time", "1 to 2^31 BT"),
+            rule(in_range(p.inter_packet_gap.get()), "inter_packet_gap", "1 to 2^31 BT"),
+            rule(
+                p.inter_packet_gap_part_1.get() * 3 <= p.inter_packet_gap.get() * 2,
+                "inter_packet_gap_part_1",
+                "at most two thirds of inter_packet_gap",
+            ),
+            rule(p.backoff_limit <= 31, "backoff_limit", "at most 31"),
+            rule(in_range(p.jam_size.get()), "jam_size", "1 to 2^31 BT"),
+            // A signal is never shorter than a gap, so carrier cannot come and go within part 2.
+            rule(
+                64 + p.jam_size.get() >= p.inter_packet_gap.get(),
+                "inter_packet_gap",
+                "no longer than the shortest fragment (64 BT and jam_size)",
+            ),
+            rule(
+                (18..=p.max_frame_size.get()).contains(&p.min_frame_size.get()),
+                "min_frame_size",
+                "18 octets to max_frame_size",
+            ),
+            rule(p.max_frame_size.get() <= 65_535, "max_frame_size", "at most 65,535 octets"),
+        ];
+        rules.into_iter().collect()
+    }
+}
+
+fn in_range(bits: u64) -> bool {
+    (1..=1 << 31).contains(&bits)
+}
+
+fn rule(holds: bool, parameter: &'static str, allowed: &'static str) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError::Parameter { parameter, allowed }) }
+}
+
+/// Why a configuration makes no medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No station, or more than 802.3 allows.
+    Stations {
+        /// How many were asked for.
+        stations: usize,
+    },
+    /// A parameter is out of its range.
+    Parameter {
+        /// Its name.
+        parameter: &'static str,
+        /// What would be right.
+        allowed: &'static str,
+    },
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ConfigError::Stations { stations } => {
+                write!(f, "a medium with {stations} stations: 802.3 allows 1 to {} of them", Config::MAX_STATIONS)
+            }
+            ConfigError::Parameter { parameter, allowed } => write!(f, "{parameter} is out of range: {allowed}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_allows_1_to_1024_stations() {
+        let check = |stations| Config::new(BitRate::MBIT_10, Topology::star(stations, 0), 1).check();
+        assert_eq!(check(0), Err(ConfigError::Stations { stations: 0 }));
+        assert_eq!(check(1), Ok(()));
+        assert_eq!(check(1024), Ok(()));
+        assert_eq!(check(2000), Err(ConfigError::Stations { stations: 2000 }));
+    }
+
+    #[test]
+    fn part_1_takes_two_thirds_of_the_gap_at_most() {
+        let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1);
+        config.parameters.inter_packet_gap_part_1 = BitTimes::new(65);
+        let error = config.check().expect_err("65 of 96 is too long");
+        assert_eq!(
+            error.to_string(),
+            "inter_packet_gap_part_1 is out of range: at most two thirds of inter_packet_gap"
+        );
+    }
+}

@@ -1,0 +1,421 @@
+//! CSMA/CD: the two machines of a station (802.3, 4.2.3.2 and 4.2.8), and what they do to the medium.
+//!
+//! *Deference* watches carrier at the station's place; *Transmit* sends a frame, and after backoff waits
+//! for Deference. Both tables stand here and nowhere else; `None` is what cannot be, our own mistake.
+//!
+//! ```text
+//!           FrameReady            MediumFree            Timeout: transmitted
+//!   Idle ─────────────► Waiting ─────────────► Trans- ─────────────────────► next frame, or Idle
+//!                       ToSend                 mitting
+//!                         ▲                      │ Collision
+//!                         │ Timeout              ▼
+//!                      BackingOff ◄────────── Jamming ─────────────────────► discarded after attempt 16
+//!                                   Timeout
+//! ```
+
+use crate::bus::{Carrier, Course, Transmission};
+use crate::config::Parameters;
+use crate::event::{Cause, Kind};
+use crate::frame::{PREAMBLE_AND_SFD, StationId};
+use crate::medium::Medium;
+use crate::time::BitInstant;
+
+/// States of the transmit machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transmit {
+    /// No frame.
+    Idle,
+    /// A frame is ready, and the station defers.
+    WaitingToSend,
+    /// Preamble or frame is on the medium.
+    Transmitting,
+    /// A collision was detected: the preamble is finished, then the jam is sent.
+    Jamming,
+    /// Waiting for the slots that were drawn; carrier does not stop the timer.
+    BackingOff,
+}
+
+/// What the transmit machine is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransmitInput {
+    /// A frame came to the head of the queue, or joined those behind it.
+    FrameReady,
+    /// Deference lets the station send.
+    MediumFree,
+    /// Another signal is at the station's place while it sends.
+    Collision,
+    /// The timer of the present state ended.
+    Timeout,
+    /// The station is taken off the medium.
+    Detach,
+}
+
+/// What the transmit machine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransmitAct {
+    /// Nothing changes.
+    Stay,
+    /// Ask Deference: send at once, or wait.
+    Wait,
+    /// Begin to send.
+    Attempt,
+    /// Finish the preamble and send the jam.
+    Jam,
+    /// The last bit is out: the frame is transmitted.
+    Finish,
+    /// The jam is out: draw slots, or discard the frame.
+    BackOff,
+    /// Discard all frames.
+    Abandon,
+}
+
+impl Transmit {
+    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
+    pub const fn act(self, input: TransmitInput) -> Option<TransmitAct> {
+        use {Transmit as S, TransmitAct as A, TransmitInput as I};
+        match (self, input) {
+            (S::Idle, I::FrameReady) => Some(A::Wait),
+            (S::Idle, I::Detach) => Some(A::Stay),
+            (S::Idle, I::MediumFree | I::Collision | I::Timeout) => None,
+            (S::WaitingToSend, I::FrameReady) => Some(A::Stay),
+            (S::WaitingToSend, I::MediumFree) => Some(A::Attempt),
+            (S::WaitingToSend, I::Detach) => Some(A::Abandon),
+            (S::WaitingToSend, I::Collision | I::Timeout) => None,
+            (S::Transmitting, I::FrameReady | I::Detach) => Some(A::Stay),
+            (S::Transmitting, I::Collision) => Some(A::Jam),
+            (S::Transmitting, I::Timeout) => Some(A::Finish),
+            (S::Transmitting, I::MediumFree) => None,
+            (S::Jamming, I::FrameReady | I::Collision | I::Detach) => Some(A::Stay),
+            (S::Jamming, I::Timeout) => Some(A::BackOff),
+            (S::Jamming, I::MediumFree) => None,
+            (S::BackingOff, I::FrameReady) => Some(A::Stay),
+            (S::BackingOff, I::Timeout) => Some(A::Wait),
+            (S::BackingOff, I::Detach) => Some(A::Abandon),
+            (S::BackingOff, I::MediumFree | I::Collision) => None,
+        }
+    }
+}
+
+/// States of the deference machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deference {
+    /// The station may send.
+    Free,
+    /// Carrier, or its own transmission.
+    Busy,
+    /// Silence, not yet long enough: carrier starts it anew.
+    GapPart1,
+    /// The rest of the gap: runs to its end whatever carrier says.
+    GapPart2,
+}
+
+/// What the deference machine is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeferenceInput {
+    /// A signal begins at the station's place.
+    CarrierOn,
+    /// The last signal ends at the station's place.
+    CarrierOff,
+    /// The timer of the present part of the gap ended.
+    Timeout,
+}
+
+/// What the deference machine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeferenceAct {
+    /// Nothing changes.
+    Stay,
+    /// Forget the gap and wait for silence.
+    Yield,
+    /// Start part 1 of the gap, or, right after one's own transmission, the whole of it as part 2.
+    StartGap,
+    /// Start part 2 of the gap.
+    StartPart2,
+    /// Let the waiting frame go.
+    Release,
+}
+
+impl Deference {
+    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
+    pub const fn act(self, input: DeferenceInput) -> Option<DeferenceAct> {
+        use {Deference as S, DeferenceAct as A, DeferenceInput as I};
+        match (self, input) {
+            (S::Free, I::CarrierOn) => Some(A::Yield),
+            (S::Free, I::CarrierOff) => Some(A::Stay),
+            (S::Free, I::Timeout) => None,
+            (S::Busy, I::CarrierOn) => Some(A::Stay),
+            (S::Busy, I::CarrierOff) => Some(A::StartGap),
+            (S::Busy, I::Timeout) => None,
+            (S::GapPart1, I::CarrierOn) => Some(A::Yield),
+            (S::GapPart1, I::CarrierOff) => Some(A::Stay),
+            (S::GapPart1, I::Timeout) => Some(A::StartPart2),
+            (S::GapPart2, I::CarrierOn | I::CarrierOff) => Some(A::Stay),
+            (S::GapPart2, I::Timeout) => Some(A::Release),
+        }
+    }
+}
+
+/// Whether signals that end at the instant itself have ended yet, for the one who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum View {
+    /// As decisions see it: just before the instant.
+    Before,
+    /// As told when signals end.
+    AfterEnds,
+}
+
+/// Deference at a place, and when its timer ends if it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Deferring {
+    state: Deference,
+    until: Option<BitInstant>,
+}
+
+impl Deferring {
+    /// Works out what Deference would be if it had watched all along.
+    ///
+    /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
+    /// stretch of carrier can matter.
+    fn from_history(history: &[Carrier], now: BitInstant, view: View, parameters: &Parameters) -> Deferring {
+        let mut stretch: Option<Carrier> = None;
+        // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
+        let mut unstoppable = None;
+        for &carrier in history {
+            stretch = Some(match stretch {
+                Some(so_far) => match so_far.end {
+                    Some(end) if carrier.begin >= end => {
+                        let gap_end = end + parameters.inter_packet_gap;
+                        let restarts = !so_far.own && carrier.begin < end + parameters.inter_packet_gap_part_1;
+                        unstoppable = (!restarts && carrier.begin < gap_end).then_some(gap_end);
+                        carrier
+                    }
+                    end => Carrier {
+                        begin: so_far.begin,
+                        end: end.zip(carrier.end).map(|(a, b)| a.max(b)),
+                        own: so_far.own || carrier.own,
+                    },
+                },
+                None => carrier,
+            });
+        }
+        let sounds = |end: BitInstant| if view == View::Before { end >= now } else { end > now };
+        match stretch {
+            None => Deferring { state: Deference::Free, until: None },
+            Some(Carrier { end: Some(end), own, .. }) if !sounds(end) => {
+                Deferring::silent_since(end, own, now, parameters)
+            }
+            Some(_) => match unstoppable.filter(|&gap_end| gap_end > now) {
+                Some(gap_end) => Deferring { state: Deference::GapPart2, until: Some(gap_end) },
+                None => Deferring { state: Deference::Busy, until: None },
+            },
+        }
+    }
+
+    fn silent_since(end: BitInstant, own: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
+        let part_1_end = end + parameters.inter_packet_gap_part_1;
+        let gap_end = end + parameters.inter_packet_gap;
+        if now >= gap_end {
+            Deferring { state: Deference::Free, until: None }
+        } else if own || now >= part_1_end {
+            Deferring { state: Deference::GapPart2, until: Some(gap_end) }
+        } else {
+            Deferring { state: Deference::GapPart1, until: Some(part_1_end) }
+        }
+    }
+}
+
+/// What the two machines do to the medium.
+impl Medium {
+    /// Tells the transmit machine of `station`. The only place where its acts are chosen.
+    pub(crate) fn tell_transmit(&mut self, station: StationId, input: TransmitInput) {
+        let state = self.station(station).transmit;
+        match state.act(input) {
+            Some(TransmitAct::Stay) => {}
+            Some(TransmitAct::Wait) => self.wait(station),
+            Some(TransmitAct::Attempt) => self.attempt(station),
+            Some(TransmitAct::Jam) => self.jam(station),
+            Some(TransmitAct::Finish) => self.finish(station),
+            Some(TransmitAct::BackOff) => self.back_off(station),
+            Some(TransmitAct::Abandon) => self.abandon(station),
+            None => panic!("{input:?} in {state:?} of {station}"),
+        }
+    }
+
+    /// Tells the deference machine of `station`, which waits to send.
+    pub(crate) fn tell_deference(&mut self, station: StationId, input: DeferenceInput) {
+        let state = self.station(station).deference;
+        match state.act(input) {
+            Some(DeferenceAct::Stay) => {}
+            Some(DeferenceAct::Yield) => self.defer(station, Deferring { state: Deference::Busy, until: None }),
+            Some(DeferenceAct::StartGap) => {
+                let deferring = self.deferring(station, View::AfterEnds);
+                self.defer(station, deferring);
+            }
+            Some(DeferenceAct::StartPart2) => {
+                let parameters = &self.config.parameters;
+                let rest = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
+                let until = Some(self.instant() + crate::BitTimes::new(rest));
+                self.defer(station, Deferring { state: Deference::GapPart2, until });
+            }
+            Some(DeferenceAct::Release) => self.tell_transmit(station, TransmitInput::MediumFree),
+            None => panic!("{input:?} in {state:?} of {station}"),
+        }
+    }
+
+    fn deferring(&mut self, station: StationId, view: View) -> Deferring {
+        let (now, mut history) = (self.instant(), std::mem::take(&mut self.history));
+        self.bus.carrier(station, now, &mut history);
+        let deferring = Deferring::from_history(&history, now, view, &self.config.parameters);
+        self.history = history;
+        deferring
+    }
+
+    fn defer(&mut self, station: StationId, deferring: Deferring) {
+        self.station_mut(station).deference = deferring.state;
+        match deferring.until {
+            Some(until) => self.set_timer(station, until),
+            None => self.stop_timer(station),
+        }
+    }
+
+    fn wait(&mut self, station: StationId) {
+        let (now, deferring) = (self.instant(), self.deferring(station, View::Before));
+        let this = self.station_mut(station);
+        this.transmit = Transmit::WaitingToSend;
+        this.ready_since = now;
+        if deferring.state == Deference::Free {
+            return self.tell_transmit(station, TransmitInput::MediumFree);
+        }
+        let attempt = this.attempt();
+        this.deferred |= attempt == 1;
+        let frame = this.frame();
+        self.emit(station, frame, Kind::Defer { attempt });
+        self.bus.listen(now, station, &mut self.agenda);
+        self.defer(station, deferring);
+    }
+
+    fn attempt(&mut self, station: StationId) {
+        let (now, max_defer_time) = (self.instant(), self.config.parameters.max_defer_time);
+        let this = self.station_mut(station);
+        let excessive_deferral = !this.excessive_deferral && now - this.ready_since > max_defer_time;
+        this.excessive_deferral |= excessive_deferral;
+        this.transmit = Transmit::Transmitting;
+        this.begin = now;
+        let (frame, attempt, head) = (this.frame(), this.attempt(), *this.head());
+        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral });
+
+        let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let transmission = Transmission {
+            frame,
+            size: head.size,
+            destination: head.destination,
+            begin: now,
+            course: Course::OnAir { end },
+            episode: None,
+            settled: false,
+        };
+        let id = self.bus.begin(now, transmission, &mut self.agenda);
+        self.bus.listen(now, station, &mut self.agenda);
+        self.station_mut(station).transmission = Some(id);
+        self.set_timer(station, end);
+        self.expect_settled(id);
+    }
+
+    /// ```text
+    ///   begin          collision                  or, in the preamble:  begin  collision
+    ///     |preamble|frame..|jam 32|                                       |preamble 64  |jam 32|
+    /// ```
+    fn jam(&mut self, station: StationId) {
+        let (now, parameters) = (self.instant(), self.config.parameters);
+        let this = self.station_mut(station);
+        this.transmit = Transmit::Jamming;
+        let (begin, frame, attempt) = (this.begin, this.frame(), this.attempt());
+        let id = this.transmission.expect("a station that sends has a transmission");
+        let end = now.max(begin + PREAMBLE_AND_SFD) + parameters.jam_size;
+        let episode = self.bus.join_episode(station, now, id);
+        let transmission = self.bus.get_mut(id);
+        assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
+        transmission.course = Course::Cut { end };
+        self.set_timer(station, end);
+        let late = now - begin > parameters.slot_time;
+        self.emit(station, frame, Kind::Collision { attempt, late, episode });
+    }
+
+    fn finish(&mut self, station: StationId) {
+        let now = self.instant();
+        let this = self.station_mut(station);
+        let (frame, size, begin) = (this.frame(), this.head().size, this.begin);
+        let transmitted = Kind::Transmitted {
+            size,
+            attempts: this.attempt(),
+            deferred: this.deferred,
+            access_delay: begin - this.head_since,
+            mac_delay: now - this.head().arrived,
+        };
+        self.emit(station, frame, transmitted);
+        self.end_transmission(station, true);
+        self.next_frame(station);
+    }
+
+    fn back_off(&mut self, station: StationId) {
+        let (now, slot_time) = (self.instant(), self.config.parameters.slot_time);
+        let this = self.station_mut(station);
+        let (frame, attempt) = (this.frame(), this.attempt());
+        self.emit(station, frame, Kind::JamEnd { attempt });
+        self.end_transmission(station, false);
+        let this = self.station_mut(station);
+        if !this.attached {
+            return self.abandon(station);
+        }
+        let word = this.generator.next_u64();
+        let Some(slots) = this.backoff.collide(word) else {
+            self.emit(station, frame, Kind::Discarded { cause: Cause::ExcessiveCollisions, attempts: attempt });
+            self.release(frame);
+            return self.next_frame(station);
+        };
+        this.transmit = Transmit::BackingOff;
+        self.set_timer(station, now + slot_time * slots);
+        self.emit(station, frame, Kind::Backoff { attempt, slots });
+    }
+
+    fn end_transmission(&mut self, station: StationId, whole: bool) {
+        let now = self.instant();
+        let id = self.station_mut(station).transmission.take().expect("a station that sends has a transmission");
+        self.bus.end(now, id, whole, &mut self.agenda);
+        self.bus.ignore(station);
+        if whole {
+            self.settle_after_end(id);
+        }
+    }
+
+    /// The frame at the head is done with; the next one starts at once, without backoff.
+    fn next_frame(&mut self, station: StationId) {
+        let now = self.instant();
+        let this = self.station_mut(station);
+        this.queue.pop_front();
+        this.transmit = Transmit::Idle;
+        this.renew_head(now);
+        if !this.attached {
+            self.abandon(station);
+        } else if !this.queue.is_empty() {
+            self.tell_transmit(station, TransmitInput::FrameReady);
+        }
+    }
+
+    /// Discards every frame of a station that is off the medium.
+    fn abandon(&mut self, station: StationId) {
+        self.bus.ignore(station);
+        self.stop_timer(station);
+        let now = self.instant();
+        let this = self.station_mut(station);
+        let mut attempts = this.backoff.attempts();
+        this.transmit = Transmit::Idle;
+        this.renew_head(now);
+        while let Some(queued) = self.station_mut(station).queue.pop_front() {
+            let frame = crate::FrameId { station, serial: queued.serial };
+            self.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts });
+            self.release(frame);
+            attempts = 0;
+        }
+    }
+}

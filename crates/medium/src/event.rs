@@ -1,0 +1,173 @@
+//! The one vocabulary of facts on the medium. Counters, log, capture and views are folds of it.
+
+use crate::frame::{FrameId, StationId};
+use crate::time::{BitInstant, BitTimes, Octets};
+use std::fmt;
+
+/// One fact: what happened to which frame, where, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub at: BitInstant,
+    /// The station at which it happened: the frame's own, or the one that received.
+    pub station: StationId,
+    /// The frame.
+    pub frame: FrameId,
+    /// What.
+    pub kind: Kind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The host handed the frame to its MAC.
+    Offered {
+        /// Length from destination address to FCS, as handed over.
+        size: Octets,
+    },
+    /// The transmit queue was full, and the frame was dropped at its tail.
+    QueueDrop,
+    /// The frame was ready, but the station had to defer.
+    Defer {
+        /// Which attempt waits, from 1.
+        attempt: u32,
+    },
+    /// The station began to send.
+    Attempt {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// This frame waited longer than maxDeferTime, for the first time.
+        excessive_deferral: bool,
+    },
+    /// The station detected a collision while it sent.
+    Collision {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// Later than slotTime after the first bit of the preamble.
+        late: bool,
+        /// Which overlap on the medium, from 1; all its parties name the same one.
+        episode: u64,
+    },
+    /// Preamble and jam were sent to the end.
+    JamEnd {
+        /// Which attempt, from 1.
+        attempt: u32,
+    },
+    /// The station chose how long to wait.
+    Backoff {
+        /// Which attempt collided, from 1.
+        attempt: u32,
+        /// The delay, in slots, from the end of the jam.
+        slots: u64,
+    },
+    /// The frame went out to its last bit, and the station knew of no collision.
+    Transmitted {
+        /// Padded length, from destination address to FCS.
+        size: Octets,
+        /// How many attempts it took.
+        attempts: u32,
+        /// It was delayed on its first attempt.
+        deferred: bool,
+        /// From the head of the queue to the first bit of this attempt.
+        access_delay: BitTimes,
+        /// From its arrival in the queue to its last bit.
+        mac_delay: BitTimes,
+    },
+    /// The frame will never be sent.
+    Discarded {
+        /// Why.
+        cause: Cause,
+        /// How many attempts had been made.
+        attempts: u32,
+    },
+    /// The addressed station received the frame whole.
+    Delivered {
+        /// Padded length, from destination address to FCS.
+        size: Octets,
+    },
+    /// The addressed station heard the frame cut short below minFrameSize.
+    Fragment {
+        /// Bits after preamble and SFD.
+        bits: BitTimes,
+    },
+    /// The addressed station heard a long enough frame with a bad FCS.
+    Damaged {
+        /// Bits after preamble and SFD.
+        bits: BitTimes,
+    },
+}
+
+/// Why a frame was discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// attemptLimit attempts collided.
+    ExcessiveCollisions,
+    /// Below 14 octets without FCS: there is no whole header.
+    TooShort,
+    /// Above maxBasicFrameSize, the tag allowed for.
+    TooLong,
+    /// The station was taken off the medium.
+    Detached,
+}
+
+impl Cause {
+    /// The cause's name in logs and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Cause::ExcessiveCollisions => "excessive_collisions",
+            Cause::TooShort => "too_short",
+            Cause::TooLong => "too_long",
+            Cause::Detached => "detached",
+        }
+    }
+}
+
+impl Kind {
+    /// The kind's name in logs.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Kind::Offered { .. } => "offered",
+            Kind::QueueDrop => "queue_drop",
+            Kind::Defer { .. } => "defer",
+            Kind::Attempt { .. } => "attempt",
+            Kind::Collision { .. } => "collision",
+            Kind::JamEnd { .. } => "jam_end",
+            Kind::Backoff { .. } => "backoff",
+            Kind::Transmitted { .. } => "transmitted",
+            Kind::Discarded { .. } => "discarded",
+            Kind::Delivered { .. } => "delivered",
+            Kind::Fragment { .. } => "fragment",
+            Kind::Damaged { .. } => "damaged",
+        }
+    }
+}
+
+/// One line of a trace: instant in bit times, station, kind, frame, and what belongs to the kind.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>8} {:<3} {:<11} {}", self.at.get(), self.station.to_string(), self.kind.name(), self.frame)?;
+        match self.kind {
+            Kind::Offered { size } => write!(f, " size={}", size.get()),
+            Kind::QueueDrop => Ok(()),
+            Kind::Defer { attempt } | Kind::JamEnd { attempt } => write!(f, " attempt={attempt}"),
+            Kind::Attempt { attempt, excessive_deferral } => {
+                write!(f, " attempt={attempt}{}", if excessive_deferral { " excessive_deferral" } else { "" })
+            }
+            Kind::Collision { attempt, late, episode } => {
+                write!(f, " attempt={attempt} episode={episode}{}", if late { " late" } else { "" })
+            }
+            Kind::Backoff { attempt, slots } => write!(f, " attempt={attempt} slots={slots}"),
+            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay } => write!(
+                f,
+                " size={} attempts={attempts} access_delay={} mac_delay={}{}",
+                size.get(),
+                access_delay.get(),
+                mac_delay.get(),
+                if deferred { " deferred" } else { "" }
+            ),
+            Kind::Discarded { cause, attempts } => write!(f, " cause={} attempts={attempts}", cause.name()),
+            Kind::Delivered { size } => write!(f, " size={}", size.get()),
+            Kind::Fragment { bits } | Kind::Damaged { bits } => write!(f, " bits={}", bits.get()),
+        }
+    }
+}

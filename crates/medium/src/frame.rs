@@ -1,0 +1,84 @@
+//! What the medium knows of a frame: who offers it, its length, and whom it is for. Never its octets.
+
+use crate::time::{BitInstant, BitTimes, Octets};
+use std::fmt;
+
+/// Preamble (56 bit) and start frame delimiter (8 bit): 802.3, 4.2.5 and 4.2.6.
+pub(crate) const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
+/// Destination, source, type and FCS: what a frame has besides data and padding.
+pub(crate) const HEADER_AND_FCS: Octets = Octets::new(18);
+
+/// A station's number on the medium, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StationId(u16);
+
+impl StationId {
+    /// The station with number `number`.
+    pub const fn new(number: u16) -> StationId {
+        StationId(number)
+    }
+
+    /// The number as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for StationId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}", self.0)
+    }
+}
+
+/// A frame's name: the station that offered it, and which of that station's frames it is, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId {
+    /// The station that offered the frame.
+    pub station: StationId,
+    /// How many frames that station had offered, this one included.
+    pub serial: u64,
+}
+
+impl fmt::Display for FrameId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.station, self.serial)
+    }
+}
+
+/// Whose received counters a frame is for. Every station hears it all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Destination {
+    /// One station's own address.
+    Station(StationId),
+    /// A group or broadcast address: every station but the sender.
+    All,
+    /// An address that no station's MAC is known to have.
+    Nobody,
+}
+
+/// A frame as a host hands it to its MAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Length from destination address to FCS, before padding.
+    pub size: Octets,
+    /// Whom it is for.
+    pub destination: Destination,
+    /// Carries a VLAN tag, so that it may be 4 octets longer (802.3, 3.2.7).
+    pub tagged: bool,
+}
+
+impl Frame {
+    /// An untagged frame of `size` octets, FCS included, for `destination`.
+    pub const fn new(size: Octets, destination: Destination) -> Frame {
+        Frame { size, destination, tagged: false }
+    }
+}
+
+/// A frame in a station's transmit queue, padded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Queued {
+    pub serial: u64,
+    pub size: Octets,
+    pub destination: Destination,
+    pub arrived: BitInstant,
+}

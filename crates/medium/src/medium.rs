@@ -1,0 +1,327 @@
+//! The engine: takes inputs in order of time, runs what is due, and keeps events and outputs to be asked for.
+//!
+//! It owns the agenda, the bus and the stations. What a station does is in `csma_cd`, what one hears of a
+//! signal in `bus`, what an addressee makes of it in `receive`.
+
+use crate::agenda::{Agenda, Due, Phase};
+use crate::bus::{Bus, Carrier, TransmissionId};
+use crate::config::{Config, ConfigError};
+use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
+use crate::event::{Cause, Event, Kind};
+use crate::frame::{Frame, FrameId, HEADER_AND_FCS, Queued, StationId};
+use crate::station::Station;
+use crate::tally::Tally;
+use crate::time::{BitInstant, BitTimes, Octets};
+use std::collections::VecDeque;
+
+/// What the medium is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The host of `station` hands a frame to its MAC.
+    Offer {
+        /// Whose host.
+        station: StationId,
+        /// The frame.
+        frame: Frame,
+    },
+    /// The station is taken off: what it sends now ends as it would, the rest is discarded, and it hears nothing.
+    Detach {
+        /// Which one.
+        station: StationId,
+    },
+    /// The station is put back.
+    Attach {
+        /// Which one.
+        station: StationId,
+    },
+    /// Time passes: runs what is due.
+    ///
+    /// Runs everything before the instant and the ends of timers at it; given again (as
+    /// [`Medium::next_timeout`] says), the signals at it. In between, frames may still arrive at that instant.
+    Timeout,
+}
+
+/// What the world outside has to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Nothing can change any more: every attached station but the sender hears `frame` whole.
+    ///
+    /// Its last bit leaves at `end` and reaches a station at `end` + [`Medium::distance`] to it.
+    Carried {
+        /// The frame.
+        frame: FrameId,
+        /// The instant after its last bit, at the sender's place.
+        end: BitInstant,
+        /// Stations at whose place another signal spoilt it; none unless a collision went undetected.
+        damaged: Vec<StationId>,
+    },
+    /// The medium is done with the frame: it was transmitted, dropped or discarded.
+    Released {
+        /// The frame.
+        frame: FrameId,
+    },
+}
+
+/// A shared half-duplex medium and the stations on it.
+#[derive(Debug)]
+pub struct Medium {
+    pub(crate) config: Config,
+    pub(crate) agenda: Agenda,
+    pub(crate) bus: Bus,
+    stations: Vec<Station>,
+    instant: BitInstant,
+    /// Signals of `instant` have been run: it is over.
+    over: bool,
+    tally: Tally,
+    events: VecDeque<Event>,
+    outputs: VecDeque<Output>,
+    /// Room for one answer of the bus, kept to save the allocation.
+    pub(crate) history: Vec<Carrier>,
+}
+
+impl Medium {
+    /// A silent medium at instant 0, all stations attached and idle.
+    ///
+    /// # Errors
+    /// A number of stations or a parameter that is out of its range.
+    pub fn new(config: Config) -> Result<Medium, ConfigError> {
+        config.check()?;
+        let stations =
+            (0..config.topology.stations() as u16).map(|number| Station::new(StationId::new(number), &config));
+        Ok(Medium {
+            agenda: Agenda::default(),
+            bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
+            stations: stations.collect(),
+            instant: BitInstant::ZERO,
+            over: false,
+            tally: Tally::new(config.topology.stations()),
+            events: VecDeque::new(),
+            outputs: VecDeque::new(),
+            history: Vec::new(),
+            config,
+        })
+    }
+
+    /// What the medium was made from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The earliest instant at which an input is still accepted.
+    pub fn now(&self) -> BitInstant {
+        if self.over { self.instant + BitTimes::new(1) } else { self.instant }
+    }
+
+    /// Takes one input at `now`.
+    ///
+    /// # Panics
+    /// If `now` is before [`Medium::now`], or the station does not exist: the caller's mistake.
+    pub fn handle_input(&mut self, now: BitInstant, input: Input) {
+        assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
+        match input {
+            Input::Offer { station, frame } => {
+                self.advance_to_arrivals(now);
+                self.offer(station, frame);
+            }
+            Input::Detach { station } => {
+                self.advance_to_arrivals(now);
+                self.station_mut(station).attached = false;
+                self.tell_transmit(station, TransmitInput::Detach);
+            }
+            Input::Attach { station } => {
+                self.advance_to_arrivals(now);
+                self.station_mut(station).attached = true;
+            }
+            Input::Timeout if self.due_before_arrivals(now) => self.advance_to_arrivals(now),
+            Input::Timeout => self.advance_past(now),
+        }
+        self.drop_stale_timers();
+    }
+
+    /// When something is due next; `None` when nothing will happen without an input.
+    pub fn next_timeout(&self) -> Option<BitInstant> {
+        self.agenda.peek().map(|due| due.at)
+    }
+
+    /// The oldest output not taken yet.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// The oldest event not taken yet.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// All counters and sums so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// How many frames are in a station's transmit queue, the one being sent included.
+    pub fn queued(&self, station: StationId) -> usize {
+        self.station(station).queue.len()
+    }
+
+    /// The name that the next frame offered by `station` will have.
+    pub fn next_frame_id(&self, station: StationId) -> FrameId {
+        FrameId { station, serial: self.station(station).serial + 1 }
+    }
+
+    /// The state of a station's transmit machine.
+    pub fn transmit_state(&self, station: StationId) -> Transmit {
+        self.station(station).transmit
+    }
+
+    /// How long a signal takes from `a` to `b`.
+    pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {
+        self.bus.topology().distance(a, b)
+    }
+
+    pub(crate) fn station(&self, station: StationId) -> &Station {
+        &self.stations[station.index()]
+    }
+
+    pub(crate) fn station_mut(&mut self, station: StationId) -> &mut Station {
+        &mut self.stations[station.index()]
+    }
+
+    pub(crate) fn instant(&self) -> BitInstant {
+        self.instant
+    }
+
+    pub(crate) fn emit(&mut self, station: StationId, frame: FrameId, kind: Kind) {
+        let event = Event { at: self.instant, station, frame, kind };
+        self.tally.record(&event);
+        if self.config.keep_events {
+            self.events.push_back(event);
+        }
+    }
+
+    pub(crate) fn give_out(&mut self, output: Output) {
+        if self.config.keep_outputs {
+            self.outputs.push_back(output);
+        }
+    }
+
+    pub(crate) fn release(&mut self, frame: FrameId) {
+        self.give_out(Output::Released { frame });
+    }
+
+    pub(crate) fn set_timer(&mut self, station: StationId, at: BitInstant) {
+        let this = self.station_mut(station);
+        this.timer += 1;
+        let setting = this.timer;
+        self.agenda.push(Due::timer(at, station, setting));
+    }
+
+    pub(crate) fn stop_timer(&mut self, station: StationId) {
+        self.station_mut(station).timer += 1;
+    }
+
+    fn offer(&mut self, station: StationId, frame: Frame) {
+        let now = self.instant;
+        let parameters = &self.config.parameters;
+        let longest = parameters.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
+        let size = Octets::new(frame.size.get().max(parameters.min_frame_size.get()));
+        let queue_limit = self.config.queue_limit;
+        let this = &mut self.stations[station.index()];
+        this.serial += 1;
+        let serial = this.serial;
+        let (attached, full) = (this.attached, this.queue.len() >= queue_limit);
+        let id = FrameId { station, serial };
+        self.emit(station, id, Kind::Offered { size: frame.size });
+        let refused = if frame.size < HEADER_AND_FCS {
+            Some(Kind::Discarded { cause: Cause::TooShort, attempts: 0 })
+        } else if frame.size.get() > longest {
+            Some(Kind::Discarded { cause: Cause::TooLong, attempts: 0 })
+        } else if !attached {
+            Some(Kind::Discarded { cause: Cause::Detached, attempts: 0 })
+        } else if full {
+            Some(Kind::QueueDrop)
+        } else {
+            None
+        };
+        if let Some(kind) = refused {
+            self.emit(station, id, kind);
+            return self.release(id);
+        }
+        let this = self.station_mut(station);
+        this.queue.push_back(Queued { serial, size, destination: frame.destination, arrived: now });
+        if this.queue.len() == 1 {
+            this.renew_head(now);
+        }
+        self.tell_transmit(station, TransmitInput::FrameReady);
+    }
+
+    fn due_before_arrivals(&self, now: BitInstant) -> bool {
+        self.agenda.peek().is_some_and(|due| (due.at, due.phase) < (now, Phase::Arrivals))
+    }
+
+    /// Runs everything before the arrivals of instant `now`.
+    fn advance_to_arrivals(&mut self, now: BitInstant) {
+        while self.due_before_arrivals(now) {
+            self.run_next();
+        }
+        self.instant = now;
+        self.over = false;
+    }
+
+    /// Runs everything up to the end of instant `now`.
+    fn advance_past(&mut self, now: BitInstant) {
+        while self.agenda.peek().is_some_and(|due| due.at <= now) {
+            self.run_next();
+        }
+        self.instant = now;
+        self.over = true;
+    }
+
+    fn run_next(&mut self) {
+        let Some(due) = self.agenda.pop() else { return };
+        debug_assert!(due.at >= self.instant, "{due:?} after the medium got to {}", self.instant);
+        self.instant = due.at;
+        let (station, transmission) = (due.station, TransmissionId::new(due.which));
+        match due.phase {
+            Phase::Timers if due.which != self.station(station).timer => {}
+            Phase::Timers if self.station(station).transmit == Transmit::WaitingToSend => {
+                self.tell_deference(station, DeferenceInput::Timeout);
+            }
+            Phase::Timers => self.tell_transmit(station, TransmitInput::Timeout),
+            Phase::Arrivals => panic!("arrivals come from outside"),
+            Phase::SignalsEnd => self.signal_ends(station, transmission),
+            Phase::SignalsBegin => self.signal_begins(station),
+            Phase::Settled => self.settle(transmission),
+        }
+    }
+
+    /// A signal begins at the place of `station`, its own included.
+    fn signal_begins(&mut self, station: StationId) {
+        match self.station(station).transmit {
+            Transmit::Transmitting => {
+                if self.bus.signals_of_others(station, self.instant).next().is_some() {
+                    self.tell_transmit(station, TransmitInput::Collision);
+                }
+            }
+            Transmit::WaitingToSend => self.tell_deference(station, DeferenceInput::CarrierOn),
+            Transmit::Idle | Transmit::Jamming | Transmit::BackingOff => {}
+        }
+    }
+
+    /// A signal ends at the place of `station`, its own included.
+    fn signal_ends(&mut self, station: StationId, transmission: TransmissionId) {
+        self.receive(station, transmission);
+        let waits = self.station(station).transmit == Transmit::WaitingToSend;
+        if waits && self.bus.silent(station, self.instant) {
+            self.tell_deference(station, DeferenceInput::CarrierOff);
+        }
+    }
+
+    fn drop_stale_timers(&mut self) {
+        let stale = |due: &Due, stations: &[Station]| {
+            due.phase == Phase::Timers && due.which != stations[due.station.index()].timer
+        };
+        while self.agenda.peek().is_some_and(|due| stale(due, &self.stations)) {
+            self.agenda.pop();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What addressees make of a signal, and when a transmission's deliveries can be given out.
+//!
+//! ```text
+//!   begin      begin + farthest + gap                         end
+//!     |...............|............................................|
+//!                     └ whoever could still have begun has begun: if nothing met it, its end is settled
+//! ```
+
+use crate::agenda::Due;
+use crate::bus::{Course, TransmissionId};
+use crate::event::Kind;
+use crate::frame::{Destination, PREAMBLE_AND_SFD, StationId};
+use crate::medium::{Medium, Output};
+use crate::time::BitTimes;
+
+impl Medium {
+    /// A transmission has just ended at `place`.
+    pub(crate) fn receive(&mut self, place: StationId, id: TransmissionId) {
+        let transmission = self.bus.get(id);
+        let addressed = match transmission.destination {
+            Destination::Station(addressee) => addressee == place,
+            Destination::All => true,
+            Destination::Nobody => false,
+        };
+        if !addressed || transmission.source() == place || !self.station(place).attached {
+            return;
+        }
+        let (frame, size) = (transmission.frame, transmission.size);
+        let kind = match transmission.course {
+            Course::OnAir { .. } => panic!("{frame} ended at {place} before it ended"),
+            Course::Whole { .. } if !self.bus.damaged_at(place, id) => Kind::Delivered { size },
+            Course::Whole { .. } => Kind::Damaged { bits: size.bit_times() },
+            // A station that sends does not receive.
+            Course::Cut { .. } if self.bus.spoke_over(place, id) => return,
+            Course::Cut { end } => self.cut_short((end - transmission.begin).get() - PREAMBLE_AND_SFD.get()),
+        };
+        self.emit(place, frame, kind);
+    }
+
+    /// 802.3, 4.2.4.2.2: below minFrameSize it is a collision fragment, and no error.
+    fn cut_short(&self, bits: u64) -> Kind {
+        let bits = BitTimes::new(bits);
+        if bits < self.config.parameters.min_frame_size.bit_times() {
+            Kind::Fragment { bits }
+        } else {
+            Kind::Damaged { bits }
+        }
+    }
+
+    /// Asks to be called when everyone who could still disturb the transmission has begun or defers.
+    pub(crate) fn expect_settled(&mut self, id: TransmissionId) {
+        if self.config.keep_outputs {
+            let transmission = self.bus.get(id);
+            let (source, begin) = (transmission.source(), transmission.begin);
+            let at = begin + self.bus.topology().farthest(source) + self.config.parameters.inter_packet_gap;
+            self.agenda.push(Due::settled(at, source, id));
+        }
+    }
+
+    /// The sender is done. A transmission that was not alone is looked at again when it has passed every station.
+    pub(crate) fn settle_after_end(&mut self, id: TransmissionId) {
+        let transmission = self.bus.get(id);
+        if transmission.settled || !self.config.keep_outputs {
+            return self.release(transmission.frame);
+        }
+        let at = self.instant() + self.bus.topology().farthest(transmission.source());
+        self.agenda.push(Due::settled(at, transmission.source(), id));
+    }
+
+    /// Gives out the deliveries of a transmission if they are settled now.
+    pub(crate) fn settle(&mut self, id: TransmissionId) {
+        let transmission = self.bus.get(id);
+        if transmission.settled {
+            return;
+        }
+        let (frame, course) = (transmission.frame, transmission.course);
+        let farthest = self.bus.topology().farthest(transmission.source());
+        let (end, damaged) = match course {
+            Course::OnAir { end } | Course::Whole { end } if self.bus.alone(id) => (end, Vec::new()),
+            Course::Whole { end } if end + farthest <= self.instant() => (end, self.damaged_places(id)),
+            Course::OnAir { .. } | Course::Whole { .. } | Course::Cut { .. } => return,
+        };
+        self.bus.get_mut(id).settled = true;
+        self.give_out(Output::Carried { frame, end, damaged });
+        if let Course::Whole { .. } = course {
+            self.release(frame);
+        }
+    }
+
+    fn damaged_places(&self, id: TransmissionId) -> Vec<StationId> {
+        let source = self.bus.get(id).source();
+        let places = (0..self.bus.topology().stations() as u16).map(StationId::new);
+        places.filter(|&place| place != source && self.bus.damaged_at(place, id)).collect()
+    }
+}

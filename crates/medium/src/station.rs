@@ -1,0 +1,83 @@
+//! A station's MAC: its transmit queue, its two machines, and what they remember of the frame at the head.
+
+use crate::bus::TransmissionId;
+use crate::config::Config;
+use crate::csma_cd::{Deference, Transmit};
+use crate::frame::{FrameId, Queued, StationId};
+use crate::time::BitInstant;
+use backoff::{Backoff, Generator, Limits};
+use std::collections::VecDeque;
+
+#[derive(Debug)]
+pub(crate) struct Station {
+    pub id: StationId,
+    pub attached: bool,
+    pub transmit: Transmit,
+    /// Kept only while the station waits to send; asked of the bus when it becomes ready.
+    pub deference: Deference,
+    pub queue: VecDeque<Queued>,
+    /// Frames offered so far.
+    pub serial: u64,
+    pub backoff: Backoff,
+    pub generator: Generator,
+    /// The setting of the timer that counts; earlier ones in the agenda are stale.
+    pub timer: u64,
+    /// When the frame at the head of the queue got there.
+    pub head_since: BitInstant,
+    /// When the station last became ready for an attempt.
+    pub ready_since: BitInstant,
+    /// The frame at the head was delayed on its first attempt.
+    pub deferred: bool,
+    /// The frame at the head has waited longer than maxDeferTime before.
+    pub excessive_deferral: bool,
+    /// When the current attempt began.
+    pub begin: BitInstant,
+    pub transmission: Option<TransmissionId>,
+}
+
+impl Station {
+    pub fn new(id: StationId, config: &Config) -> Station {
+        let limits = Limits::IEEE_802_3
+            .with_attempt_limit(config.parameters.attempt_limit)
+            .with_backoff_limit(config.parameters.backoff_limit);
+        Station {
+            id,
+            attached: true,
+            transmit: Transmit::Idle,
+            deference: Deference::Free,
+            queue: VecDeque::new(),
+            serial: 0,
+            backoff: Backoff::new(limits),
+            generator: Generator::stream(config.seed, id.index() as u64),
+            timer: 0,
+            head_since: BitInstant::ZERO,
+            ready_since: BitInstant::ZERO,
+            deferred: false,
+            excessive_deferral: false,
+            begin: BitInstant::ZERO,
+            transmission: None,
+        }
+    }
+
+    /// Which attempt the frame at the head is at, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.backoff.attempts() + 1
+    }
+
+    /// The frame at the head of the queue.
+    pub fn head(&self) -> &Queued {
+        self.queue.front().expect("a station that is not Idle has a frame at the head of its queue")
+    }
+
+    pub fn frame(&self) -> FrameId {
+        FrameId { station: self.id, serial: self.head().serial }
+    }
+
+    /// The next frame, if any, is at the head since `now`, and nothing has happened to it.
+    pub fn renew_head(&mut self, now: BitInstant) {
+        self.head_since = now;
+        self.deferred = false;
+        self.excessive_deferral = false;
+        self.backoff.reset();
+    }
+}

@@ -1,0 +1,197 @@
+//! Every counter and sum, as a fold of events. Holds no rule of the medium.
+
+use crate::event::{Cause, Event, Kind};
+use crate::frame::{HEADER_AND_FCS, StationId};
+use crate::time::{BitTimes, Octets};
+
+/// A station's counters: 802.3 clause 30.3 under the names of RFC 3635, and ours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames that the host handed over.
+    pub offered: u64,
+    /// Frames dropped because the transmit queue was full.
+    pub queue_drops: u64,
+    /// aFramesTransmittedOK.
+    pub frames_transmitted_ok: u64,
+    /// aSingleCollisionFrames: got through after exactly one collision.
+    pub single_collision_frames: u64,
+    /// aMultipleCollisionFrames: got through after more than one.
+    pub multiple_collision_frames: u64,
+    /// aFramesWithDeferredXmissions: delayed on the first attempt, and then met no collision.
+    pub deferred_transmissions: u64,
+    /// aLateCollisions.
+    pub late_collisions: u64,
+    /// aFramesAbortedDueToXSColls.
+    pub excessive_collisions: u64,
+    /// aFramesWithExcessiveDeferral.
+    pub excessive_deferrals: u64,
+    /// aFramesLostDueToIntMACXmitError: too short or too long to be sent, or offered to a MAC that was detached.
+    pub internal_mac_transmit_errors: u64,
+    /// Discarded because the host's frame had no whole header.
+    pub too_short: u64,
+    /// Discarded because the host's frame was above maxBasicFrameSize.
+    pub too_long: u64,
+    /// Discarded because the station was taken off the medium.
+    pub detached: u64,
+    /// aOctetsTransmittedOK: data and padding only, without addresses, type and FCS.
+    pub octets_transmitted_ok: u64,
+    /// aFramesReceivedOK: addressed to this station or to a group.
+    pub frames_received_ok: u64,
+    /// aOctetsReceivedOK: data and padding only.
+    pub octets_received_ok: u64,
+    /// aFrameCheckSequenceErrors: whole octets, bad FCS.
+    pub fcs_errors: u64,
+    /// aAlignmentErrors: no whole number of octets, bad FCS.
+    pub alignment_errors: u64,
+    /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions.
+    pub collision_frames: [u64; 15],
+    /// Attempts, first ones included.
+    pub attempts: u64,
+    /// Attempts that collided.
+    pub collisions: u64,
+    /// Fragments below minFrameSize that were addressed here.
+    pub fragments_received: u64,
+    /// Frames of this station that an addressee received whole; a group frame counts once for each.
+    pub delivered: u64,
+}
+
+impl Counters {
+    /// Frames that will never be sent, for whatever cause.
+    pub fn discarded(&self) -> u64 {
+        self.queue_drops + self.excessive_collisions + self.too_short + self.too_long + self.detached
+    }
+
+    /// Octets of successful frames from destination address to FCS.
+    pub fn frame_octets_transmitted(&self) -> u64 {
+        self.octets_transmitted_ok + self.frames_transmitted_ok * u64::from(HEADER_AND_FCS.get())
+    }
+}
+
+/// Sums over the medium from which the metrics are worked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MediumTally {
+    /// Overlaps on the medium, each counted once.
+    pub collision_episodes: u64,
+    /// Attempts that took part in them.
+    pub collisions: u64,
+    /// Frames whose station also sent the successful frame before.
+    pub same_winner: u64,
+    /// Sum of access delays of successful frames.
+    pub access_delay: BitTimes,
+    /// The longest of them.
+    pub access_delay_max: BitTimes,
+    /// Sum of MAC delays of successful frames.
+    pub mac_delay: BitTimes,
+    /// The longest of them.
+    pub mac_delay_max: BitTimes,
+    last_winner: Option<StationId>,
+    last_episode: u64,
+}
+
+/// Counters of all stations, and the sums over the medium.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    stations: Vec<Counters>,
+    medium: MediumTally,
+}
+
+impl Tally {
+    /// Nothing has happened yet on a medium with `stations` stations.
+    pub fn new(stations: usize) -> Tally {
+        Tally { stations: vec![Counters::default(); stations], medium: MediumTally::default() }
+    }
+
+    /// One station's counters.
+    pub fn station(&self, station: StationId) -> &Counters {
+        &self.stations[station.index()]
+    }
+
+    /// All stations' counters, in order of station number.
+    pub fn stations(&self) -> &[Counters] {
+        &self.stations
+    }
+
+    /// The sums over the medium.
+    pub fn medium(&self) -> &MediumTally {
+        &self.medium
+    }
+
+    /// Takes one more event in.
+    #[inline]
+    pub fn record(&mut self, event: &Event) {
+        let counters = &mut self.stations[event.station.index()];
+        match event.kind {
+            Kind::Offered { .. } => counters.offered += 1,
+            Kind::QueueDrop => counters.queue_drops += 1,
+            Kind::Defer { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
+            Kind::Attempt { excessive_deferral, .. } => {
+                counters.attempts += 1;
+                counters.excessive_deferrals += u64::from(excessive_deferral);
+            }
+            Kind::Collision { late, episode, .. } => {
+                counters.collisions += 1;
+                counters.late_collisions += u64::from(late);
+                self.medium.collision(episode);
+            }
+            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay } => {
+                counters.transmitted(size, attempts, deferred);
+                self.medium.transmitted(event.station, access_delay, mac_delay);
+            }
+            Kind::Discarded { cause, .. } => counters.discard(cause),
+            Kind::Delivered { size } => {
+                counters.frames_received_ok += 1;
+                counters.octets_received_ok += data_octets(size);
+                self.stations[event.frame.station.index()].delivered += 1;
+            }
+            Kind::Fragment { .. } => counters.fragments_received += 1,
+            Kind::Damaged { bits } if bits.get().is_multiple_of(8) => counters.fcs_errors += 1,
+            Kind::Damaged { .. } => counters.alignment_errors += 1,
+        }
+    }
+}
+
+impl Counters {
+    fn transmitted(&mut self, size: Octets, attempts: u32, deferred: bool) {
+        self.frames_transmitted_ok += 1;
+        self.octets_transmitted_ok += data_octets(size);
+        let collisions = attempts as usize - 1;
+        self.deferred_transmissions += u64::from(deferred && collisions == 0);
+        self.single_collision_frames += u64::from(collisions == 1);
+        self.multiple_collision_frames += u64::from(collisions > 1);
+        if let Some(frames) = collisions.checked_sub(1).and_then(|index| self.collision_frames.get_mut(index)) {
+            *frames += 1;
+        }
+    }
+
+    fn discard(&mut self, cause: Cause) {
+        let counter = match cause {
+            Cause::ExcessiveCollisions => &mut self.excessive_collisions,
+            Cause::TooShort => &mut self.too_short,
+            Cause::TooLong => &mut self.too_long,
+            Cause::Detached => &mut self.detached,
+        };
+        *counter += 1;
+        self.internal_mac_transmit_errors += u64::from(cause != Cause::ExcessiveCollisions);
+    }
+}
+
+impl MediumTally {
+    fn collision(&mut self, episode: u64) {
+        self.collisions += 1;
+        self.collision_episodes += u64::from(episode > self.last_episode);
+        self.last_episode = self.last_episode.max(episode);
+    }
+
+    fn transmitted(&mut self, station: StationId, access_delay: BitTimes, mac_delay: BitTimes) {
+        self.same_winner += u64::from(self.last_winner == Some(station));
+        self.last_winner = Some(station);
+        self.access_delay += access_delay;
+        self.access_delay_max = self.access_delay_max.max(access_delay);
+        self.mac_delay += mac_delay;
+        self.mac_delay_max = self.mac_delay_max.max(mac_delay);
+    }
+}
+
+fn data_octets(size: Octets) -> u64 {
+    u64::from(size.get().saturating_sub(HEADER_AND_FCS.get()))
+}

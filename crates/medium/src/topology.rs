@@ -1,0 +1,154 @@
+//! Where the stations are, and so how long a signal takes between two of them.
+
+use crate::frame::StationId;
+use crate::time::{BitRate, BitTimes};
+use std::fmt;
+
+/// The longest distance accepted: more than a second at 1 Gb/s, and far from any overflow.
+const MAX_DISTANCE: BitTimes = BitTimes::new(1 << 31);
+
+/// How far apart the stations are, in bit times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// The same distance between every pair, as through a hub.
+    Star {
+        /// How many stations there are.
+        stations: usize,
+        /// From any station to any other.
+        distance: BitTimes,
+    },
+    /// Along a cable; a station's number is its index here.
+    Bus {
+        /// Each station's place, as the time a signal takes to it from the cable's end.
+        positions: Vec<BitTimes>,
+    },
+}
+
+/// Why places could not be turned into a topology.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// A station's place in metres is negative, not a number, or too far away.
+    Position {
+        /// The station's index.
+        station: usize,
+        /// What was given, in metres.
+        metres: f64,
+    },
+    /// The propagation speed is not a positive number of metres per second.
+    Speed {
+        /// What was given.
+        metres_per_second: f64,
+    },
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TopologyError::Position { station, metres } => {
+                write!(
+                    f,
+                    "station {station} cannot be at {metres} m: a place is 0 m or more from the cable's end, and within 2^31 bit times"
+                )
+            }
+            TopologyError::Speed { metres_per_second } => {
+                write!(f, "signals cannot propagate at {metres_per_second} m/s: it takes a number above 0")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TopologyError {}
+
+impl Topology {
+    /// `stations` stations, `bits` bit times between every pair.
+    pub const fn star(stations: usize, bits: u64) -> Topology {
+        Topology::Star { stations, distance: BitTimes::new(bits) }
+    }
+
+    /// Stations along a cable at places given in metres from its end.
+    ///
+    /// Each place is rounded to whole bit times once, here.
+    ///
+    /// # Errors
+    /// A place that is negative, no number, or beyond 2^31 bit times; a speed that is not above zero.
+    pub fn bus(metres: &[f64], metres_per_second: f64, rate: BitRate) -> Result<Topology, TopologyError> {
+        if !(metres_per_second > 0.0 && metres_per_second.is_finite()) {
+            return Err(TopologyError::Speed { metres_per_second });
+        }
+        let place = |(station, &metres): (usize, &f64)| {
+            let bits = (metres / metres_per_second * rate.get() as f64).round();
+            if (0.0..=MAX_DISTANCE.get() as f64).contains(&bits) && metres >= 0.0 {
+                Ok(BitTimes::new(bits as u64))
+            } else {
+                Err(TopologyError::Position { station, metres })
+            }
+        };
+        let positions = metres.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+        Ok(Topology::Bus { positions })
+    }
+
+    /// How many stations there are.
+    pub fn stations(&self) -> usize {
+        match self {
+            Topology::Star { stations, .. } => *stations,
+            Topology::Bus { positions } => positions.len(),
+        }
+    }
+
+    /// How long a signal takes from `a` to `b`.
+    #[inline]
+    pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {
+        match self {
+            Topology::Star { .. } if a == b => BitTimes::ZERO,
+            Topology::Star { distance, .. } => *distance,
+            Topology::Bus { positions } => {
+                BitTimes::new(positions[a.index()].get().abs_diff(positions[b.index()].get()))
+            }
+        }
+    }
+
+    /// How long a signal takes from `a` to the station farthest from it.
+    pub fn farthest(&self, a: StationId) -> BitTimes {
+        match self {
+            Topology::Star { stations: 1, .. } => BitTimes::ZERO,
+            Topology::Star { distance, .. } => *distance,
+            Topology::Bus { positions } => {
+                let here = positions[a.index()].get();
+                let far = positions.iter().map(|place| place.get().abs_diff(here)).max();
+                BitTimes::new(far.unwrap_or(0))
+            }
+        }
+    }
+
+    /// The longest distance in it is within what the engine can add without overflow.
+    pub(crate) fn fits(&self) -> bool {
+        match self {
+            Topology::Star { distance, .. } => *distance <= MAX_DISTANCE,
+            Topology::Bus { positions } => positions.iter().all(|place| *place <= MAX_DISTANCE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 500 m of 10BASE5 at 0.77 c are 21.65 BT at 10 Mb/s (802.3, 8.4.1.3 gives the least velocity 0.77 c).
+    #[test]
+    fn metres_become_bit_times_once() {
+        let bus = Topology::bus(&[0.0, 500.0], 0.77 * 299_792_458.0, BitRate::MBIT_10);
+        assert_eq!(bus, Ok(Topology::Bus { positions: vec![BitTimes::ZERO, BitTimes::new(22)] }));
+    }
+
+    #[test]
+    fn places_that_make_no_sense_are_named() {
+        for metres in [-1.0, f64::NAN, f64::INFINITY, 1e18] {
+            let error = Topology::bus(&[0.0, metres], 2e8, BitRate::MBIT_10).expect_err("refused");
+            assert!(error.to_string().starts_with("station 1 cannot be at"), "{error}");
+        }
+        for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(Topology::bus(&[0.0], speed, BitRate::MBIT_10), Err(TopologyError::Speed { .. })));
+        }
+    }
+}
