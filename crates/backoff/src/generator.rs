@@ -51,9 +51,7 @@ impl Generator {
     #[inline]
     pub const fn stream(seed: u64, stream: u64) -> Generator {
         let run = mix(seed.wrapping_add(GAMMA));
-        Generator::new(mix(
-            run.wrapping_add(stream.wrapping_add(1).wrapping_mul(GAMMA))
-        ))
+        Generator::new(mix(run.wrapping_add(stream.wrapping_add(1).wrapping_mul(GAMMA))))
     }
 
     /// The next word, uniform over all of `u64`.

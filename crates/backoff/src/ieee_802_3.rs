@@ -17,20 +17,14 @@ pub struct Limits {
 
 impl Limits {
     /// The values of the standard: attemptLimit 16, backoffLimit 10 (802.3, 4.4).
-    pub const IEEE_802_3: Limits = Limits {
-        attempt_limit: NonZeroU32::new(16).unwrap(),
-        backoff_limit: 10,
-    };
+    pub const IEEE_802_3: Limits = Limits { attempt_limit: NonZeroU32::new(16).unwrap(), backoff_limit: 10 };
 
     /// The same with another attemptLimit: the attempt, the first included, whose collision discards the frame.
     ///
     /// With 1 the first collision discards.
     #[inline]
     pub const fn with_attempt_limit(self, attempt_limit: NonZeroU32) -> Limits {
-        Limits {
-            attempt_limit,
-            ..self
-        }
+        Limits { attempt_limit, ..self }
     }
 
     /// The same with another backoffLimit: from this collision on the range of r no longer doubles.
@@ -39,10 +33,7 @@ impl Limits {
     /// `u64`, whatever larger limit is given.
     #[inline]
     pub const fn with_backoff_limit(self, backoff_limit: u32) -> Limits {
-        Limits {
-            backoff_limit,
-            ..self
-        }
+        Limits { backoff_limit, ..self }
     }
 
     /// The attempt whose collision discards the frame; at least 1.
@@ -62,11 +53,7 @@ impl Limits {
     /// `None` if that collision discards the frame. 0 for `collisions` = 0: what did not collide does not wait.
     #[inline]
     pub const fn max_slots(self, collisions: u32) -> Option<u64> {
-        if collisions < self.attempt_limit() {
-            Some(self.slots(collisions, u64::MAX))
-        } else {
-            None
-        }
+        if collisions < self.attempt_limit() { Some(self.slots(collisions, u64::MAX)) } else { None }
     }
 
     /// Twice the mean delay after the `collisions`-th collision of a frame, in slots: the mean is (2^k − 1)/2.
@@ -117,10 +104,7 @@ impl Backoff {
     /// The backoff of a frame that has not been attempted yet.
     #[inline]
     pub const fn new(limits: Limits) -> Backoff {
-        Backoff {
-            limits,
-            attempts: 0,
-        }
+        Backoff { limits, attempts: 0 }
     }
 
     /// The backoff of a frame of which `attempts` attempts have collided; more than attemptLimit count as that many.
@@ -139,11 +123,7 @@ impl Backoff {
     #[inline]
     pub const fn collide(&mut self, word: u64) -> Option<u64> {
         self.attempts = at_most(self.attempts.saturating_add(1), self.limits.attempt_limit());
-        if self.attempts < self.limits.attempt_limit() {
-            Some(self.limits.slots(self.attempts, word))
-        } else {
-            None
-        }
+        if self.attempts < self.limits.attempt_limit() { Some(self.limits.slots(self.attempts, word)) } else { None }
     }
 
     /// [`collide`](Self::collide) with the next word of `generator`.
