@@ -1,0 +1,58 @@
+//! What the tests of the medium share: a way to run it, and golden files.
+
+use medium::{BitInstant, Config, Destination, Event, Frame, Input, Medium, Octets, StationId};
+use std::fmt::Write;
+use std::path::Path;
+
+/// The station with number `number`.
+pub fn station(number: u16) -> StationId {
+    StationId::new(number)
+}
+
+/// At `at`, the host of station `from` hands over `octets` octets for station `to`.
+pub fn offer(at: u64, from: u16, to: u16, octets: u32) -> (u64, Input) {
+    let frame = Frame::new(Octets::new(octets), Destination::Station(station(to)));
+    (at, Input::Offer { station: station(from), frame })
+}
+
+/// Gives `inputs` in order, each at its instant, and runs the medium until nothing is due or `until`.
+pub fn run(config: Config, inputs: &[(u64, Input)], until: u64) -> (Medium, Vec<Event>) {
+    let mut medium = Medium::new(config).expect("a valid configuration");
+    for &(at, input) in inputs {
+        run_to(&mut medium, at);
+        medium.handle_input(BitInstant::new(at), input);
+    }
+    run_to(&mut medium, until);
+    let events = std::iter::from_fn(|| medium.poll_event()).collect();
+    (medium, events)
+}
+
+/// Runs everything that is due before `until`, and the ends of timers at it.
+fn run_to(medium: &mut Medium, until: u64) {
+    while let Some(due) = medium.next_timeout().filter(|due| due.get() < until) {
+        medium.handle_input(due, Input::Timeout);
+    }
+}
+
+/// One line an event.
+#[allow(dead_code, reason = "each test file uses its own part of this module")]
+pub fn trace(events: &[Event]) -> String {
+    events.iter().fold(String::new(), |mut text, event| {
+        writeln!(text, "{event}").expect("a string takes any text");
+        text
+    })
+}
+
+/// Holds `text` against `tests/golden/NAME`; `BLESS=1` rewrites the file.
+#[allow(dead_code, reason = "each test file uses its own part of this module")]
+pub fn check_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, text).expect("the golden file can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    for (number, (is, was)) in text.lines().zip(golden.lines()).enumerate() {
+        assert_eq!(is, was, "{name}, line {}; BLESS=1 rewrites the file", number + 1);
+    }
+    assert_eq!(text.lines().count(), golden.lines().count(), "lines of {name}; BLESS=1 rewrites the file");
+}
