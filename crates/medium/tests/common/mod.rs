@@ -1,4 +1,5 @@
 //! What the tests of the medium share: a way to run it, and golden files.
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use medium::{BitInstant, Config, Destination, Event, Frame, Input, Medium, Octets, StationId};
 use std::fmt::Write;
@@ -35,7 +36,6 @@ fn run_to(medium: &mut Medium, until: u64) {
 }
 
 /// One line an event.
-#[allow(dead_code, reason = "each test file uses its own part of this module")]
 pub fn trace(events: &[Event]) -> String {
     events.iter().fold(String::new(), |mut text, event| {
         writeln!(text, "{event}").expect("a string takes any text");
@@ -44,7 +44,6 @@ pub fn trace(events: &[Event]) -> String {
 }
 
 /// Holds `text` against `tests/golden/NAME`; `BLESS=1` rewrites the file.
-#[allow(dead_code, reason = "each test file uses its own part of this module")]
 pub fn check_golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("BLESS").is_some() {
