@@ -122,8 +122,14 @@ impl Backoff {
     /// `None` discards the frame: this was attempt number attemptLimit. It stays `None` until [`reset`](Self::reset).
     #[inline]
     pub const fn collide(&mut self, word: u64) -> Option<u64> {
-        self.attempts = at_most(self.attempts.saturating_add(1), self.limits.attempt_limit());
-        if self.attempts < self.limits.attempt_limit() { Some(self.limits.slots(self.attempts, word)) } else { None }
+        // attemptLimit is at least 1, and the count stays below it until the discard: neither line can overflow.
+        if self.attempts < self.limits.attempt_limit() - 1 {
+            self.attempts += 1;
+            Some(self.limits.slots(self.attempts, word))
+        } else {
+            self.attempts = self.limits.attempt_limit();
+            None
+        }
     }
 
     /// [`collide`](Self::collide) with the next word of `generator`.
