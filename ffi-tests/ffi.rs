@@ -1,0 +1,189 @@
+//! libbackoff from outside: its header, its files, and C programs that use it.
+//!
+//! The library is built here as a user builds it, in release; so what holds here holds for what is installed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+use std::{env, fs};
+
+/// The workspace.
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Every warning is an error, as in the strictest of our users' builds.
+const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"];
+
+/// The header that cbindgen makes from the source, whether or not it is the one checked in.
+static HEADER: LazyLock<String> = LazyLock::new(|| {
+    let face = Path::new(ROOT).join("crates/backoff-c");
+    let config = cbindgen::Config::from_file(face.join("cbindgen.toml")).expect("cbindgen.toml is valid");
+    let bindings = cbindgen::Builder::new().with_config(config).with_src(face.join("src/lib.rs")).generate();
+    let mut header = Vec::new();
+    bindings.expect("cbindgen understands the source").write(&mut header);
+    String::from_utf8(header).expect("the source is UTF-8")
+});
+
+/// The folder of the header that is checked in, which `BLESS=1` has just rewritten.
+static INCLUDE: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(ROOT).join("include");
+    if env::var_os("BLESS").is_some() {
+        fs::write(folder.join("backoff.h"), &*HEADER).expect("include/ is writable");
+    }
+    folder
+});
+
+/// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
+/// cargo that runs the tests may hold the lock of the common one.
+static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbackoff");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
+    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET"));
+    let library = target.join("release");
+    let soname = library.join("libbackoff.so.0");
+    if !soname.exists() {
+        std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
+    }
+    library
+});
+
+/// The header in `include/` is what users read; it must be the one that belongs to the code.
+#[test]
+fn the_header_is_the_one_that_the_source_gives() {
+    let checked_in = fs::read_to_string(INCLUDE.join("backoff.h")).unwrap_or_default();
+    assert!(checked_in == *HEADER, "include/backoff.h is not up to date: BLESS=1 cargo test --test ffi rewrites it");
+}
+
+/// C compilers differ in what they make of other characters, even in comments.
+#[test]
+fn the_header_is_ascii() {
+    let lines: Vec<&str> = HEADER.lines().filter(|line| !line.is_ascii()).collect();
+    assert!(lines.is_empty(), "{lines:#?}");
+}
+
+/// In C++ it also proves `extern "C"`: without it the program would not link.
+#[test]
+fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    for (compiler, standard, file) in [
+        ("gcc", "c99", "version.c"),
+        ("gcc", "c11", "version.c"),
+        ("g++", "c++17", "version.cc"),
+        ("clang", "c99", "version.c"),
+        ("clang", "c11", "version.c"),
+        ("clang++", "c++17", "version.cc"),
+    ] {
+        if !is_there(compiler) {
+            continue;
+        }
+        let source = folder.path().join(file);
+        let program = "#include \"backoff.h\"\n\
+            int main(void) {\n\
+                struct backoff_config config = BACKOFF_CONFIG_INIT;\n\
+                struct backoff station;\n\
+                backoff_status status = backoff_init(&station, &config, 1, 2);\n\
+                return status != BACKOFF_STATUS_OK;\n\
+            }\n";
+        fs::write(&source, program).expect("the folder is writable");
+        compile_and_run(compiler, standard, &source, "libbackoff.so");
+    }
+}
+
+/// Each program in this folder holds one claim about the library; it says which line failed.
+#[test]
+fn every_c_program_passes_with_both_libraries() {
+    let mut programs = files_with_extension(&Path::new(ROOT).join("ffi-tests"), "c");
+    programs.sort();
+    assert!(!programs.is_empty());
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
+        for (standard, program) in ["c99", "c11"].iter().flat_map(|s| programs.iter().map(move |p| (s, p))) {
+            for library in ["libbackoff.so", "libbackoff.a"] {
+                compile_and_run(compiler, standard, program, library);
+            }
+        }
+    }
+}
+
+/// What is exported is promised, and what is promised must be there.
+#[test]
+fn the_shared_library_exports_exactly_the_functions_of_the_header() {
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(LIBRARY.join("libbackoff.so")));
+    let exported: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    let declared = functions(&HEADER);
+    assert!(declared.contains("backoff_collide"), "{declared:?}");
+    assert_eq!(exported, declared);
+}
+
+/// The names before the parentheses of the header's declarations, which alone begin at the left margin with a word
+/// and have one.
+fn functions(header: &str) -> BTreeSet<&str> {
+    let declarations = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+    let names = declarations.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    names.collect()
+}
+
+/// Programs of one ABI find each other by the soname; a library that needs no other runs everywhere.
+#[test]
+fn the_shared_library_has_its_soname_and_needs_no_other() {
+    let dynamic = run(Command::new("readelf").args(["-d", "-W"]).arg(LIBRARY.join("libbackoff.so")));
+    assert!(dynamic.contains("Library soname: [libbackoff.so.0]"), "{dynamic}");
+    assert!(!dynamic.contains("NEEDED"), "{dynamic}");
+    let symbols = run(Command::new("nm").args(["-D", "--undefined-only"]).arg(LIBRARY.join("libbackoff.so")));
+    let needed: Vec<&str> = symbols.lines().filter(|line| !line.trim_start().starts_with("w ")).collect();
+    assert!(needed.is_empty(), "undefined, and not weak: {needed:?}");
+}
+
+/// A panic in a `no_std` library has nowhere to go; so there must be no way to one, nor to the handler.
+#[test]
+fn no_path_to_a_panic_is_left() {
+    let symbols = run(Command::new("nm").arg(LIBRARY.join("libbackoff.so")));
+    assert!(symbols.contains("backoff_collide"), "the symbols have been stripped");
+    let panics: Vec<&str> = symbols.lines().filter(|line| line.contains("panic") || line.contains("unwind")).collect();
+    assert!(panics.is_empty(), "{panics:?}");
+}
+
+/// Small enough for a device that has little else.
+#[test]
+fn the_stripped_library_is_below_64_kib() {
+    let folder = tempfile::tempdir().expect("there is room for a library");
+    let stripped = folder.path().join("libbackoff.so");
+    run(Command::new("strip").arg("-o").arg(&stripped).arg(LIBRARY.join("libbackoff.so")));
+    let octets = fs::metadata(&stripped).expect("strip wrote it").len();
+    assert!(octets < 64 * 1024, "{octets} octets");
+}
+
+/// Compiles `source` strictly, links it with that file of the library, and runs it.
+fn compile_and_run(compiler: &str, standard: &str, source: &Path, library: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    let program = folder.path().join("program");
+    let mut command = Command::new(compiler);
+    command.arg(format!("-std={standard}")).args(STRICT).arg("-I").arg(&*INCLUDE);
+    run(command.arg(source).arg(LIBRARY.join(library)).arg("-o").arg(&program));
+    run(Command::new(&program).env("LD_LIBRARY_PATH", &*LIBRARY));
+}
+
+/// Runs it to its end, which must be a success, and gives what it printed.
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}\n{stdout}{stderr}", output.status);
+    stdout.into_owned()
+}
+
+/// gcc must be there; without another compiler its part of a test is skipped, and says so.
+fn is_there(compiler: &str) -> bool {
+    let there = Command::new(compiler).arg("--version").output().is_ok();
+    assert!(there || compiler != "gcc", "gcc is needed to test libbackoff");
+    if !there {
+        println!("SKIPPED: no {compiler} on this machine");
+    }
+    there
+}
+
+fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("the folder is readable");
+    let paths = entries.map(|entry| entry.expect("the folder is readable").path());
+    paths.filter(|path| path.extension() == Some(OsStr::new(extension))).collect()
+}
