@@ -81,7 +81,11 @@ impl Config {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+    /// Checks every value against its range.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let p = &self.parameters;
         let stations = self.topology.stations();
         let rules = [

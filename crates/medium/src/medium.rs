@@ -163,6 +163,16 @@ impl Medium {
         self.station(station).queue.len()
     }
 
+    /// Whether a station is on the medium.
+    pub fn attached(&self, station: StationId) -> bool {
+        self.station(station).attached
+    }
+
+    /// Counts from zero again; what is queued or on its way stays.
+    pub fn restart_tally(&mut self) {
+        self.tally = Tally::new(self.stations.len());
+    }
+
     /// The name that the next frame offered by `station` will have.
     pub fn next_frame_id(&self, station: StationId) -> FrameId {
         FrameId { station, serial: self.station(station).serial + 1 }

@@ -4,55 +4,71 @@ use crate::event::{Cause, Event, Kind};
 use crate::frame::{HEADER_AND_FCS, StationId};
 use crate::time::{BitTimes, Octets};
 
-/// A station's counters: 802.3 clause 30.3 under the names of RFC 3635, and ours.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+/// Defines the counters once: the struct, and the list of their names and values.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// A station's counters: 802.3 clause 30.3 under the names of RFC 3635, and ours.
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        pub struct Counters {
+            $($(#[$doc])* pub $name: u64,)*
+            /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions.
+            pub collision_frames: [u64; 15],
+        }
+
+        impl Counters {
+            /// Every counter with its name, but for `collision_frames`.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+        }
+    };
+}
+
+counters! {
     /// Frames that the host handed over.
-    pub offered: u64,
+    offered,
     /// Frames dropped because the transmit queue was full.
-    pub queue_drops: u64,
+    queue_drops,
     /// aFramesTransmittedOK.
-    pub frames_transmitted_ok: u64,
+    frames_transmitted_ok,
     /// aSingleCollisionFrames: got through after exactly one collision.
-    pub single_collision_frames: u64,
+    single_collision_frames,
     /// aMultipleCollisionFrames: got through after more than one.
-    pub multiple_collision_frames: u64,
+    multiple_collision_frames,
     /// aFramesWithDeferredXmissions: delayed on the first attempt, and then met no collision.
-    pub deferred_transmissions: u64,
+    deferred_transmissions,
     /// aLateCollisions.
-    pub late_collisions: u64,
+    late_collisions,
     /// aFramesAbortedDueToXSColls.
-    pub excessive_collisions: u64,
+    excessive_collisions,
     /// aFramesWithExcessiveDeferral.
-    pub excessive_deferrals: u64,
+    excessive_deferrals,
     /// aFramesLostDueToIntMACXmitError: too short or too long to be sent, or offered to a MAC that was detached.
-    pub internal_mac_transmit_errors: u64,
+    internal_mac_transmit_errors,
     /// Discarded because the host's frame had no whole header.
-    pub too_short: u64,
+    too_short,
     /// Discarded because the host's frame was above maxBasicFrameSize.
-    pub too_long: u64,
+    too_long,
     /// Discarded because the station was taken off the medium.
-    pub detached: u64,
+    detached,
     /// aOctetsTransmittedOK: data and padding only, without addresses, type and FCS.
-    pub octets_transmitted_ok: u64,
+    octets_transmitted_ok,
     /// aFramesReceivedOK: addressed to this station or to a group.
-    pub frames_received_ok: u64,
+    frames_received_ok,
     /// aOctetsReceivedOK: data and padding only.
-    pub octets_received_ok: u64,
+    octets_received_ok,
     /// aFrameCheckSequenceErrors: whole octets, bad FCS.
-    pub fcs_errors: u64,
+    fcs_errors,
     /// aAlignmentErrors: no whole number of octets, bad FCS.
-    pub alignment_errors: u64,
-    /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions.
-    pub collision_frames: [u64; 15],
+    alignment_errors,
     /// Attempts, first ones included.
-    pub attempts: u64,
+    attempts,
     /// Attempts that collided.
-    pub collisions: u64,
+    collisions,
     /// Fragments below minFrameSize that were addressed here.
-    pub fragments_received: u64,
+    fragments_received,
     /// Frames of this station that an addressee received whole; a group frame counts once for each.
-    pub delivered: u64,
+    delivered,
 }
 
 impl Counters {
