@@ -1,1 +1,41 @@
-//! To be filled.
+//! Where ethbus meets Linux: namespaces, links, packet sockets, clocks and waiting.
+//!
+//! A station's host hands a frame to its interface; the kernel carries it to the bus's end of the
+//! veth pair; [`packet::Receiver`] takes it out of a ring, with the instant at which it was handed
+//! over. [`packet::Sender`] goes the other way. Everything else here makes those two possible, or
+//! tells when they no longer are.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`namespace`] | network namespaces, named or held by a descriptor only; user namespaces |
+//! | [`netlink`] | veth pairs, interfaces, addresses, and changes of carrier |
+//! | [`ethtool`], [`sysctl`] | keeping a station's kernel from sending what no wire would carry |
+//! | [`packet`] | the bus's port: ring, batches, checksum repair |
+//! | [`station`] | a raw socket inside a station |
+//! | [`clock`] | monotonic time, kernel stamps, priority |
+//! | [`wait`], [`channel`], [`signals`], [`process`] | what two processes need to work together |
+//!
+//! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is
+//! nanoseconds, because that is what the kernel speaks.
+//!
+//! `unsafe` stands in the private module `sys` and nowhere else.
+
+#![deny(unsafe_code)]
+
+pub mod channel;
+pub mod clock;
+pub mod ethtool;
+pub mod namespace;
+pub mod netlink;
+pub mod packet;
+pub mod process;
+pub mod signals;
+pub mod station;
+pub mod sysctl;
+pub mod wait;
+
+#[allow(unsafe_code)]
+mod sys;
+
+pub use nix::unistd::Pid;
+pub use pnet_base::MacAddr;

@@ -1,0 +1,231 @@
+//! Network namespaces: made, found, entered, removed; and the user namespace of an unprivileged lab.
+//!
+//! A namespace lives as long as something refers to it: a process, a mount, a socket opened in it,
+//! or a [`Namespace`]. One that is only held by descriptors goes when they are closed, however the
+//! process ends.
+//!
+//! Nothing here knows what a namespace is for.
+
+mod named;
+mod user;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::thread;
+
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::Pid;
+
+pub use named::Removal;
+pub use user::{Capability, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability};
+
+/// The calling thread's network namespace.
+const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
+
+/// Why something could not be done with a namespace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NamespaceError {
+    /// The process lacks CAP_SYS_ADMIN: become root, or enter a user namespace first.
+    #[error("{call} needs CAP_SYS_ADMIN")]
+    NotPermitted {
+        /// What was refused.
+        call: &'static str,
+    },
+    /// A namespace of this name exists already: choose another name, or remove it.
+    #[error("a network namespace called {name} exists already")]
+    Exists {
+        /// The name asked for.
+        name: String,
+    },
+    /// There is no namespace of this name.
+    #[error("there is no network namespace called {name}")]
+    Absent {
+        /// The name asked for.
+        name: String,
+    },
+    /// A namespace cannot have this name: it is empty, longer than 255 octets, or a path.
+    #[error("{name:?} cannot name a network namespace")]
+    InvalidName {
+        /// The name asked for.
+        name: String,
+    },
+    /// The file of this name is no namespace: something else made it, or making one was interrupted.
+    #[error("{name} is a file, but no network namespace")]
+    NotANamespace {
+        /// The name asked for.
+        name: String,
+    },
+    /// The kernel refused `call` for another reason.
+    #[error("{call} failed")]
+    System {
+        /// What was refused.
+        call: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl NamespaceError {
+    /// For use with `map_err`: sorts the kernel's answer to `call`.
+    fn of<E: Into<io::Error>>(call: &'static str) -> impl FnOnce(E) -> NamespaceError {
+        move |error| {
+            let source = error.into();
+            match source.kind() {
+                io::ErrorKind::PermissionDenied => NamespaceError::NotPermitted { call },
+                _ => NamespaceError::System { call, source },
+            }
+        }
+    }
+}
+
+/// What tells one namespace from another: its file's device and inode numbers.
+///
+/// Unique among namespaces that live at the same time. The kernel may use an inode number again
+/// once its namespace is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NamespaceId {
+    /// Device of the namespace file system.
+    pub device: u64,
+    /// Inode of the namespace in it.
+    pub inode: u64,
+}
+
+impl NamespaceId {
+    fn of(metadata: &fs::Metadata) -> NamespaceId {
+        NamespaceId { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// Of the namespace that process `pid` is in.
+    pub fn of_process(pid: Pid) -> io::Result<NamespaceId> {
+        Ok(NamespaceId::of(&fs::metadata(format!("/proc/{pid}/ns/net"))?))
+    }
+}
+
+/// A network namespace, kept alive by a descriptor.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+}
+
+impl Namespace {
+    /// A new namespace that only this value holds: it vanishes with the last copy of its descriptor.
+    pub fn anonymous() -> Result<Namespace, NamespaceError> {
+        thread::scope(|scope| {
+            // A thread of its own, so that the caller stays where it is.
+            let maker = scope.spawn(|| {
+                unshare(CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("making a network namespace"))?;
+                Namespace::current()
+            });
+            joined(maker)
+        })
+    }
+
+    /// The namespace that the calling thread is in.
+    pub fn current() -> Result<Namespace, NamespaceError> {
+        let file = File::open(OWN_NAMESPACE).map_err(NamespaceError::of("opening the own namespace"))?;
+        Ok(Namespace { file })
+    }
+
+    /// Takes a descriptor of a network namespace, for instance one from another process.
+    ///
+    /// That it is one shows only when it is entered.
+    pub fn from_fd(descriptor: OwnedFd) -> Namespace {
+        Namespace { file: File::from(descriptor) }
+    }
+
+    /// Gives up the descriptor; the namespace lives on with it.
+    pub fn into_fd(self) -> OwnedFd {
+        self.file.into()
+    }
+
+    /// What tells this namespace from others.
+    ///
+    /// # Panics
+    ///
+    /// If the kernel cannot tell the status of an open descriptor, which it always can.
+    pub fn identity(&self) -> NamespaceId {
+        NamespaceId::of(&self.file.metadata().expect("an open descriptor has a status"))
+    }
+
+    /// Moves the calling thread into this namespace, for good.
+    pub fn enter(&self) -> Result<(), NamespaceError> {
+        setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("entering a network namespace"))
+    }
+
+    /// Runs `task` in this namespace, on a thread of its own, and gives its value.
+    pub fn run<T: Send>(&self, task: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
+        thread::scope(|scope| {
+            joined(scope.spawn(|| {
+                self.enter()?;
+                Ok(task())
+            }))
+        })
+    }
+
+    /// The processes that are in this namespace, as far as the caller may look.
+    ///
+    /// A process counts by its first thread. One that begins or ends meanwhile may be missed.
+    pub fn processes(&self) -> io::Result<Vec<Pid>> {
+        let own = self.identity();
+        let mut found = Vec::new();
+        for entry in fs::read_dir("/proc")? {
+            let name = entry?.file_name();
+            let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+            let pid = Pid::from_raw(pid);
+            // A process that has ended, or that we may not look at, is not ours to name.
+            if NamespaceId::of_process(pid).is_ok_and(|identity| identity == own) {
+                found.push(pid);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Prepares the process to execute a program in this namespace, for good.
+    ///
+    /// Beside the network namespace it gets a mount namespace of its own, whose `/sys` shows this
+    /// namespace's interfaces. If `/sys` cannot be mounted, as in some containers, it stays as it
+    /// is: programs that look there then see the wrong interfaces, and most do not look.
+    ///
+    /// To be called by a process that is about to replace itself: other threads are not moved.
+    pub fn enter_for_exec(&self) -> Result<(), NamespaceError> {
+        self.enter()?;
+        unshare(CloneFlags::CLONE_NEWNS).map_err(NamespaceError::of("making a mount namespace"))?;
+        let nothing: Option<&str> = None;
+        // What is mounted here must not show outside; what is mounted outside still shows here.
+        mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing)
+            .map_err(NamespaceError::of("making mounts private"))?;
+        let read_only = statvfs("/sys").is_ok_and(|sys| sys.flags().contains(FsFlags::ST_RDONLY));
+        let flags = if read_only { MsFlags::MS_RDONLY } else { MsFlags::empty() };
+        // Over the old one, so that nothing is lost if it fails.
+        let _ = mount(Some("sysfs"), "/sys", Some("sysfs"), flags, nothing);
+        Ok(())
+    }
+}
+
+impl AsFd for Namespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// The thread's value; its panic goes on in the caller.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_current_namespace_is_that_of_the_own_process() {
+        let current = Namespace::current().expect("/proc is mounted");
+        assert_eq!(current.identity(), NamespaceId::of_process(Pid::this()).unwrap());
+        assert!(current.processes().unwrap().contains(&Pid::this()));
+    }
+}

@@ -1,0 +1,414 @@
+//! Links by netlink: veth pairs, what an interface is and counts, and when its carrier changes.
+//!
+//! Each request waits for the kernel's answer. A [`Netlink`] speaks for the namespace in which it
+//! was opened, from whatever thread.
+
+mod monitor;
+mod name;
+mod request;
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as LinkDetail, LinkMessage,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use pnet_base::MacAddr;
+
+use crate::namespace::{Namespace, NamespaceError};
+use request::{Refusal, Transport};
+
+pub use monitor::{LinkChange, LinkMonitor, MonitorError};
+pub use name::{NAME_OCTETS_MAX, NameError, check_interface_name};
+
+/// Why something could not be done with a link.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// No interface can have this name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// An interface of this name exists already: choose another name, or delete it.
+    #[error("an interface called {interface} exists already")]
+    Exists {
+        /// The interface asked for.
+        interface: String,
+    },
+    /// There is no such interface in this namespace.
+    #[error("there is no interface {interface}")]
+    NoInterface {
+        /// The interface asked for.
+        interface: String,
+    },
+    /// The process lacks CAP_NET_ADMIN in this namespace.
+    #[error("{call} {interface} needs CAP_NET_ADMIN")]
+    NotPermitted {
+        /// What was refused.
+        call: &'static str,
+        /// The interface it was asked for.
+        interface: String,
+    },
+    /// The kernel refused for another reason.
+    #[error("{call} {interface} failed{}", explanation(.message))]
+    Refused {
+        /// What was refused.
+        call: &'static str,
+        /// The interface it was asked for.
+        interface: String,
+        /// The kernel's own words, if it gave any.
+        message: Option<String>,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The kernel could not be asked.
+    #[error("{call} {interface}: netlink failed")]
+    Netlink {
+        /// What was asked for.
+        call: &'static str,
+        /// The interface it was asked for.
+        interface: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The namespace could not be entered.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+}
+
+fn explanation(message: &Option<String>) -> String {
+    message.as_ref().map(|text| format!(": {text}")).unwrap_or_default()
+}
+
+/// An interface, by its number or by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interface<'a> {
+    /// The interface's index in its namespace.
+    Index(u32),
+    /// The interface's name in its namespace.
+    Name(&'a str),
+}
+
+impl From<u32> for Interface<'_> {
+    fn from(index: u32) -> Self {
+        Interface::Index(index)
+    }
+}
+
+impl<'a> From<&'a str> for Interface<'a> {
+    fn from(name: &'a str) -> Self {
+        Interface::Name(name)
+    }
+}
+
+impl std::fmt::Display for Interface<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Interface::Index(index) => write!(formatter, "number {index}"),
+            Interface::Name(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// The two ends of a veth pair. Indices count per namespace, so they may be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VethPair {
+    /// Index of the bus's end, in the namespace of the [`Netlink`] that made it.
+    pub bus_index: u32,
+    /// Index of the station's end, in the station's namespace.
+    pub station_index: u32,
+}
+
+/// What the kernel tells about an interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkInfo {
+    /// Index in its namespace.
+    pub index: u32,
+    /// Name in its namespace.
+    pub name: String,
+    /// Hardware address; zero where there is none.
+    pub mac: MacAddr,
+    /// Largest payload, in octets, without the Ethernet header.
+    pub mtu: u32,
+    /// Whether it is set up (IFF_UP).
+    pub up: bool,
+    /// Whether it has carrier (IFF_LOWER_UP): for veth, whether both ends are up.
+    pub carrier: bool,
+    /// How many ask it to receive everything, such as running captures.
+    pub promiscuity: u32,
+    /// Frames received since it was made.
+    pub rx_packets: u64,
+    /// Frames sent since it was made.
+    pub tx_packets: u64,
+    /// Frames received and then dropped, since it was made.
+    pub rx_dropped: u64,
+    /// Frames dropped on the way out, since it was made.
+    pub tx_dropped: u64,
+}
+
+/// A blocking netlink socket for links and addresses of one namespace.
+#[derive(Debug)]
+pub struct Netlink {
+    transport: Transport,
+}
+
+impl Netlink {
+    /// Opens a socket in the calling thread's namespace.
+    pub fn open() -> Result<Netlink, LinkError> {
+        let transport = Transport::open().map_err(|source| LinkError::Netlink {
+            call: "opening",
+            interface: "socket".to_owned(),
+            source,
+        })?;
+        Ok(Netlink { transport })
+    }
+
+    /// Opens a socket in `namespace`; the calling thread stays where it is.
+    pub fn in_namespace(namespace: &Namespace) -> Result<Netlink, LinkError> {
+        namespace.run(Netlink::open)?
+    }
+
+    /// Makes a veth pair: `bus_name` here, and its peer in `station`, with its name and address.
+    ///
+    /// Neither end is set up. If anything fails, neither is left.
+    pub fn create_veth(
+        &mut self,
+        bus_name: &str,
+        station: &Namespace,
+        station_name: &str,
+        station_mac: MacAddr,
+    ) -> Result<VethPair, LinkError> {
+        check_interface_name(bus_name)?;
+        check_interface_name(station_name)?;
+        let mut peer = LinkMessage::default();
+        peer.attributes = vec![
+            LinkAttribute::IfName(station_name.to_owned()),
+            LinkAttribute::Address(station_mac.octets().to_vec()),
+            LinkAttribute::NetNsFd(station.as_fd().as_raw_fd()),
+        ];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(bus_name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkDetail::Kind(InfoKind::Veth),
+                LinkDetail::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        let request = RouteNetlinkMessage::NewLink(message);
+        let (call, interface) = ("making", Interface::Name(bus_name));
+        self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, interface)?;
+        match self.veth_ends(bus_name) {
+            Ok(pair) => Ok(pair),
+            Err(error) => {
+                // Deleting one end deletes both; the first error is the one to tell.
+                let _ = self.delete(bus_name);
+                Err(error)
+            }
+        }
+    }
+
+    /// Sets an interface up (IFF_UP).
+    pub fn set_up<'a>(&mut self, interface: impl Into<Interface<'a>>) -> Result<(), LinkError> {
+        self.set(interface.into(), "setting up", |link| {
+            link.header.flags = LinkFlags::Up;
+            link.header.change_mask = LinkFlags::Up;
+        })
+    }
+
+    /// Sets an interface down.
+    pub fn set_down<'a>(&mut self, interface: impl Into<Interface<'a>>) -> Result<(), LinkError> {
+        self.set(interface.into(), "setting down", |link| {
+            link.header.change_mask = LinkFlags::Up;
+        })
+    }
+
+    /// Sets an interface's largest payload, in octets without the Ethernet header.
+    pub fn set_mtu<'a>(&mut self, interface: impl Into<Interface<'a>>, mtu: u32) -> Result<(), LinkError> {
+        self.set(interface.into(), "setting the MTU of", |link| {
+            link.attributes.push(LinkAttribute::Mtu(mtu));
+        })
+    }
+
+    /// Gives an interface an address, with the network that the prefix tells.
+    ///
+    /// An IPv6 address can be used at once: nobody asks for duplicates of it first.
+    pub fn add_address(&mut self, index: u32, address: IpAddr, prefix_len: u8) -> Result<(), LinkError> {
+        let mut message = AddressMessage::default();
+        message.header.index = index;
+        message.header.prefix_len = prefix_len;
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        match address {
+            IpAddr::V4(address) => {
+                message.header.family = AddressFamily::Inet;
+                let hosts = u32::MAX.checked_shr(prefix_len.into()).unwrap_or(0);
+                // A network of one or two has no broadcast address (RFC 3021).
+                if hosts > 1 {
+                    let broadcast = (address.to_bits() | hosts).into();
+                    message.attributes.push(AddressAttribute::Broadcast(broadcast));
+                }
+            }
+            IpAddr::V6(_) => {
+                message.header.family = AddressFamily::Inet6;
+                message.header.flags = AddressHeaderFlags::Nodad;
+            }
+        }
+        let request = RouteNetlinkMessage::NewAddress(message);
+        let call = "giving an address to";
+        self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index))
+    }
+
+    /// Deletes an interface; of a veth pair, both ends.
+    pub fn delete<'a>(&mut self, interface: impl Into<Interface<'a>>) -> Result<(), LinkError> {
+        let interface = interface.into();
+        let request = RouteNetlinkMessage::DelLink(named(interface)?);
+        self.change(request, 0, "deleting", interface)
+    }
+
+    /// The interface called `name`, or `None` if there is none.
+    pub fn link_by_name(&mut self, name: &str) -> Result<Option<LinkInfo>, LinkError> {
+        match self.look_up(Interface::Name(name)) {
+            Ok(message) => Ok(Some(LinkInfo::from_message(message))),
+            Err(LinkError::NoInterface { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every interface of the namespace.
+    pub fn links(&mut self) -> Result<Vec<LinkInfo>, LinkError> {
+        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        let answers = self
+            .transport
+            .request(request, NLM_F_DUMP)
+            .map_err(|refusal| sorted(refusal, "listing", "interfaces".to_owned()))?;
+        Ok(links_of(answers).map(LinkInfo::from_message).collect())
+    }
+
+    /// The indices of a new pair, from the end that is here.
+    fn veth_ends(&mut self, bus_name: &str) -> Result<VethPair, LinkError> {
+        let message = self.look_up(Interface::Name(bus_name))?;
+        let peer = message.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::Link(index) => Some(*index),
+            _ => None,
+        });
+        let station_index = peer.ok_or_else(|| LinkError::Netlink {
+            call: "finding the peer of",
+            interface: bus_name.to_owned(),
+            source: io::ErrorKind::InvalidData.into(),
+        })?;
+        Ok(VethPair { bus_index: message.header.index, station_index })
+    }
+
+    /// Asks for one interface.
+    fn look_up(&mut self, interface: Interface<'_>) -> Result<LinkMessage, LinkError> {
+        let call = "looking up";
+        let request = RouteNetlinkMessage::GetLink(named(interface)?);
+        let answers =
+            self.transport.request(request, 0).map_err(|refusal| sorted(refusal, call, interface.to_string()))?;
+        let none = || LinkError::NoInterface { interface: interface.to_string() };
+        links_of(answers).next().ok_or_else(none)
+    }
+
+    /// Changes settings of one interface.
+    fn set(
+        &mut self,
+        interface: Interface<'_>,
+        call: &'static str,
+        change: impl FnOnce(&mut LinkMessage),
+    ) -> Result<(), LinkError> {
+        let mut message = named(interface)?;
+        change(&mut message);
+        self.change(RouteNetlinkMessage::SetLink(message), 0, call, interface)
+    }
+
+    /// Sends a request that is answered by yes or no.
+    fn change(
+        &mut self,
+        request: RouteNetlinkMessage,
+        flags: u16,
+        call: &'static str,
+        interface: Interface<'_>,
+    ) -> Result<(), LinkError> {
+        match self.transport.request(request, flags) {
+            Ok(_) => Ok(()),
+            Err(refusal) => Err(sorted(refusal, call, interface.to_string())),
+        }
+    }
+}
+
+/// A message about one interface.
+fn named(interface: Interface<'_>) -> Result<LinkMessage, LinkError> {
+    let mut message = LinkMessage::default();
+    match interface {
+        Interface::Index(index) => message.header.index = index,
+        Interface::Name(name) => {
+            check_interface_name(name)?;
+            message.attributes.push(LinkAttribute::IfName(name.to_owned()));
+        }
+    }
+    Ok(message)
+}
+
+/// The interfaces among the kernel's answers.
+fn links_of(answers: Vec<RouteNetlinkMessage>) -> impl Iterator<Item = LinkMessage> {
+    answers.into_iter().filter_map(|answer| match answer {
+        RouteNetlinkMessage::NewLink(message) => Some(message),
+        _ => None,
+    })
+}
+
+/// Sorts a refusal by what the user can do about it.
+fn sorted(refusal: Refusal, call: &'static str, interface: String) -> LinkError {
+    let (source, message) = match refusal {
+        Refusal::Kernel { source, message } => (source, message),
+        Refusal::Transport(source) => return LinkError::Netlink { call, interface, source },
+    };
+    match source.raw_os_error() {
+        Some(libc::EEXIST) => LinkError::Exists { interface },
+        Some(libc::ENODEV | libc::ENXIO) => LinkError::NoInterface { interface },
+        Some(libc::EPERM) => LinkError::NotPermitted { call, interface },
+        _ => LinkError::Refused { call, interface, message, source },
+    }
+}
+
+impl LinkInfo {
+    /// Picks what we need out of the kernel's answer.
+    fn from_message(message: LinkMessage) -> LinkInfo {
+        let flags = message.header.flags;
+        let mut info = LinkInfo {
+            index: message.header.index,
+            name: String::new(),
+            mac: MacAddr::zero(),
+            mtu: 0,
+            up: flags.contains(LinkFlags::Up),
+            carrier: flags.contains(LinkFlags::LowerUp),
+            promiscuity: 0,
+            rx_packets: 0,
+            tx_packets: 0,
+            rx_dropped: 0,
+            tx_dropped: 0,
+        };
+        for attribute in message.attributes {
+            match attribute {
+                LinkAttribute::IfName(name) => info.name = name,
+                LinkAttribute::Mtu(mtu) => info.mtu = mtu,
+                LinkAttribute::Promiscuity(count) => info.promiscuity = count,
+                LinkAttribute::Address(octets) => {
+                    if let Ok(octets) = <[u8; 6]>::try_from(octets) {
+                        info.mac = MacAddr::from(octets);
+                    }
+                }
+                LinkAttribute::Stats64(stats) => {
+                    info.rx_packets = stats.rx_packets;
+                    info.tx_packets = stats.tx_packets;
+                    info.rx_dropped = stats.rx_dropped;
+                    info.tx_dropped = stats.tx_dropped;
+                }
+                _ => {}
+            }
+        }
+        info
+    }
+}

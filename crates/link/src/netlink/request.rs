@@ -1,0 +1,141 @@
+//! One request and its answers over a netlink socket.
+
+use std::io;
+
+use netlink_packet_core::{
+    ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_CAPPED, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload, NlasIterator,
+};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
+
+/// Octets of `nlmsghdr`, which the kernel repeats in an error.
+const NLMSGHDR_OCTETS: usize = 16;
+
+/// The attribute in which the kernel explains an error (NLMSGERR_ATTR_MSG).
+const MESSAGE_ATTRIBUTE: u16 = 1;
+
+/// Why a request came to nothing.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The kernel said no.
+    Kernel {
+        /// Its answer.
+        source: io::Error,
+        /// Its own words, if it gave any.
+        message: Option<String>,
+    },
+    /// It could not be asked, or its answer could not be read.
+    Transport(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Refusal {
+        Refusal::Transport(error)
+    }
+}
+
+/// A socket and the number of the last request.
+#[derive(Debug)]
+pub struct Transport {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Transport {
+    /// Opens a socket in the calling thread's namespace.
+    pub fn open() -> io::Result<Transport> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        // Errors come with the kernel's words, and without the request.
+        socket.set_ext_ack(true)?;
+        socket.set_cap_ack(true)?;
+        Ok(Transport { socket, sequence: 0 })
+    }
+
+    /// Sends one request and collects the kernel's answers.
+    pub fn request(&mut self, request: RouteNetlinkMessage, flags: u16) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut message = NetlinkMessage::from(request);
+        message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        message.header.sequence_number = self.sequence;
+        message.finalize();
+        let mut octets = vec![0; message.buffer_len()];
+        message.serialize(&mut octets);
+        self.socket.send(&octets, 0)?;
+
+        let mut answers = Vec::new();
+        loop {
+            let (datagram, _) = self.socket.recv_from_full()?;
+            if self.read(&datagram, &mut answers)? {
+                return Ok(answers);
+            }
+        }
+    }
+
+    /// Reads one datagram of messages; true when the last answer has come.
+    fn read(&self, datagram: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> Result<bool, Refusal> {
+        let mut rest = datagram;
+        while rest.len() >= NLMSGHDR_OCTETS {
+            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+            let length = message.header.length as usize;
+            rest = rest.get(length.next_multiple_of(4)..).unwrap_or(&[]);
+            // What remains of an earlier request that failed half way.
+            if message.header.sequence_number != self.sequence {
+                continue;
+            }
+            let flags = message.header.flags;
+            match message.payload {
+                NetlinkPayload::InnerMessage(answer) => answers.push(answer),
+                NetlinkPayload::Error(error) if error.code.is_some() => {
+                    let message = explanation(&error, flags);
+                    return Err(Refusal::Kernel { source: error.to_io(), message });
+                }
+                NetlinkPayload::Done(done) if done.code < 0 => {
+                    let source = io::Error::from_raw_os_error(-done.code);
+                    return Err(Refusal::Kernel { source, message: None });
+                }
+                NetlinkPayload::Error(_) | NetlinkPayload::Done(_) => return Ok(true),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The kernel's own words about an error.
+fn explanation(error: &ErrorMessage, flags: u16) -> Option<String> {
+    // Without NLM_F_CAPPED the whole request stands before the attributes; we asked for capped.
+    if flags & NLM_F_ACK_TLVS == 0 || flags & NLM_F_CAPPED == 0 {
+        return None;
+    }
+    let attributes = error.header.get(NLMSGHDR_OCTETS..)?;
+    NlasIterator::new(attributes).flatten().find_map(|attribute| {
+        if attribute.kind() != MESSAGE_ATTRIBUTE {
+            return None;
+        }
+        let text = attribute.value();
+        let text = text.strip_suffix(&[0]).unwrap_or(text);
+        Some(String::from_utf8_lossy(text).into_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_words_are_found_behind_the_repeated_header() {
+        let mut header = vec![0; NLMSGHDR_OCTETS];
+        header.extend([9, 0, 1, 0]);
+        header.extend(b"busy\0\0\0\0");
+        let mut error = ErrorMessage::default();
+        error.header = header;
+        let flags = NLM_F_ACK_TLVS | NLM_F_CAPPED;
+        assert_eq!(explanation(&error, flags).as_deref(), Some("busy"));
+        assert_eq!(explanation(&error, NLM_F_CAPPED), None);
+        error.header.truncate(3);
+        assert_eq!(explanation(&error, flags), None);
+    }
+}

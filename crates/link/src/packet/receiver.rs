@@ -1,0 +1,217 @@
+//! Frames from every interface of a namespace, through a ring shared with the kernel.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::sys::socket::sockopt::{ReceiveTimestampns, SocketError};
+use nix::sys::socket::{getsockopt, setsockopt};
+
+use super::{PacketError, Tag, restore_tag, unbound_socket};
+use crate::clock::RealtimeNanos;
+use crate::namespace::Namespace;
+use crate::sys::ring::{Dimensions, Ring, Slot};
+use crate::sys::{message, option};
+
+/// Octets of the longest frame that a slot holds whole: the longest of IEEE 802.3 is 2000.
+pub const SLOT_FRAME_OCTETS: usize = 2048;
+
+/// Octets that the kernel leaves free before each frame, so that a tag can be put back in place.
+const RESERVED_OCTETS: usize = 16;
+
+/// Octets of a slot: header and address (52), what the kernel adds to align the payload, the
+/// reserve, and the frame, rounded up to whole cache lines.
+const SLOT_OCTETS: usize = 2176;
+
+/// Octets of a block: the kernel asks for memory in these pieces.
+const BLOCK_OCTETS: usize = 1 << 16;
+
+/// TPACKET_V2: slots with nanoseconds and VLAN tags, and no timer that holds frames back.
+const VERSION_2: libc::c_int = 1;
+
+/// Opens the socket for [`Receiver::new`] in `namespace`, and has frames stamped from now on.
+pub fn open_receiver(namespace: &Namespace) -> Result<OwnedFd, PacketError> {
+    namespace.run(|| {
+        let socket = unbound_socket()?;
+        option::ignore_outgoing(&socket).map_err(PacketError::of("leaving out own frames"))?;
+        setsockopt(&socket, ReceiveTimestampns, &true).map_err(PacketError::of("asking for stamps"))?;
+        Ok(socket)
+    })?
+}
+
+/// How many frames a ring holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSize {
+    slots: usize,
+}
+
+impl RingSize {
+    /// At least `frames` frames: the ring is made of blocks of 30.
+    pub fn at_least(frames: usize) -> RingSize {
+        RingSize { slots: frames.max(1) }
+    }
+
+    fn dimensions(self) -> Dimensions {
+        let per_block = BLOCK_OCTETS / SLOT_OCTETS;
+        Dimensions { block_octets: BLOCK_OCTETS, blocks: self.slots.div_ceil(per_block), slot_octets: SLOT_OCTETS }
+    }
+}
+
+impl Default for RingSize {
+    /// 4,110 frames in 9 MB: a fifth of a second of minimum frames at 10 Mb/s.
+    fn default() -> RingSize {
+        RingSize::at_least(4096)
+    }
+}
+
+/// What the stamp of a frame is the time of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StampSource {
+    /// The sender's host handed the frame to its interface.
+    Handover,
+    /// The frame was put into the ring: stamping was not switched on yet. Nearly always a few
+    /// microseconds later.
+    Ring,
+}
+
+/// A frame, while it stands in the ring.
+#[derive(Debug)]
+pub struct Received<'a> {
+    /// Index of the interface that received it.
+    pub ifindex: u32,
+    /// When, as `stamp_source` says.
+    pub stamp: RealtimeNanos,
+    /// What `stamp` is the time of.
+    pub stamp_source: StampSource,
+    /// The frame from destination address to payload, with its VLAN tag, without FCS.
+    pub octets: &'a [u8],
+    /// Its TCP or UDP checksum was left to hardware that does not exist: see
+    /// [`super::repair_checksum`].
+    pub partial_checksum: bool,
+    /// The kernel had taken a VLAN tag out of it, which is back in `octets`.
+    pub vlan_restored: bool,
+    /// It was longer than a slot, and `octets` is only its beginning.
+    pub truncated: bool,
+    /// Octets of the whole frame, with its VLAN tag, without FCS.
+    pub original_len: usize,
+}
+
+/// Frames since the ring was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RingStatistics {
+    /// Frames put into the ring.
+    pub received: u64,
+    /// Frames for which it had no room.
+    pub dropped: u64,
+}
+
+/// Takes frames out of a ring.
+#[derive(Debug)]
+pub struct Receiver {
+    socket: OwnedFd,
+    ring: Ring,
+    statistics: RingStatistics,
+}
+
+impl Receiver {
+    /// Makes the ring for a socket of [`open_receiver`], and begins to receive.
+    pub fn new(socket: OwnedFd, size: RingSize) -> Result<Receiver, PacketError> {
+        let dimensions = size.dimensions();
+        let request = libc::tpacket_req {
+            tp_block_size: dimensions.block_octets as u32,
+            tp_block_nr: dimensions.blocks as u32,
+            tp_frame_size: dimensions.slot_octets as u32,
+            tp_frame_nr: dimensions.slots() as u32,
+        };
+        let octets = dimensions.block_octets * dimensions.blocks;
+        option::set_version(&socket, VERSION_2).map_err(PacketError::of("choosing the ring's version"))?;
+        option::set_reserve(&socket, RESERVED_OCTETS as u32).map_err(PacketError::of("reserving room for tags"))?;
+        option::set_ring(&socket, &request).map_err(|error| match error.raw_os_error() {
+            Some(libc::ENOMEM) => PacketError::NoMemory { octets },
+            _ => PacketError::of("making a ring")(error),
+        })?;
+        let ring = Ring::map(&socket, dimensions).map_err(PacketError::of("mapping the ring"))?;
+        message::bind(socket.as_fd(), 0, libc::ETH_P_ALL as u16).map_err(PacketError::of("beginning to receive"))?;
+        Ok(Receiver { socket, ring, statistics: RingStatistics::default() })
+    }
+
+    /// Gives at most `max` waiting frames to `look`, in the order of the queue; never waits.
+    ///
+    /// A frame's slot is given back as soon as `look` returns. Gives the number of frames. Stamps
+    /// of frames that came at the same time from different processors may be out of order.
+    pub fn receive(&mut self, max: usize, mut look: impl FnMut(Received<'_>)) -> usize {
+        (0..max).take_while(|_| self.ring.take(|slot| look(received(slot)))).count()
+    }
+
+    /// Frames received and dropped since the ring was made.
+    pub fn statistics(&mut self) -> Result<RingStatistics, PacketError> {
+        let new = option::take_statistics(&self.socket).map_err(PacketError::of("reading the ring's statistics"))?;
+        // The kernel counts what it dropped among what it received.
+        self.statistics.received += u64::from(new.tp_packets.wrapping_sub(new.tp_drops));
+        self.statistics.dropped += u64::from(new.tp_drops);
+        Ok(self.statistics)
+    }
+
+    /// Takes the error that makes the descriptor ready although no frame waits, if there is one.
+    pub fn take_error(&mut self) -> Result<(), PacketError> {
+        let code = getsockopt(&self.socket, SocketError).map_err(PacketError::of("reading an error"))?;
+        match code {
+            0 => Ok(()),
+            code => Err(PacketError::of("receiving")(std::io::Error::from_raw_os_error(code))),
+        }
+    }
+}
+
+impl AsFd for Receiver {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// What a slot holds, with the VLAN tag back in its place.
+fn received(slot: Slot<'_>) -> Received<'_> {
+    let Slot { header, ifindex, area, frame } = slot;
+    let tag = Tag::of(header.tp_status, header.tp_vlan_tpid, header.tp_vlan_tci)
+        // Never without: the reserve is there, and the kernel takes tags from Ethernet frames only.
+        .filter(|_| frame.start >= Tag::OCTETS && frame.len() >= 12);
+    let spare = if tag.is_some() { Tag::OCTETS } else { 0 };
+    let octets = &mut area[frame.start - spare..frame.end];
+    if let Some(tag) = tag {
+        restore_tag(octets, tag);
+    }
+    let stamped = header.tp_status & libc::TP_STATUS_TS_SOFTWARE != 0;
+    Received {
+        ifindex: ifindex as u32,
+        stamp: RealtimeNanos::from_parts(header.tp_sec.into(), header.tp_nsec.into()),
+        stamp_source: if stamped { StampSource::Handover } else { StampSource::Ring },
+        octets,
+        partial_checksum: header.tp_status & libc::TP_STATUS_CSUMNOTREADY != 0,
+        vlan_restored: tag.is_some(),
+        truncated: header.tp_snaplen < header.tp_len,
+        original_len: header.tp_len as usize + spare,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::ring::PREFIX_OCTETS;
+
+    #[test]
+    fn a_slot_holds_the_longest_frame_behind_everything_that_precedes_it() {
+        // The kernel aligns header, address and at least 16 octets of link header to 16, then adds
+        // the reserve; a link header of 14 ends there.
+        let payload = (PREFIX_OCTETS + 16).next_multiple_of(16) + RESERVED_OCTETS;
+        assert!(payload - 14 + SLOT_FRAME_OCTETS <= SLOT_OCTETS);
+        assert_eq!(SLOT_OCTETS % 64, 0, "slots begin on cache lines");
+        assert!(payload - 18 >= PREFIX_OCTETS, "there is room for a tag");
+    }
+
+    #[test]
+    fn a_ring_has_at_least_the_frames_asked_for() {
+        for frames in [0, 1, 30, 31, 4096] {
+            let dimensions = RingSize::at_least(frames).dimensions();
+            assert!(dimensions.slots() >= frames.max(1));
+            assert!(dimensions.slots() < frames + 31, "no more blocks than needed");
+        }
+        assert_eq!(RingSize::default().dimensions().slots(), 4110);
+    }
+}

@@ -1,0 +1,90 @@
+//! What a supervisor and its child need to know of each other.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getppid};
+
+/// Why a process cannot end with its parent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParentError {
+    /// The parent has ended already: end too.
+    #[error("the parent process has ended already")]
+    Gone,
+    /// The kernel refused.
+    #[error("asking to end with the parent failed")]
+    System(#[source] io::Error),
+}
+
+/// Has the kernel kill this process when its parent ends, however it ends.
+///
+/// `parent` is the parent's process number as the parent itself told it; without it, a parent that
+/// ended before the call could not be noticed. The kernel counts the *thread* that started this
+/// process as the parent: it must live as long as its process.
+pub fn die_with_parent(parent: Pid) -> Result<(), ParentError> {
+    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|errno| ParentError::System(errno.into()))?;
+    if getppid() == parent { Ok(()) } else { Err(ParentError::Gone) }
+}
+
+/// When process `pid` was started, in clock ticks since boot; `None` if there is none.
+///
+/// Process numbers are used again; number and start together are not, until reboot.
+pub fn process_start_time(pid: Pid) -> io::Result<Option<u64>> {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => Ok(Some(start_time(&stat).ok_or(io::ErrorKind::InvalidData)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // The process ended between opening its file and reading it.
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the process that was given number `pid` at `start_time` still runs.
+pub fn pid_alive(pid: Pid, start_time: u64) -> io::Result<bool> {
+    Ok(process_start_time(pid)? == Some(start_time))
+}
+
+/// Lets a descriptor pass to the programs that this process executes.
+pub fn clear_cloexec(descriptor: impl AsFd) -> io::Result<()> {
+    fcntl(descriptor, FcntlArg::F_SETFD(FdFlag::empty()))?;
+    Ok(())
+}
+
+/// Field 22 of a process's stat line. Field 2 is the program's name, with anything in it.
+fn start_time(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_time_is_found_behind_any_name() {
+        let stat = "12 (a) b) (c) S 1 12 12 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 777 5 6\n";
+        assert_eq!(start_time(stat), Some(777));
+        assert_eq!(start_time("12 (a) S 1"), None);
+        assert_eq!(start_time(""), None);
+    }
+
+    #[test]
+    fn this_process_is_alive_and_no_other_has_its_start_time() {
+        let start = process_start_time(Pid::this()).unwrap().expect("we run");
+        assert!(pid_alive(Pid::this(), start).unwrap());
+        assert!(!pid_alive(Pid::this(), start + 1).unwrap());
+        // The highest number that a kernel gives is 2^22.
+        assert_eq!(process_start_time(Pid::from_raw(i32::MAX)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_process_that_is_not_the_parent_is_no_parent() {
+        // On a thread of its own: the wish to die is the thread's.
+        let refused = std::thread::spawn(|| die_with_parent(Pid::this())).join().unwrap();
+        assert!(matches!(refused, Err(ParentError::Gone)));
+    }
+}

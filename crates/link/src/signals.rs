@@ -1,0 +1,65 @@
+//! Signals as something to read.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::sys::signal::SigSet;
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+pub use nix::sys::signal::Signal;
+
+/// Signals that are read from a descriptor instead of interrupting the program.
+///
+/// Signals of one kind that come together are read once. [`std::process::Command`] clears the
+/// block for the programs that it starts.
+#[derive(Debug)]
+pub struct Signals {
+    descriptor: SignalFd,
+}
+
+impl Signals {
+    /// Keeps `signals` from interrupting, and opens a descriptor that tells of them.
+    ///
+    /// Call it before other threads are started: they inherit the block, and a thread without it
+    /// would be interrupted. It stays after the value is dropped.
+    pub fn block_and_open(signals: &[Signal]) -> io::Result<Signals> {
+        let set: SigSet = signals.iter().copied().collect();
+        set.thread_block()?;
+        let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+        Ok(Signals { descriptor: SignalFd::with_flags(&set, flags)? })
+    }
+
+    /// The next signal that came; never waits.
+    pub fn read(&mut self) -> io::Result<Option<Signal>> {
+        loop {
+            match self.descriptor.read_signal() {
+                Ok(None) => return Ok(None),
+                Ok(Some(info)) => return Ok(Some(Signal::try_from(info.ssi_signo as i32)?)),
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blocked_signal_is_read_once() {
+        // SIGURG is ignored by default, so nothing happens to the harness's other threads.
+        let mut signals = Signals::block_and_open(&[Signal::SIGURG]).unwrap();
+        assert_eq!(signals.read().unwrap(), None);
+        nix::sys::signal::raise(Signal::SIGURG).unwrap();
+        assert_eq!(signals.read().unwrap(), Some(Signal::SIGURG));
+        assert_eq!(signals.read().unwrap(), None);
+    }
+}

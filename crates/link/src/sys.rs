@@ -1,0 +1,19 @@
+//! Small safe functions round the system calls that nix does not have.
+//!
+//! The only unsafe code of the crate. Nothing here decides anything: a function takes plain
+//! values, makes one call, and gives back what the kernel said.
+
+pub mod descriptor;
+pub mod epoll;
+pub mod ethtool;
+pub mod message;
+pub mod option;
+pub mod ring;
+pub mod schedule;
+
+use std::io;
+
+/// The result of a call that returns −1 and sets `errno` when it fails.
+fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}

@@ -1,0 +1,19 @@
+//! The calling thread's place in the scheduler.
+
+use std::io;
+
+/// Puts the calling thread under SCHED_FIFO with `priority`; threads it starts are not.
+pub fn set_fifo(priority: i32) -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: 0 names the calling thread; parameters outlive the call.
+    super::checked(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })?;
+    Ok(())
+}
+
+/// Sets the calling thread's nice value.
+pub fn set_nice(nice: i32) -> io::Result<()> {
+    // SAFETY: no pointers; on Linux 0 names the calling thread.
+    super::checked(unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) })?;
+    Ok(())
+}
