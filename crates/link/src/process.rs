@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
+
+use crate::sys;
 
 /// Why a process cannot end with its parent.
 #[derive(Debug, thiserror::Error)]
@@ -48,10 +50,23 @@ pub fn pid_alive(pid: Pid, start_time: u64) -> io::Result<bool> {
     Ok(process_start_time(pid)? == Some(start_time))
 }
 
+/// Sends `signal` to process `pid`; whether there was one that may be signalled.
+pub fn signal(pid: Pid, signal: Signal) -> bool {
+    nix::sys::signal::kill(pid, signal).is_ok()
+}
+
 /// Lets a descriptor pass to the programs that this process executes.
 pub fn clear_cloexec(descriptor: impl AsFd) -> io::Result<()> {
     fcntl(descriptor, FcntlArg::F_SETFD(FdFlag::empty()))?;
     Ok(())
+}
+
+/// The descriptor that whoever started this process let pass to it under this number.
+///
+/// A copy, closed on exec; the original stays open as long as the process, and is closed on exec
+/// from now on. An error if there is no descriptor of this number.
+pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
+    sys::descriptor::copy_of(number)
 }
 
 /// Field 22 of a process's stat line. Field 2 is the program's name, with anything in it.

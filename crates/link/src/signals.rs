@@ -2,17 +2,20 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::process::Command;
 
 use nix::errno::Errno;
 use nix::sys::signal::SigSet;
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
+use crate::sys;
+
 pub use nix::sys::signal::Signal;
 
 /// Signals that are read from a descriptor instead of interrupting the program.
 ///
-/// Signals of one kind that come together are read once. [`std::process::Command`] clears the
-/// block for the programs that it starts.
+/// Signals of one kind that come together are read once. Programs that this process starts inherit
+/// the block, and would not end when asked to: start them through [`unblock`].
 #[derive(Debug)]
 pub struct Signals {
     descriptor: SignalFd,
@@ -41,6 +44,12 @@ impl Signals {
             }
         }
     }
+}
+
+/// Has a program that is to be started get every signal, whatever this process blocks.
+pub fn unblock(command: &mut Command) -> &mut Command {
+    sys::command::unblock_signals(command);
+    command
 }
 
 impl AsFd for Signals {

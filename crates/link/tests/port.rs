@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Offloads, collect, frame, lab, skipped, until, waiting};
+use common::{Offloads, collect, frame, lab, skipped, waiting};
 use link::clock::RealtimeNanos;
 use link::packet::{SendError, StampSource, stamps_ready, wait_for_stamps};
 use link::wait::Waiter;
@@ -245,8 +245,10 @@ fn a_receiver_takes_nothing_before_its_ring_is_there() {
     assert_eq!((copies.len(), &copies[0].octets), (1, &second));
 }
 
+/// Some kernels say that the other end dropped a frame, and some say nothing: only the monitor tells
+/// for certain.
 #[test]
-fn a_station_that_is_down_does_not_take_frames() {
+fn a_port_that_is_down_or_gone_is_told_by_the_next_frame() {
     if skipped() {
         return;
     }
@@ -254,15 +256,15 @@ fn a_station_that_is_down_does_not_take_frames() {
     let mut sender = lab.sender();
     let octets = frame(lab.stations[1].mac, 60, 0);
     let index = lab.stations[0].pair.bus_index;
-    let send = |sender: &mut link::packet::Sender| {
+    let mut send = || {
         let mut results = Vec::new();
         sender.send(&[(index, &octets)], &mut results);
         results.remove(0)
     };
     lab.stations[0].netlink.set_down(common::STATION_INTERFACE).unwrap();
-    println!("station down: {:?}", send(&mut sender));
+    assert!(matches!(send(), Ok(()) | Err(SendError::Dropped)));
     lab.netlink.set_down(index).unwrap();
-    assert_eq!(send(&mut sender), Err(SendError::Down));
+    assert_eq!(send(), Err(SendError::Down));
     lab.netlink.delete(index).unwrap();
-    until(|| send(&mut sender) == Err(SendError::NoInterface));
+    assert_eq!(send(), Err(SendError::NoInterface));
 }

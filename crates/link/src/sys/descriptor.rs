@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 /// Most descriptors that one message may carry (the kernel's `SCM_MAX_FD`).
 pub const DESCRIPTORS_MAX: usize = 253;
@@ -22,6 +22,16 @@ pub struct Message {
     pub descriptors: Vec<OwnedFd>,
     /// The message or its descriptors did not fit.
     pub truncated: bool,
+}
+
+/// A copy of the descriptor with this number, closed on exec; the original is closed on exec too.
+pub fn copy_of(number: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers; an unused number is refused. Whoever owns the original keeps it.
+    let copy = super::checked(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })?;
+    // SAFETY: as above.
+    super::checked(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    // SAFETY: the kernel has just opened it, and nobody else has its number yet.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 /// Receives one message and its descriptors.
