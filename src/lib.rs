@@ -1,1 +1,28 @@
-//! To be filled.
+//! The program `ethbus`: arguments, scenario, lab, coordinator, observers. See ARCHITECTURE.md for the walk of a frame.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`args`], [`units`] | the command line, and quantities as people write them |
+//! | [`scenario`], [`plan`] | the scenario file, and the lab that it and the command line ask for |
+//! | [`commands`] | one file a command |
+//! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
+//! | [`supervisor`] | starts, asks and ends the data plane |
+//! | [`mod@bus`] | the data plane: the medium in real time |
+//! | [`driver`] | offering frames at a pace, and what became of them |
+//! | [`results`], [`view`] | what happened, for programs and for people |
+//!
+//! No system call and no `unsafe` stands here: those are `link`'s.
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod bus;
+pub mod commands;
+pub mod control;
+pub mod driver;
+pub mod lab;
+pub mod plan;
+pub mod results;
+pub mod scenario;
+pub mod supervisor;
+pub mod units;
+pub mod view;

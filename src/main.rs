@@ -1,2 +1,38 @@
-//! To be filled.
-fn main() {}
+//! The program: arguments in, a command run, an exit code out.
+#![forbid(unsafe_code)]
+
+use clap::Parser;
+use ethbus::args::{Cli, Command};
+use ethbus::{bus, commands};
+use std::error::Error;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        None => commands::demo::run_demo(&cli.demo),
+        Some(Command::Up(args)) => commands::up::up(args),
+        Some(Command::Exec(args)) => commands::exec::exec(args),
+        Some(Command::Stats(args)) => commands::stats::stats(args),
+        Some(Command::Down(args)) => commands::down::down(args),
+        Some(Command::Send(args)) => commands::send::send(args),
+        Some(Command::Receive(args)) => commands::receive::receive(args),
+        Some(Command::Bus) => return bus::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| failed(&error))
+}
+
+/// Prints an error with everything that led to it, each part once.
+fn failed(error: &dyn Error) -> ExitCode {
+    let mut text = format!("ethbus: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    eprintln!("{}", text.trim_end());
+    ExitCode::FAILURE
+}

@@ -1,0 +1,24 @@
+//! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`.
+
+#[path = "src/args.rs"]
+#[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
+mod args;
+#[path = "src/units.rs"]
+#[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
+mod units;
+
+use clap::{CommandFactory, ValueEnum};
+use std::path::PathBuf;
+
+fn main() -> std::io::Result<()> {
+    println!("cargo::rerun-if-changed=src/args.rs");
+    println!("cargo::rerun-if-changed=src/units.rs");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let (completions, man) = (out.join("completions"), out.join("man"));
+    std::fs::create_dir_all(&completions)?;
+    std::fs::create_dir_all(&man)?;
+    for &shell in clap_complete::Shell::value_variants() {
+        clap_complete::generate_to(shell, &mut args::Cli::command(), "ethbus", &completions)?;
+    }
+    clap_mangen::generate_to(args::Cli::command(), &man)
+}

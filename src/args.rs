@@ -1,0 +1,196 @@
+//! The command line. Used by `build.rs` too, which makes man pages and completions from it: std and clap only.
+
+use crate::units::{FrameRate, Load, duration, frame_rate, load, rate};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Shared-medium Ethernet on your own machine: real frames between real stations over one CSMA/CD bus.
+///
+/// Without a command: a demonstration. Stations in network namespaces of their own contend for a 10 Mb/s
+/// half-duplex bus for ten seconds; then a table says what happened. It needs root, or a kernel that lets
+/// you make user namespaces. Everything it makes is gone when it ends.
+#[derive(Debug, Parser)]
+#[command(name = "ethbus", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 success, 1 failure, 2 wrong use, 130 interrupted; `exec` gives its command's own."
+)]
+pub struct Cli {
+    /// What to do; the demonstration if left out.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The demonstration's options.
+    #[command(flatten)]
+    pub demo: DemoArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Bring a lab up and keep it up until interrupted
+    Up(UpArgs),
+    /// Run a program in a station of a lab
+    ///
+    /// Input, output, signals and the exit code pass through. Example: ethbus exec st1 -- ping 10.77.0.2
+    Exec(ExecArgs),
+    /// Show what has happened on a lab's bus so far
+    Stats(StatsArgs),
+    /// Take a lab down, or remove what a killed one left behind
+    Down(LabArgs),
+    /// Offer frames from a station, with sequence numbers
+    Send(SendArgs),
+    /// Receive such frames in a station, and tell loss, duplicates, order and delay
+    Receive(ReceiveArgs),
+    /// The data plane; started by the supervisor
+    #[command(name = "__bus", hide = true)]
+    Bus,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// One JSON object, described in docs/results.md.
+    Json,
+}
+
+/// Options of the demonstration.
+#[derive(Args, Clone, Debug)]
+pub struct DemoArgs {
+    /// How many stations, 1 to 1024
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub stations: usize,
+    /// The medium's rate
+    #[arg(long, value_name = "RATE", default_value = "10Mbit/s", value_parser = rate)]
+    pub rate: u64,
+    /// How long the stations offer frames
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub duration: Duration,
+    /// Seed of every random draw; drawn and printed if left out
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// What the stations offer together: `saturated`, or a part of the rate like 0.4 or 40%
+    #[arg(long, value_name = "LOAD", default_value = "saturated", value_parser = load)]
+    pub load: Load,
+    /// Frame size in octets, from destination address to FCS, 64 to 1518
+    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=1518))]
+    pub frame_size: u32,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Which lab.
+#[derive(Args, Clone, Debug)]
+pub struct LabArgs {
+    /// The lab's name
+    #[arg(long, value_name = "LAB", default_value = "ethbus")]
+    pub name: String,
+}
+
+/// Options of `up`.
+#[derive(Args, Clone, Debug)]
+pub struct UpArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
+    #[arg(long, value_name = "N")]
+    pub stations: Option<usize>,
+    /// The medium's rate [default: 10Mbit/s, or as the scenario says]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<u64>,
+    /// The lab's name [default: ethbus, or as the scenario says]
+    #[arg(long, value_name = "LAB")]
+    pub name: Option<String>,
+    /// Seed of every random draw; drawn and printed if left out
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+}
+
+/// Options of `exec`.
+#[derive(Args, Clone, Debug)]
+pub struct ExecArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `stats`.
+#[derive(Args, Clone, Debug)]
+pub struct StatsArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `send`.
+#[derive(Args, Clone, Debug)]
+pub struct SendArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station that sends
+    #[arg(long, value_name = "STATION")]
+    pub from: String,
+    /// Whom to: a station of the lab, a MAC address, or `broadcast`
+    #[arg(long, value_name = "STATION|MAC|broadcast")]
+    pub to: String,
+    /// Frame size in octets, from destination address to FCS, 64 to 1518
+    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=1518))]
+    pub frame_size: u32,
+    /// Frames per second like 100/s, or `max`: what saturates the medium
+    #[arg(long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
+    pub rate: FrameRate,
+    /// Stop after so many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Stop after so long [default: 10s, unless --count is given]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `receive`.
+#[derive(Args, Clone, Debug)]
+pub struct ReceiveArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station that receives
+    #[arg(long, value_name = "STATION")]
+    pub at: String,
+    /// Stop after so many frames
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Stop after so long [default: until interrupted, unless --count is given]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,402 @@
+//! The one thread that reads ports, stamps, feeds the medium, and sends what is due.
+//!
+//! ```text
+//!   now − guard ─── what was stamped before here has been seen: the medium may go up to here
+//!   now ─────────── deliveries due before here go out
+//! ```
+//! Decisions use stamps, never the moment at which this thread happened to wake up.
+
+use super::BusError;
+use super::emulator::Emulator;
+use super::ports::Ports;
+use super::protocol::{PortState, Request, Setup, Told};
+use super::reporter::{Observers, Report};
+use super::timeline::Timeline;
+use crate::results::{Snapshot, Start};
+use link::clock::{ClockMap, Priority, monotonic_nanos, raise_priority, set_timer_slack};
+use link::netlink::{LinkChange, LinkMonitor, MonitorError};
+use link::packet::{Received, Receiver, Repair, SendError, Sender, StampSource, repair_checksum};
+use link::wait::Waiter;
+use medium::{BitInstant, BitTimes, Frame, FrameId, Input, Medium, Octets, Output, StationId};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Frames shorter than this, without FCS, go out padded (802.3, 4.2.3.3).
+const MIN_OCTETS: usize = 60;
+const FCS: u32 = 4;
+/// A sleep ends about this late, so the last bit before a delivery is spent spinning.
+const SPIN: u64 = 25_000;
+/// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
+const HOUSEKEEPING: u64 = 50_000_000;
+/// The longest guard window; two senders' stamps are in order within 2 us unless one was preempted.
+const LONGEST_GUARD: u64 = 10_000;
+/// From the first bit of a frame to the moment at which its deliveries are known and must be on their way.
+const SHORTEST_NOTICE: BitTimes = BitTimes::new(480);
+/// Frames taken out of the ring before the medium is looked after again.
+const BATCH: usize = 256;
+
+const RING: u64 = 0;
+const MONITOR: u64 = 1;
+const WAKE: u64 = 2;
+
+/// A frame on its way to the medium, in order of stamp, then station, then reading.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival {
+    at: BitInstant,
+    station: StationId,
+    order: u64,
+    frame: ArrivedFrame,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ArrivedFrame {
+    octets: Rc<[u8]>,
+    /// As the station sent it; more than `octets` if those are cut off.
+    length: u32,
+}
+
+/// A frame on its way from the medium, in order of due time.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Delivery {
+    due: u64,
+    order: u64,
+    octets: Rc<[u8]>,
+    stations: Vec<StationId>,
+}
+
+/// The octets of a frame that the medium has.
+#[derive(Debug)]
+struct Held {
+    serial: u64,
+    octets: Rc<[u8]>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Coordinator {
+    medium: Medium,
+    timeline: Timeline,
+    clocks: ClockMap,
+    guard: u64,
+    spin_for_engine: bool,
+    ports: Ports,
+    receiver: Receiver,
+    sender: Sender,
+    monitor: LinkMonitor,
+    waiter: Waiter,
+    observers: Observers,
+    emulator: Emulator,
+    arrivals: BinaryHeap<Reverse<Arrival>>,
+    held: Vec<VecDeque<Held>>,
+    deliveries: BinaryHeap<Reverse<Delivery>>,
+    /// Room for the kernel's answers to one batch.
+    sent: Vec<Result<(), SendError>>,
+    order: u64,
+    start: Start,
+    ring_drops_at_start: u64,
+    next_housekeeping: u64,
+}
+
+impl Coordinator {
+    /// Builds the medium and gets ready to move frames.
+    ///
+    /// # Errors
+    /// A configuration that makes no medium; a kernel that refuses to wait on a descriptor.
+    pub fn new(
+        setup: Setup,
+        receiver: Receiver,
+        sender: Sender,
+        monitor: LinkMonitor,
+        observers: Observers,
+    ) -> Result<Coordinator, BusError> {
+        let config = setup.medium();
+        let stations = config.topology.stations();
+        let ports = Ports::new(setup.ports, &config.topology);
+        let mut waiter = Waiter::new().map_err(BusError::link)?;
+        waiter.add(&receiver, RING).map_err(BusError::link)?;
+        waiter.add(&monitor, MONITOR).map_err(BusError::link)?;
+        waiter.add(&*observers.wake, WAKE).map_err(BusError::link)?;
+        set_timer_slack(Duration::from_nanos(1)).map_err(BusError::link)?;
+        let clocks = ClockMap::measure();
+        let priority = match raise_priority() {
+            Priority::Fifo => "SCHED_FIFO".to_owned(),
+            Priority::Nice(nice) => format!("nice {nice}"),
+            Priority::Normal => "normal".to_owned(),
+        };
+        let timeline = Timeline::new(monotonic_nanos(), config.rate);
+        let notice = timeline.span(SHORTEST_NOTICE);
+        Ok(Coordinator {
+            medium: Medium::new(config)?,
+            timeline,
+            clocks,
+            guard: LONGEST_GUARD.min(notice / 2),
+            spin_for_engine: notice < LONGEST_GUARD + SPIN,
+            ports,
+            receiver,
+            sender,
+            monitor,
+            waiter,
+            observers,
+            emulator: Emulator::new(priority),
+            arrivals: BinaryHeap::new(),
+            held: (0..stations).map(|_| VecDeque::new()).collect(),
+            deliveries: BinaryHeap::new(),
+            sent: Vec::new(),
+            order: 0,
+            start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
+            ring_drops_at_start: 0,
+            next_housekeeping: 0,
+        })
+    }
+
+    /// Runs until the supervisor says stop.
+    ///
+    /// # Errors
+    /// A kernel that refuses to wait, or to tell of links.
+    pub fn run(mut self) -> Result<(), BusError> {
+        self.tell(Report::Told(Told::Ready));
+        loop {
+            self.take_arrivals();
+            let now = monotonic_nanos();
+            self.advance(now);
+            self.deliver();
+            if now >= self.next_housekeeping {
+                self.keep_house(now)?;
+            }
+            while let Ok(request) = self.observers.requests.try_recv() {
+                self.answer(request)?;
+                if request == Request::Stop {
+                    self.observers.finish();
+                    return Ok(());
+                }
+            }
+            self.sleep()?;
+        }
+    }
+
+    /// Takes frames out of the ring, and gives each its place in time.
+    fn take_arrivals(&mut self) {
+        let Coordinator { receiver, ports, clocks, timeline, emulator, arrivals, order, .. } = self;
+        receiver.receive(BATCH, |received: Received<'_>| {
+            let Some(station) = ports.station(received.ifindex) else {
+                emulator.counts.strays += 1;
+                return;
+            };
+            emulator.counts.unstamped += u64::from(received.stamp_source == StampSource::Ring);
+            emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
+            emulator.counts.oversized += u64::from(received.truncated);
+            let mut octets: Rc<[u8]> = received.octets.into();
+            if received.partial_checksum && !received.truncated {
+                let octets = Rc::get_mut(&mut octets).expect("nobody else has it yet");
+                match repair_checksum(octets) {
+                    Repair::Repaired | Repair::NotNeeded => emulator.counts.checksums_repaired += 1,
+                    Repair::Unknown => emulator.counts.checksums_left += 1,
+                }
+            }
+            *order += 1;
+            arrivals.push(Reverse(Arrival {
+                at: timeline.instant(clocks.to_monotonic(received.stamp)),
+                station,
+                order: *order,
+                frame: ArrivedFrame { octets, length: received.original_len as u32 },
+            }));
+        });
+    }
+
+    /// Brings the medium up to the guard window.
+    fn advance(&mut self, now: u64) {
+        let horizon = self.timeline.instant(now.saturating_sub(self.guard));
+        loop {
+            let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at).filter(|&at| at <= horizon);
+            let due = self.medium.next_timeout().filter(|&due| due <= horizon);
+            match (arrival, due) {
+                (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(),
+                (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),
+                (Some(_), None) | (None, None) => return,
+            }
+            self.take_outputs();
+        }
+    }
+
+    fn offer_next(&mut self) {
+        let Some(Reverse(Arrival { at, station, frame, .. })) = self.arrivals.pop() else { return };
+        let now = self.medium.now().max(at);
+        if now > at {
+            self.emulator.arrived_late(self.timeline.span(now - at));
+        }
+        let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
+        let destination = self.ports.destination(&frame.octets);
+        let FrameId { serial, .. } = self.medium.next_frame_id(station);
+        self.held[station.index()].push_back(Held { serial, octets: frame.octets });
+        let size = Octets::new(frame.length.saturating_add(FCS));
+        self.medium.handle_input(now, Input::Offer { station, frame: Frame { size, destination, tagged } });
+    }
+
+    /// Schedules what the medium has settled, and lets go of what it is done with.
+    fn take_outputs(&mut self) {
+        while let Some(output) = self.medium.poll_output() {
+            match output {
+                Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
+                Output::Released { frame } => {
+                    self.held[frame.station.index()].retain(|held| held.serial != frame.serial)
+                }
+            }
+        }
+    }
+
+    fn schedule(&mut self, frame: FrameId, end: BitInstant, damaged: &[StationId]) {
+        let held = self.held[frame.station.index()].iter().find(|held| held.serial == frame.serial);
+        let octets = held.expect("a frame is released only after it was carried").octets.clone();
+        for hearers in self.ports.hearers(frame.station) {
+            let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
+            self.order += 1;
+            self.deliveries.push(Reverse(Delivery {
+                due: self.timeline.nanos(end + hearers.distance),
+                order: self.order,
+                octets: octets.clone(),
+                stations: hearers.stations.iter().copied().filter(hears).collect(),
+            }));
+        }
+    }
+
+    /// Sends every frame that is due.
+    fn deliver(&mut self) {
+        let mut gone = Vec::new();
+        while let Some(Reverse(delivery)) = self.deliveries.peek().filter(|Reverse(next)| next.due <= monotonic_nanos())
+        {
+            let mut padded = [0_u8; MIN_OCTETS];
+            let octets = pad(&delivery.octets, &mut padded);
+            let to = |&station: &StationId| (self.ports.index(station), octets);
+            let batch: Vec<(u32, &[u8])> = delivery.stations.iter().map(to).collect();
+            self.sent.clear();
+            self.sender.send(&batch, &mut self.sent);
+            let late = monotonic_nanos() - delivery.due;
+            for (result, station) in self.sent.iter().zip(&delivery.stations) {
+                match result {
+                    Ok(()) => self.emulator.delivered(late),
+                    Err(SendError::NoInterface) => gone.push(*station),
+                    Err(SendError::Down | SendError::Dropped) => self.emulator.counts.deliveries_to_absent += 1,
+                    Err(_) => self.emulator.counts.delivery_failures += 1,
+                }
+            }
+            self.deliveries.pop();
+        }
+        for station in gone {
+            self.emulator.counts.deliveries_to_absent += 1;
+            self.change_port(station, PortState::Gone);
+        }
+    }
+
+    fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
+        self.next_housekeeping = now + HOUSEKEEPING;
+        self.clocks.refresh();
+        self.watch_links()
+    }
+
+    /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
+    fn watch_links(&mut self) -> Result<(), BusError> {
+        let changes = match self.monitor.poll() {
+            // What was missed shows when a delivery to the station fails.
+            Err(MonitorError::Overrun) => {
+                self.emulator.counts.link_changes_missed += 1;
+                return Ok(());
+            }
+            changes => changes.map_err(BusError::link)?,
+        };
+        for change in changes {
+            let (index, state) = match change {
+                LinkChange::Up { index } => (index, PortState::Up),
+                LinkChange::Down { index } => (index, PortState::Down),
+                LinkChange::Gone { index } => (index, PortState::Gone),
+            };
+            if let Some(station) = self.ports.station(index) {
+                self.change_port(station, state);
+            }
+        }
+        Ok(())
+    }
+
+    fn change_port(&mut self, station: StationId, state: PortState) {
+        if (state == PortState::Up) == self.medium.attached(station) {
+            return;
+        }
+        let input = match state {
+            PortState::Up => Input::Attach { station },
+            PortState::Down | PortState::Gone => Input::Detach { station },
+        };
+        self.emulator.counts.ports_lost += u64::from(state != PortState::Up);
+        self.medium.handle_input(self.medium.now(), input);
+        self.take_outputs();
+        let station = self.ports.name(station).to_owned();
+        self.tell(Report::Told(Told::Port { station, state }));
+    }
+
+    fn answer(&mut self, request: Request) -> Result<(), BusError> {
+        let now = self.timeline.instant(monotonic_nanos());
+        match request {
+            Request::Restart => {
+                self.medium.restart_tally();
+                self.emulator.restart();
+                self.ring_drops_at_start = self.receiver.statistics().map_err(BusError::link)?.dropped;
+                let queued =
+                    (0..self.held.len() as u16).map(|number| self.medium.queued(StationId::new(number)) as u64);
+                self.start = Start { at: now, queued: queued.collect() };
+                self.tell(Report::Told(Told::Restarted));
+            }
+            Request::Report | Request::Stop => {
+                let dropped = self.receiver.statistics().map_err(BusError::link)?.dropped;
+                self.emulator.counts.ring_drops = dropped - self.ring_drops_at_start;
+                let snapshot = Snapshot::take(&self.medium, &self.start, now, self.emulator.results());
+                self.tell(Report::Snapshot(Box::new(snapshot)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the supervisor if it listens; what it could not take is counted, not waited for.
+    fn tell(&mut self, report: Report) {
+        if self.observers.reports.try_send(report).is_err() {
+            self.emulator.counts.reports_skipped += 1;
+        }
+    }
+
+    /// Waits for the next thing to do: sleeps, and spins the last bit before a delivery.
+    fn sleep(&mut self) -> Result<(), BusError> {
+        let delivery = self.deliveries.peek().map(|Reverse(delivery)| delivery.due);
+        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at);
+        let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
+        let engine = engine.map(|instant| self.timeline.nanos(instant) + self.guard);
+        let spin_until = if self.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
+        let wake = [delivery.map(|due| due.saturating_sub(SPIN)), engine, Some(self.next_housekeeping)];
+        let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
+        let now = monotonic_nanos();
+        if let Some(until) = spin_until.filter(|&until| until <= now + SPIN) {
+            while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
+                std::hint::spin_loop();
+            }
+            return Ok(());
+        }
+        if wake > now {
+            let timeout = Duration::from_nanos(wake - now);
+            let tokens: Vec<u64> = self.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+            if tokens.contains(&MONITOR) {
+                self.watch_links()?;
+            }
+            if tokens.contains(&WAKE) {
+                self.observers.wake.clear().map_err(BusError::link)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The octets as they go onto the medium: at least as many as a frame without FCS must have.
+fn pad<'a>(octets: &'a [u8], padded: &'a mut [u8; MIN_OCTETS]) -> &'a [u8] {
+    if octets.len() >= MIN_OCTETS {
+        return octets;
+    }
+    padded[..octets.len()].copy_from_slice(octets);
+    padded
+}

@@ -1,0 +1,68 @@
+//! How well the emulator itself does: lateness, and everything it could not keep.
+
+use crate::results::EmulatorResults;
+use hdrhistogram::Histogram;
+
+/// Lateness up to a minute, to three digits.
+const LONGEST: u64 = 60_000_000_000;
+
+/// Counts and the lateness histogram; quantiles are worked out when somebody asks.
+#[derive(Debug)]
+pub struct Emulator {
+    /// The counts.
+    pub counts: EmulatorResults,
+    lateness: Histogram<u64>,
+}
+
+impl Emulator {
+    /// Nothing has happened yet.
+    pub fn new(priority: String) -> Emulator {
+        let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
+        Emulator { counts: EmulatorResults { priority, ..EmulatorResults::default() }, lateness }
+    }
+
+    /// A frame was handed to the kernel for one station, `late` nanoseconds after it was due.
+    pub fn delivered(&mut self, late: u64) {
+        self.counts.deliveries += 1;
+        self.lateness.saturating_record(late);
+    }
+
+    /// A frame's stamp was `late` nanoseconds before the engine's now.
+    pub fn arrived_late(&mut self, late: u64) {
+        self.counts.late_arrivals += 1;
+        self.counts.late_arrival_max_ns = self.counts.late_arrival_max_ns.max(late);
+    }
+
+    /// Counts and quantiles so far.
+    pub fn results(&self) -> EmulatorResults {
+        EmulatorResults {
+            lateness_p50_ns: self.lateness.value_at_quantile(0.50),
+            lateness_p99_ns: self.lateness.value_at_quantile(0.99),
+            lateness_max_ns: self.lateness.max(),
+            ..self.counts.clone()
+        }
+    }
+
+    /// Counts from zero again.
+    pub fn restart(&mut self) {
+        let priority = std::mem::take(&mut self.counts.priority);
+        self.counts = EmulatorResults { priority, ..EmulatorResults::default() };
+        self.lateness.reset();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_told_to_three_digits() {
+        let mut emulator = Emulator::new("none".to_owned());
+        (1..=100).for_each(|n| emulator.delivered(n * 1_000));
+        let results = emulator.results();
+        assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
+        assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
+        emulator.restart();
+        assert_eq!(emulator.results(), EmulatorResults { priority: "none".to_owned(), ..EmulatorResults::default() });
+    }
+}

@@ -1,0 +1,109 @@
+//! Which interface is which station, whose a MAC address is, and who hears whom after how long.
+
+use super::protocol::Port;
+use medium::{BitTimes, Destination, StationId, Topology};
+use std::collections::HashMap;
+
+/// The stations' ports.
+#[derive(Debug)]
+pub struct Ports {
+    ports: Vec<Port>,
+    by_index: HashMap<u32, StationId>,
+    by_mac: HashMap<[u8; 6], StationId>,
+    /// For each station as a sender: the others by distance.
+    hearers: Vec<Vec<Hearers>>,
+}
+
+/// Stations at the same distance from a sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hearers {
+    /// The distance.
+    pub distance: BitTimes,
+    /// Who.
+    pub stations: Vec<StationId>,
+}
+
+impl Ports {
+    /// Ports in order of station number.
+    pub fn new(ports: Vec<Port>, topology: &Topology) -> Ports {
+        let numbered = || (0_u16..).map(StationId::new).zip(&ports);
+        let by_index = numbered().map(|(station, port)| (port.index, station)).collect();
+        let by_mac = numbered().map(|(station, port)| (port.mac, station)).collect();
+        let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
+        let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
+        Ports { ports, by_index, by_mac, hearers }
+    }
+
+    /// The station behind an interface.
+    pub fn station(&self, index: u32) -> Option<StationId> {
+        self.by_index.get(&index).copied()
+    }
+
+    /// The interface of a station.
+    pub fn index(&self, station: StationId) -> u32 {
+        self.ports[station.index()].index
+    }
+
+    /// The station's name.
+    pub fn name(&self, station: StationId) -> &str {
+        &self.ports[station.index()].name
+    }
+
+    /// Whose received counters a frame is for. A group address stands for every station.
+    pub fn destination(&self, octets: &[u8]) -> Destination {
+        match octets.first_chunk::<6>() {
+            Some(address) if address[0] & 1 == 1 => Destination::All,
+            Some(address) => {
+                self.by_mac.get(address).map_or(Destination::Nobody, |&station| Destination::Station(station))
+            }
+            None => Destination::Nobody,
+        }
+    }
+
+    /// Who hears `source`, nearest first.
+    pub fn hearers(&self, source: StationId) -> &[Hearers] {
+        &self.hearers[source.index()]
+    }
+}
+
+fn hearers_of(source: StationId, all: &[StationId], topology: &Topology) -> Vec<Hearers> {
+    let mut others: Vec<_> = all.iter().filter(|&&other| other != source).collect();
+    others.sort_by_key(|&&other| topology.distance(source, other));
+    let groups = others.chunk_by(|&&a, &&b| topology.distance(source, a) == topology.distance(source, b));
+    let group = |group: &[&StationId]| Hearers {
+        distance: topology.distance(source, *group[0]),
+        stations: group.iter().map(|&&station| station).collect(),
+    };
+    groups.map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports() -> Ports {
+        let port = |n: u8| Port { name: format!("st{n}"), index: 10 + u32::from(n), mac: [2, 0, 0, 0, 0, n] };
+        let positions = [0, 10, 20].map(BitTimes::new).to_vec();
+        Ports::new(vec![port(0), port(1), port(2)], &Topology::Bus { positions })
+    }
+
+    #[test]
+    fn a_frame_is_for_a_station_everyone_or_nobody() {
+        let ports = ports();
+        assert_eq!(ports.destination(&[2, 0, 0, 0, 0, 1, 9]), Destination::Station(StationId::new(1)));
+        assert_eq!(ports.destination(&[0xff; 14]), Destination::All);
+        assert_eq!(ports.destination(&[0x33, 0x33, 0, 0, 0, 1]), Destination::All);
+        assert_eq!(ports.destination(&[2, 0, 0, 0, 0, 77]), Destination::Nobody);
+        assert_eq!(ports.destination(&[2, 0, 0]), Destination::Nobody);
+    }
+
+    #[test]
+    fn hearers_are_grouped_by_distance_and_leave_the_sender_out() {
+        let ports = ports();
+        let one =
+            |distance, station| Hearers { distance: BitTimes::new(distance), stations: vec![StationId::new(station)] };
+        assert_eq!(ports.hearers(StationId::new(0)), [one(10, 1), one(20, 2)]);
+        let both = Hearers { distance: BitTimes::new(10), stations: vec![StationId::new(0), StationId::new(2)] };
+        assert_eq!(ports.hearers(StationId::new(1)), [both]);
+    }
+}

@@ -1,0 +1,201 @@
+//! One file for each command: what it makes, in which order, and what it says.
+
+pub mod demo;
+pub mod down;
+pub mod exec;
+pub mod receive;
+pub mod send;
+pub mod stats;
+pub mod up;
+
+use crate::args::Format;
+use crate::lab::MakeError;
+use crate::lab::record::{Content, Record, RecordError};
+use crate::plan::PlanError;
+use crate::scenario::ScenarioError;
+use crate::supervisor::SupervisorError;
+use crossbeam_channel::{Receiver, bounded};
+use link::namespace::{Capability, Namespace, NamespaceError, capabilities_missing};
+use link::signals::{Signal, Signals};
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+/// Why a command failed. `main` alone prints it, with everything that led to it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The user may not do this.
+    #[error("{command} needs {}, which you do not have: run it as root, `sudo ethbus {command}`", list(missing))]
+    NotPermitted {
+        /// What was asked for.
+        command: &'static str,
+        /// What is missing.
+        missing: Vec<Capability>,
+    },
+    /// The demonstration could not get what it needs in a user namespace either.
+    #[error("the demonstration needs {}: run it as root, `sudo ethbus`", list(missing))]
+    NoUserNamespace {
+        /// What is missing.
+        missing: Vec<Capability>,
+        /// Why a user namespace does not help.
+        source: link::namespace::UserNamespaceError,
+    },
+    /// The scenario file is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Scenario or options make no lab.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A namespace, link or socket could not be made.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    /// There is no such lab, or it is in use.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The data plane failed.
+    #[error(transparent)]
+    Supervisor(#[from] SupervisorError),
+    /// A station's socket failed.
+    #[error("cannot use {station}'s interface")]
+    Station {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        source: link::packet::PacketError,
+    },
+    /// A station's namespace cannot be entered.
+    #[error("cannot enter {station}")]
+    Enter {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
+    /// The lab has no such station.
+    #[error("the lab `{lab}` has no station `{station}`; it has {}", stations.join(", "))]
+    NoStation {
+        /// The lab.
+        lab: String,
+        /// What was asked for.
+        station: String,
+        /// What there is.
+        stations: Vec<String>,
+    },
+    /// A destination is neither station nor address.
+    #[error("`{to}` is neither a station of the lab, nor a MAC address, nor `broadcast`; the lab has {}", stations.join(", "))]
+    NoDestination {
+        /// What was asked for.
+        to: String,
+        /// What there is.
+        stations: Vec<String>,
+    },
+    /// A program could not be started.
+    #[error("cannot run {program}")]
+    Exec {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The result could not be written.
+    #[error("cannot write the result")]
+    Output(#[source] io::Error),
+    /// The lab does not answer.
+    #[error("the lab `{name}` does not answer")]
+    Control {
+        /// Its name.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused something else.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn list(missing: &[Capability]) -> String {
+    missing.iter().map(Capability::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What a command ends with, if it did not fail.
+pub type Outcome = Result<ExitCode, CommandError>;
+
+/// Ended by an interrupt, as shells tell it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// Refuses at once what could only fail half-way.
+fn require_root(command: &'static str) -> Result<(), CommandError> {
+    let missing =
+        capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })?;
+    if missing.is_empty() { Ok(()) } else { Err(CommandError::NotPermitted { command, missing }) }
+}
+
+/// A seed nobody chose.
+fn draw_seed() -> Result<u64, CommandError> {
+    let mut octets = [0; 8];
+    let draw = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut octets));
+    draw.map_err(|source| CommandError::System { what: "draw a seed from /dev/urandom", source })?;
+    // Short enough to be typed again, and exact in every JSON reader.
+    Ok(u64::from_le_bytes(octets) >> 32)
+}
+
+/// Writes to standard output; a full disk or a closed pipe is an error, not a panic.
+fn print(text: &str) -> Result<(), CommandError> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(CommandError::Output)
+}
+
+/// A result as the user wants it.
+fn print_result<T: serde::Serialize>(
+    format: Format,
+    result: &T,
+    table: impl FnOnce(&T) -> String,
+) -> Result<(), CommandError> {
+    match format {
+        Format::Table => print(&table(result)),
+        Format::Json => print(&(serde_json::to_string_pretty(result).expect("numbers and names") + "\n")),
+    }
+}
+
+/// Interrupts, from now on told and not deadly. Call it before there are threads.
+fn interrupts() -> Result<Receiver<Signal>, CommandError> {
+    let system = |source| CommandError::System { what: "catch signals", source };
+    let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    let mut signals = Signals::block_and_open(&watched).map_err(system)?;
+    let mut waiter = link::wait::Waiter::new().map_err(system)?;
+    waiter.add(&signals, 0).map_err(system)?;
+    let (sender, receiver) = bounded(watched.len());
+    let forward = move || {
+        while waiter.wait(None).is_ok() {
+            while let Ok(Some(signal)) = signals.read() {
+                if sender.send(signal).is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(forward).map_err(system)?;
+    Ok(receiver)
+}
+
+/// A station's namespace in a lab that is up.
+fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, CommandError> {
+    let is_station = content.stations.iter().any(|port| port.name == name);
+    match content.namespaces.iter().find(|claim| is_station && claim.whose == name) {
+        Some(claim) => Ok(Record::station(lab, claim)?),
+        None => Err(CommandError::NoStation {
+            lab: lab.to_owned(),
+            station: name.to_owned(),
+            stations: station_names(content),
+        }),
+    }
+}
+
+fn station_names(content: &Content) -> Vec<String> {
+    content.stations.iter().map(|port| port.name.clone()).collect()
+}

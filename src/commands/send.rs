@@ -1,0 +1,106 @@
+//! `ethbus send`: the raw-socket driver by itself.
+
+use super::{
+    CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, require_root, station, station_names,
+};
+use crate::args::SendArgs;
+use crate::driver::ETHERTYPE;
+use crate::driver::source::{Pace, Source, pace, run};
+use crate::lab::INTERFACE;
+use crate::lab::record::{Content, Record};
+use crate::units::{FrameRate, Load};
+use crate::view::group;
+use link::MacAddr;
+use link::station::StationSocket;
+use medium::{BitRate, Octets};
+use serde::Serialize;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+/// What a run of the driver did.
+#[derive(Clone, Debug, Serialize)]
+struct SendReport {
+    from: String,
+    to: String,
+    stream: u32,
+    frame_size_octets: u32,
+    sent: u64,
+    refused: u64,
+    seconds: f64,
+    frames_per_second: f64,
+}
+
+/// Offers frames from a station.
+///
+/// # Errors
+/// No such lab, station or destination; a socket that cannot be used; a result that cannot be written.
+pub fn send(args: &SendArgs) -> Outcome {
+    require_root("send")?;
+    let content = Record::of_running(&args.lab.name)?;
+    let namespace = station(&args.lab.name, &content, &args.from)?;
+    let to = destination(&content, &args.to)?;
+    let interrupts = interrupts()?;
+    let socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE)
+        .map_err(|source| CommandError::Station { station: args.from.clone(), source })?;
+    let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
+    let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
+    let begin = Instant::now();
+    let mut sources = [Source::new(socket, to, size, stream, wanted_pace(args, &content), args.count)];
+    let interrupted = AtomicBool::new(false);
+    run(&mut sources, || {
+        let stop = interrupts.try_recv().is_ok();
+        interrupted.fetch_or(stop, Ordering::Relaxed);
+        !stop && duration.is_none_or(|duration| begin.elapsed() < duration)
+    });
+    let (sent, seconds) = (sources[0].sent(), begin.elapsed().as_secs_f64());
+    let report = SendReport {
+        from: args.from.clone(),
+        to: to.to_string(),
+        stream,
+        frame_size_octets: args.frame_size,
+        sent: sent.frames,
+        refused: sent.refused,
+        seconds,
+        frames_per_second: sent.frames as f64 / seconds,
+    };
+    print_result(args.format, &report, told)?;
+    Ok(if interrupted.into_inner() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn told(report: &SendReport) -> String {
+    format!(
+        "{} -> {}: {} frames of {} octets sent in {:.2} s ({:.1}/s), {} refused, stream {}\n",
+        report.from,
+        report.to,
+        group(report.sent),
+        report.frame_size_octets,
+        report.seconds,
+        report.frames_per_second,
+        group(report.refused),
+        report.stream
+    )
+}
+
+/// No head start: what is asked for is what goes out.
+fn wanted_pace(args: &SendArgs, content: &Content) -> (Pace, u64) {
+    match args.rate {
+        FrameRate::PerSecond(rate) => (Pace::Even(1e9 / rate), 0),
+        FrameRate::Max => {
+            let rate = BitRate::per_second(content.rate).unwrap_or(BitRate::MBIT_10);
+            pace(Load::Saturated, rate, Octets::new(args.frame_size), 1, 0, 0)
+        }
+    }
+}
+
+fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {
+    if to == "broadcast" {
+        return Ok(MacAddr::broadcast());
+    }
+    if let Some(port) = content.stations.iter().find(|port| port.name == to) {
+        return Ok(port.mac.into());
+    }
+    to.parse().map_err(|_| CommandError::NoDestination { to: to.to_owned(), stations: station_names(content) })
+}

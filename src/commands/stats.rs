@@ -1,0 +1,25 @@
+//! `ethbus stats`: asks a lab that is up what has happened so far.
+
+use super::{CommandError, Outcome, print_result, require_root};
+use crate::args::StatsArgs;
+use crate::control::{self, Control};
+use crate::lab::record::Record;
+use crate::results::Results;
+use crate::view::table;
+use std::io;
+use std::process::ExitCode;
+
+/// Shows a lab's results so far.
+///
+/// # Errors
+/// No such lab, one that does not answer, or a result that cannot be written.
+pub fn stats(args: &StatsArgs) -> Outcome {
+    require_root("stats")?;
+    let name = &args.lab.name;
+    Record::of_running(name)?;
+    let silent = |source| CommandError::Control { name: name.clone(), source };
+    let answer = control::ask(name, Control::Stats).map_err(silent)?;
+    let results: Results = serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))?;
+    print_result(args.format, &results, table)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,183 @@
+//! Offering frames at a pace. Sleeps between them, never spins: a spinning sender would take a core from the bus.
+
+use super::{Stamp, blank};
+use crate::units::Load;
+use link::MacAddr;
+use link::clock::{RealtimeNanos, monotonic_nanos};
+use link::packet::SendError;
+use link::station::StationSocket;
+use medium::{BitRate, Octets};
+use std::time::Duration;
+
+/// The shortest sleep: several frames go out together rather than wake up for each.
+const SHORTEST_SLEEP: u64 = 500_000;
+/// The longest sleep, so that whoever wants to stop need not wait.
+const LONGEST_SLEEP: u64 = 20_000_000;
+/// Frames in one call of the kernel.
+const BATCH: usize = 64;
+/// Frames offered at once at the start, so that a saturated medium is saturated from the start.
+const HEAD_START: u64 = 32;
+
+/// When the next frame is due.
+#[derive(Clone, Debug)]
+pub enum Pace {
+    /// Evenly, so many nanoseconds apart.
+    Even(f64),
+    /// As a Poisson process, with this mean.
+    Poisson(f64, backoff::Generator),
+}
+
+impl Pace {
+    fn gap(&mut self) -> f64 {
+        match self {
+            Pace::Even(gap) => *gap,
+            // 53 random bits make a number above 0 and up to 1.
+            Pace::Poisson(mean, generator) => -*mean * (((generator.next_u64() >> 11) + 1) as f64 / 2f64.powi(53)).ln(),
+        }
+    }
+}
+
+/// Frames per second that fill a medium of this rate: preamble, frame and gap back to back.
+pub fn line_rate(rate: BitRate, size: Octets) -> f64 {
+    rate.get() as f64 / (size.get().max(64) * 8 + 160) as f64
+}
+
+/// The pace of one of `stations` stations that offer `load` together, and how many frames it starts with.
+pub fn pace(load: Load, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> (Pace, u64) {
+    match load {
+        Load::Saturated => (Pace::Even(1e9 * stations as f64 / line_rate(rate, size)), HEAD_START),
+        Load::Fraction(load) => {
+            let frames_per_second = load * rate.get() as f64 / f64::from(size.get() * 8) / stations as f64;
+            // Streams beyond any station's number, so that traffic and backoff do not share one.
+            let generator = backoff::Generator::stream(seed, (1 << 32) + station as u64);
+            (Pace::Poisson(1e9 / frames_per_second, generator), 0)
+        }
+    }
+}
+
+/// What a source has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Frames that the station's kernel took.
+    pub frames: u64,
+    /// Frames that it refused.
+    pub refused: u64,
+}
+
+/// One station's raw-socket driver.
+#[derive(Debug)]
+pub struct Source {
+    socket: StationSocket,
+    blank: Vec<u8>,
+    stream: u32,
+    pace: Pace,
+    head_start: u64,
+    count: u64,
+    due: f64,
+    sent: Sent,
+}
+
+impl Source {
+    /// Will offer frames of `size` octets, FCS included, to `to`; at most `count` of them.
+    pub fn new(
+        socket: StationSocket,
+        to: MacAddr,
+        size: Octets,
+        stream: u32,
+        pace: (Pace, u64),
+        count: Option<u64>,
+    ) -> Source {
+        let blank = blank(to, socket.mac(), size.get());
+        let (pace, head_start) = pace;
+        Source {
+            socket,
+            blank,
+            stream,
+            pace,
+            head_start,
+            count: count.unwrap_or(u64::MAX),
+            due: 0.0,
+            sent: Sent::default(),
+        }
+    }
+
+    /// What it has done so far.
+    pub fn sent(&self) -> Sent {
+        self.sent
+    }
+
+    /// Frames that have reached the station's socket, read or not.
+    ///
+    /// # Errors
+    /// The socket cannot be asked.
+    pub fn seen(&mut self) -> Result<u64, link::packet::PacketError> {
+        self.socket.statistics().map(|statistics| statistics.received + statistics.dropped)
+    }
+
+    fn begin(&mut self, now: u64) {
+        self.due = now as f64 + self.pace.gap();
+        self.offer(self.head_start);
+    }
+
+    fn finished(&self) -> bool {
+        self.sent.frames + self.sent.refused >= self.count
+    }
+
+    fn offer_due(&mut self, now: u64) {
+        let mut due = 0;
+        while self.due <= now as f64 && due < BATCH as u64 {
+            due += 1;
+            self.due += self.pace.gap();
+        }
+        self.offer(due);
+    }
+
+    fn offer(&mut self, frames: u64) {
+        let begun = self.sent.frames + self.sent.refused;
+        let frames = frames.min(self.count - begun);
+        let stamped = |sequence| {
+            let mut octets = self.blank.clone();
+            Stamp { stream: self.stream, sequence, sent: RealtimeNanos::now() }.write(&mut octets);
+            octets
+        };
+        let batch: Vec<Vec<u8>> = (begun..begun + frames).map(stamped).collect();
+        let batch: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
+        let mut results: Vec<Result<(), SendError>> = Vec::with_capacity(batch.len());
+        self.socket.send_batch(&batch, &mut results);
+        let taken = results.iter().filter(|result| result.is_ok()).count() as u64;
+        self.sent.frames += taken;
+        self.sent.refused += results.len() as u64 - taken;
+    }
+}
+
+/// Runs sources until all have offered their count, or `go_on` says no.
+pub fn run(sources: &mut [Source], go_on: impl Fn() -> bool) {
+    let begin = monotonic_nanos();
+    sources.iter_mut().for_each(|source| source.begin(begin));
+    while go_on() && !sources.iter().all(Source::finished) {
+        let now = monotonic_nanos();
+        sources.iter_mut().filter(|source| !source.finished()).for_each(|source| source.offer_due(now));
+        let next = sources.iter().filter(|source| !source.finished()).map(|source| source.due as u64).min();
+        let sleep = next.unwrap_or(0).saturating_sub(now).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
+        std::thread::sleep(Duration::from_nanos(sleep));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of STANDARD figures: 14,880.95 frames a second at 64 octets, 812.74 at 1518.
+    #[test]
+    fn line_rates_are_those_of_the_standard() {
+        assert!((line_rate(BitRate::MBIT_10, Octets::new(64)) - 14_880.95).abs() < 0.01);
+        assert!((line_rate(BitRate::MBIT_10, Octets::new(1518)) - 812.74).abs() < 0.01);
+    }
+
+    #[test]
+    fn a_poisson_pace_keeps_its_mean() {
+        let mut pace = Pace::Poisson(1_000.0, backoff::Generator::new(1));
+        let mean = (0..100_000).map(|_| pace.gap()).sum::<f64>() / 100_000.0;
+        assert!((mean - 1_000.0).abs() < 20.0, "seed 1: {mean}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Making what a bus needs: namespaces, links, addresses, sockets. Knows nothing of time or of the medium's rules.
+//!
+//! ```text
+//!   namespace of st1          namespace of the bus
+//!   ┌───────────┐             ┌──────────────────────────┐
+//!   │ eth0 ─────┼─── veth ────┼─ st1 ─┐                  │
+//!   └───────────┘             │       ├─ one socket in,  │──► data plane
+//!   ┌───────────┐             │       │  one socket out  │
+//!   │ eth0 ─────┼─── veth ────┼─ st2 ─┘                  │
+//!   └───────────┘             └──────────────────────────┘
+//! ```
+
+pub mod record;
+
+use crate::bus::protocol::Port;
+use crate::plan::{Plan, StationPlan};
+use crate::scenario::Network;
+use link::ethtool::{EthtoolError, disable_offloads};
+use link::namespace::{Namespace, NamespaceError};
+use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
+use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
+use link::sysctl::{SysctlError, silence_ipv6_everywhere};
+use record::{Record, RecordError};
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+/// The interface of a station, in its own namespace.
+pub const INTERFACE: &str = "eth0";
+/// What the bus's own namespace is called after the lab's name.
+const BUS: &str = "bus";
+/// How long links may take to come up, and the kernel to stamp frames.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Record`].
+#[derive(Debug)]
+pub struct Segment {
+    /// The bus's own namespace.
+    pub bus: Namespace,
+    /// Each station's namespace, in order of station number.
+    pub stations: Vec<Namespace>,
+    /// Each station's port.
+    pub ports: Vec<Port>,
+    /// The socket that receives from all ports.
+    pub receiver: OwnedFd,
+    /// The socket that sends to all ports.
+    pub sender: OwnedFd,
+    /// What tells of links.
+    pub monitor: OwnedFd,
+}
+
+/// Why a segment could not be made. What had been made is gone, or stands in the record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// A namespace could not be made or named.
+    #[error("cannot make a network namespace for {whose}")]
+    Namespace {
+        /// The station, or the bus.
+        whose: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
+    /// A link, an address or an offload setting was refused.
+    #[error("cannot connect {station} to the bus")]
+    Link {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A socket of the bus was refused.
+    #[error("cannot open the bus's sockets")]
+    Socket(#[from] PacketError),
+    /// Changes of links cannot be watched.
+    #[error("cannot watch the bus's links")]
+    Monitor(#[from] MonitorError),
+    /// Frames are not stamped.
+    #[error("the kernel does not stamp frames")]
+    Stamps(#[from] StampError),
+    /// The record could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A link did not come up.
+    #[error("{station}'s link did not come up within {} seconds", PATIENCE.as_secs())]
+    NoCarrier {
+        /// The station.
+        station: String,
+    },
+}
+
+/// Whether stations speak IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocols {
+    /// IPv4 and IPv6 addresses as planned.
+    Ip,
+    /// None, so that nothing is on the medium but what its users send.
+    Silent,
+}
+
+impl Segment {
+    /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
+    ///
+    /// # Errors
+    /// Whatever the kernel refuses.
+    pub fn make(plan: &Plan, protocols: Protocols, mut record: Option<&mut Record>) -> Result<Segment, MakeError> {
+        let mut make = |whose: &str| namespace(plan, whose, record.as_deref_mut());
+        let bus = make(BUS)?;
+        let stations = plan.stations.iter().map(|station| make(&station.name)).collect::<Result<Vec<_>, _>>()?;
+        // First: switching stamps on takes the kernel a while.
+        let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
+        let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
+        let links = plan.stations.iter().zip(&stations);
+        let ports = links
+            .map(|(station, namespace)| {
+                connect(&mut netlink, station, namespace, protocols)
+                    .map_err(|source| MakeError::Link { station: station.name.clone(), source })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        wait_for_carrier(&mut netlink, plan)?;
+        let monitor = LinkMonitor::open(&bus)?.into_fd();
+        wait_for_stamps(PATIENCE)?;
+        Ok(Segment { bus, stations, ports, receiver, sender, monitor })
+    }
+}
+
+fn link_error(whose: &str, source: LinkError) -> MakeError {
+    MakeError::Link { station: whose.to_owned(), source: Box::new(source) }
+}
+
+/// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists.
+fn namespace(plan: &Plan, whose: &str, record: Option<&mut Record>) -> Result<Namespace, MakeError> {
+    let failed = |source| MakeError::Namespace { whose: whose.to_owned(), source };
+    let namespace = Namespace::anonymous().map_err(failed)?;
+    if let Some(record) = record {
+        let name = namespace_name(&plan.name, whose);
+        record.claim(whose, &name, namespace.identity())?;
+        namespace.give_name(&name).map_err(failed)?;
+    }
+    Ok(namespace)
+}
+
+/// What `ip netns` calls the namespace of a station, or of the bus, of a lab.
+pub fn namespace_name(lab: &str, whose: &str) -> String {
+    format!("{lab}-{whose}")
+}
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// One veth pair, its station's end set up as a station's interface.
+fn connect(
+    netlink: &mut Netlink,
+    station: &StationPlan,
+    namespace: &Namespace,
+    protocols: Protocols,
+) -> Result<Port, AnyError> {
+    if protocols == Protocols::Silent {
+        namespace.run(silence)??;
+    }
+    let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
+    namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
+    netlink.set_up(pair.bus_index)?;
+    Ok(Port { name: station.name.clone(), index: pair.bus_index, mac: station.mac.octets() })
+}
+
+fn silence() -> Result<(), SysctlError> {
+    silence_ipv6_everywhere()
+}
+
+/// Inside the station's namespace: no offloads, since no wire carries partial checksums or super-frames.
+fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
+    disable_offloads(INTERFACE).map_err(|error: EthtoolError| error)?;
+    let mut netlink = Netlink::open()?;
+    netlink.set_up("lo")?;
+    if protocols == Protocols::Ip {
+        for network in addresses {
+            netlink.add_address(index, network.address, network.prefix)?;
+        }
+    }
+    netlink.set_up(index)?;
+    Ok(())
+}
+
+fn wait_for_carrier(netlink: &mut Netlink, plan: &Plan) -> Result<(), MakeError> {
+    let begin = Instant::now();
+    loop {
+        let links = netlink.links().map_err(|source| link_error(BUS, source))?;
+        let has_carrier = |name: &str| links.iter().any(|link| link.name == name && link.up && link.carrier);
+        match plan.stations.iter().find(|station| !has_carrier(&station.name)) {
+            None => return Ok(()),
+            Some(station) if begin.elapsed() > PATIENCE => {
+                return Err(MakeError::NoCarrier { station: station.name.clone() });
+            }
+            Some(_) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! What a lab will be, wholly checked before anything is made.
+
+use crate::scenario::{Network, Scenario, Source, StationSection, TopologyText};
+use crate::units::Length;
+use link::MacAddr;
+use link::netlink::check_interface_name;
+use medium::{BitRate, BitTimes, Config, Topology};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use toml::Spanned;
+
+/// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
+const DEFAULT_SPEED: f64 = 0.77 * 299_792_458.0;
+const DEFAULT_STATIONS: usize = 4;
+/// A lab's name unless said otherwise.
+pub const DEFAULT_NAME: &str = "ethbus";
+const DEFAULT_IPV4: Network = Network { address: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), prefix: 16 };
+const DEFAULT_IPV6: Network = Network { address: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), prefix: 64 };
+
+/// A lab that can be made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The lab's name.
+    pub name: String,
+    /// The medium.
+    pub medium: Config,
+    /// The stations, in order of station number.
+    pub stations: Vec<StationPlan>,
+}
+
+/// One station of a plan.
+#[derive(Clone, Debug)]
+pub struct StationPlan {
+    /// Its name, and that of its interface on the bus's side.
+    pub name: String,
+    /// Its MAC address.
+    pub mac: MacAddr,
+    /// Its addresses.
+    pub addresses: Vec<Network>,
+}
+
+/// Why a scenario or the options make no lab. Each says place, value, and what would be right.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct PlanError {
+    place: String,
+    what: String,
+}
+
+/// What the command line says over the scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `--name`
+    pub name: Option<String>,
+    /// `--stations`
+    pub stations: Option<usize>,
+    /// `--rate`, in bits per second
+    pub rate: Option<u64>,
+    /// `--seed`
+    pub seed: Option<u64>,
+}
+
+/// A scenario with the place of each value, so that an error can name it.
+struct Planner<'a> {
+    scenario: &'a Scenario,
+    source: Option<&'a Source>,
+    overrides: &'a Overrides,
+}
+
+impl Plan {
+    /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
+    ///
+    /// # Errors
+    /// Values out of range, that contradict each other, or that clash between stations.
+    pub fn new(
+        scenario: &Scenario,
+        source: Option<&Source>,
+        overrides: &Overrides,
+        drawn_seed: u64,
+    ) -> Result<Plan, PlanError> {
+        let planner = Planner { scenario, source, overrides };
+        let name = planner.name()?;
+        let sections = planner.sections()?;
+        let stations = planner.stations(&name, &sections)?;
+        let rate = planner.rate()?;
+        let topology = planner.topology(&sections, rate)?;
+        let mut medium = Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed));
+        if let Some(queue) = &scenario.medium.queue {
+            medium.queue_limit = *queue.get_ref();
+        }
+        medium.keep_events = false;
+        medium.check().map_err(|error| planner.wrong("medium", None, error.to_string()))?;
+        Ok(Plan { name, medium, stations })
+    }
+}
+
+impl Planner<'_> {
+    /// An error at `span` of the scenario, or else at the option or key `name`.
+    fn wrong(&self, name: &str, span: Option<std::ops::Range<usize>>, what: String) -> PlanError {
+        let place = match (self.source, span) {
+            (Some(source), Some(span)) => format!("{}, `{name}`", source.place(span)),
+            _ => name.to_owned(),
+        };
+        PlanError { place, what }
+    }
+
+    fn at<T>(&self, key: &str, value: &Spanned<T>, what: String) -> PlanError {
+        self.wrong(key, Some(value.span()), what)
+    }
+
+    fn name(&self) -> Result<String, PlanError> {
+        match (&self.overrides.name, &self.scenario.name) {
+            (Some(name), _) => check_lab_name(name).map_err(|what| self.wrong("--name", None, what))?,
+            (None, Some(name)) => check_lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?,
+            (None, None) => {}
+        }
+        let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
+        Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
+    }
+
+    /// One section for each station: those given, or empty ones.
+    fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
+        let given: Vec<_> = self.scenario.station.iter().map(|section| section.get_ref().clone()).collect();
+        let (count, place, span) = match (self.overrides.stations, &self.scenario.stations) {
+            (Some(count), _) => (count, "--stations", None),
+            (None, Some(count)) => (*count.get_ref(), "stations", Some(count.span())),
+            (None, None) if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
+            (None, None) => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
+        };
+        if !(1..=Config::MAX_STATIONS).contains(&count) {
+            let what = format!("{count} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
+            return Err(self.wrong(place, span, what));
+        }
+        if given.is_empty() {
+            return Ok(vec![StationSection::default(); count]);
+        }
+        if given.len() != count {
+            let what = format!(
+                "{count} stations, but the scenario has {} [[station]] sections: leave one of them out",
+                given.len()
+            );
+            return Err(self.wrong(place, span, what));
+        }
+        Ok(given)
+    }
+
+    fn stations(&self, lab: &str, sections: &[StationSection]) -> Result<Vec<StationPlan>, PlanError> {
+        let (mut names, mut macs, mut addresses) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut stations = Vec::with_capacity(sections.len());
+        for (index, section) in sections.iter().enumerate() {
+            let name = self.station_name(index, section)?;
+            let span = section.name.as_ref().map(Spanned::span);
+            self.unique(&mut names, name.clone(), &name, "name", span)?;
+            let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
+            self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
+            let mut plan = StationPlan { name, mac, addresses: Vec::new() };
+            let families = [
+                ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
+                ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
+            ];
+            for (key, own, network, default) in families {
+                let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
+                self.unique(&mut addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
+                plan.addresses.push(address);
+            }
+            stations.push(plan);
+        }
+        Ok(stations)
+    }
+
+    fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
+        let Some(name) = &section.name else { return Ok(format!("st{}", index + 1)) };
+        check_interface_name(name.get_ref()).map_err(|error| self.at("name", name, error.to_string()))?;
+        match name.get_ref().as_str() {
+            "lo" | "bus" => Err(self.at(
+                "name",
+                name,
+                format!("`{}` is taken: choose another name for the station", name.get_ref()),
+            )),
+            free => Ok(free.to_owned()),
+        }
+    }
+
+    fn unique<T: Hash + Eq + std::fmt::Display>(
+        &self,
+        taken: &mut HashMap<T, String>,
+        value: T,
+        station: &str,
+        key: &str,
+        span: Option<std::ops::Range<usize>>,
+    ) -> Result<(), PlanError> {
+        if let Some(other) = taken.get(&value) {
+            let what = format!("{key} {value} of station {station} is that of station {other} too: each needs its own");
+            return Err(self.wrong(key, span, what));
+        }
+        taken.insert(value, station.to_owned());
+        Ok(())
+    }
+
+    fn address(
+        &self,
+        key: &str,
+        own: Option<&Spanned<Network>>,
+        network: Option<&Spanned<Network>>,
+        default: Network,
+        index: usize,
+    ) -> Result<Network, PlanError> {
+        let family = |given: &Spanned<Network>| {
+            if given.get_ref().address.is_ipv4() == default.address.is_ipv4() {
+                Ok(*given.get_ref())
+            } else {
+                Err(self.at(key, given, format!("{} is an address of the other family", given.get_ref().address)))
+            }
+        };
+        match (own, network) {
+            (Some(own), _) => family(own),
+            (None, Some(network)) => host(family(network)?, index).ok_or_else(|| {
+                self.at(
+                    key,
+                    network,
+                    format!(
+                        "a network with prefix length {} is too small for station {}",
+                        network.get_ref().prefix,
+                        index + 1
+                    ),
+                )
+            }),
+            (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
+        }
+    }
+
+    fn rate(&self) -> Result<BitRate, PlanError> {
+        let given = self.overrides.rate.or(self.scenario.medium.rate);
+        let rate = given.map_or(Some(BitRate::MBIT_10), BitRate::per_second);
+        match rate.filter(|rate| rate.get() <= BitRate::MBIT_100.get()) {
+            Some(rate) => Ok(rate),
+            None => Err(self.wrong("rate", None, format!("{}bit/s: this medium runs at up to 100Mbit/s; half duplex at 1000 Mb/s needs carrier extension, which is not built yet", given.unwrap_or(0)))),
+        }
+    }
+
+    fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
+        let speed = self.scenario.medium.propagation_speed.unwrap_or(DEFAULT_SPEED);
+        let bits = |length: Length| match length {
+            Length::BitTimes(bits) => bits as f64,
+            Length::Metres(metres) => metres / speed * rate.get() as f64,
+        };
+        let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
+        let given = self.scenario.medium.topology.as_ref();
+        let text = given.map_or(TopologyText::Star(Length::BitTimes(0)), |topology| *topology.get_ref());
+        match text {
+            TopologyText::Star(distance) => {
+                if let Some(position) = positions.iter().flatten().next() {
+                    let what = "a star has no positions: every pair has the same distance; write `topology = \"bus:500m\"` for a cable";
+                    return Err(self.at("position", position, what.to_owned()));
+                }
+                Ok(Topology::star(sections.len(), bits(distance).round() as u64))
+            }
+            TopologyText::Bus(length) => {
+                let end = bits(length);
+                let last = sections.len().saturating_sub(1).max(1) as f64;
+                let places: Result<Vec<BitTimes>, PlanError> = positions
+                    .iter()
+                    .enumerate()
+                    .map(|(index, position)| {
+                        let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
+                        match position {
+                            Some(position) if place > end => Err(self.at(
+                                "position",
+                                position,
+                                format!("{place:.0} BT is beyond the cable's end at {end:.0} BT"),
+                            )),
+                            _ => Ok(BitTimes::new(place.round() as u64)),
+                        }
+                    })
+                    .collect();
+                Ok(Topology::Bus { positions: places? })
+            }
+        }
+    }
+}
+
+/// A lab's name becomes part of file and namespace names.
+fn check_lab_name(name: &str) -> Result<(), String> {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    if (1..=15).contains(&name.len()) && plain && !name.starts_with(['-', '.']) {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{name}` cannot name a lab: take 1 to 15 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
+        ))
+    }
+}
+
+/// A locally administered address that differs between labs and stations.
+fn default_mac(lab: &str, index: usize) -> MacAddr {
+    let hash = lab.bytes().fold(0x811c_u16, |hash, b| (hash ^ u16::from(b)).wrapping_mul(0x0193));
+    let ([lab_high, lab_low], [high, low]) = (hash.to_be_bytes(), (index as u16 + 1).to_be_bytes());
+    MacAddr::new(0x02, 0xeb, lab_high, lab_low, high, low)
+}
+
+/// The address of host number `index` + 1 in a network.
+fn host(network: Network, index: usize) -> Option<Network> {
+    let number = index as u128 + 1;
+    let (width, base) = match network.address {
+        IpAddr::V4(address) => (32, u128::from(address.to_bits())),
+        IpAddr::V6(address) => (128, address.to_bits()),
+    };
+    let host_bits = u32::from(width - network.prefix);
+    let mask = u128::MAX.checked_shr(128 - host_bits).unwrap_or(0);
+    // IPv4's highest host number is the broadcast address.
+    let reserved = u128::from(width == 32);
+    if number + reserved > mask {
+        return None;
+    }
+    let address = (base & !mask) | number;
+    let address = match network.address {
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from_bits(address as u32)),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from_bits(address)),
+    };
+    Some(Network { address, prefix: network.prefix })
+}

@@ -1,0 +1,311 @@
+//! The results schema: what the demonstration, `stats` and every later command report. See docs/results.md.
+//!
+//! Everything under `medium` and `stations` is worked out from the engine's tally, a fold of its events.
+
+use medium::{BitTimes, Counters, Medium, MediumTally, StationId, Tally};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The schema's version.
+pub const VERSION: u32 = 1;
+
+/// What happened on a bus.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// [`VERSION`]
+    pub version: u32,
+    /// What the medium was made from.
+    pub config: ConfigResults,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// How long was measured.
+    pub measured_bit_times: u64,
+    /// The medium as a whole.
+    pub medium: MediumResults,
+    /// Each station, in order of station number.
+    pub stations: Vec<StationResults>,
+    /// The emulator itself.
+    pub emulator: EmulatorResults,
+}
+
+/// What the medium was made from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ConfigResults {
+    /// The lab's name; empty in the demonstration.
+    pub name: String,
+    /// Bits per second.
+    pub rate_bits_per_second: u64,
+    /// `star` or `bus`.
+    pub topology: String,
+    /// The longest distance between two stations, in bit times.
+    pub longest_distance_bt: u64,
+    /// Frames that a transmit queue holds.
+    pub queue_limit: usize,
+}
+
+/// Metrics of the medium, under the names of 802.3 and of docs/results.md.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MediumResults {
+    /// Octets of successful frames from destination address to FCS, as a part of the time measured.
+    pub utilization_frame: f64,
+    /// The same with preamble and SFD.
+    pub utilization_wire: f64,
+    /// The same with preamble, SFD and inter-packet gap: 1.0 for a lone saturated station.
+    pub utilization_total: f64,
+    /// Data octets only.
+    pub utilization_payload: f64,
+    /// Attempts per frame that was transmitted or discarded.
+    pub attempts_per_frame: f64,
+    /// Frames discarded after attempt_limit attempts, as a part of those transmitted or so discarded.
+    pub discard_fraction: f64,
+    /// Overlaps on the medium.
+    pub collision_episodes: u64,
+    /// Transmissions per overlap.
+    pub stations_per_collision: f64,
+    /// Part of the successful frames whose sender also sent the one before.
+    pub same_winner: f64,
+    /// Jain's index over successful octets.
+    pub fairness: f64,
+    /// Head of the queue to first bit of the successful attempt.
+    pub access_delay: DelayResults,
+    /// Arrival in the queue to last bit.
+    pub mac_delay: DelayResults,
+    /// Frames that got through after 1 … 15 collisions.
+    pub collision_frames: Vec<u64>,
+}
+
+/// A delay, in bit times.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct DelayResults {
+    /// Its mean.
+    pub mean_bt: f64,
+    /// The longest.
+    pub max_bt: u64,
+}
+
+/// One station.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StationResults {
+    /// Its name.
+    pub name: String,
+    /// Whether it is on the medium.
+    pub attached: bool,
+    /// Frames in its transmit queue at the start of the measurement.
+    pub queued_at_start: u64,
+    /// Frames in its transmit queue at the end, the one being sent included.
+    pub queued: u64,
+    /// Frames that got through after 1 … 15 collisions.
+    pub collision_frames: Vec<u64>,
+    /// Every counter under its name.
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl StationResults {
+    /// A counter's value.
+    ///
+    /// # Panics
+    /// If there is no counter of this name: the caller's mistake.
+    pub fn counter(&self, name: &str) -> u64 {
+        *self.counters.get(name).unwrap_or_else(|| panic!("no counter is called {name}"))
+    }
+
+    /// Frames that will never be sent, for whatever cause.
+    pub fn discarded(&self) -> u64 {
+        ["queue_drops", "excessive_collisions", "too_short", "too_long", "detached"]
+            .map(|name| self.counter(name))
+            .iter()
+            .sum()
+    }
+
+    /// Conservation: offered + queued at the start = transmitted + discarded + queued at the end.
+    pub fn adds_up(&self) -> bool {
+        self.counter("offered") + self.queued_at_start
+            == self.counter("frames_transmitted_ok") + self.discarded() + self.queued
+    }
+}
+
+/// How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmulatorResults {
+    /// Frames copied to stations.
+    pub deliveries: u64,
+    /// Median of how late a delivery was handed to the kernel.
+    pub lateness_p50_ns: u64,
+    /// 99th percentile of it.
+    pub lateness_p99_ns: u64,
+    /// The latest.
+    pub lateness_max_ns: u64,
+    /// Frames whose stamp was before the engine's now; they were applied at its now.
+    pub late_arrivals: u64,
+    /// The latest of them.
+    pub late_arrival_max_ns: u64,
+    /// Frames the kernel dropped because the receive ring was full.
+    pub ring_drops: u64,
+    /// Deliveries the kernel refused because the station's namespace is gone or its interface is down.
+    pub deliveries_to_absent: u64,
+    /// Deliveries the kernel refused for another reason.
+    pub delivery_failures: u64,
+    /// Frames that came without a kernel stamp; the moment of reading served.
+    pub unstamped: u64,
+    /// Frames longer than the ring's slot: super-frames of a station that switched offloads on.
+    pub oversized: u64,
+    /// Frames that came with a partial checksum, which was filled in.
+    pub checksums_repaired: u64,
+    /// Frames that came with a partial checksum which could not be filled in.
+    pub checksums_left: u64,
+    /// Frames whose VLAN tag the kernel had stripped and which got it back.
+    pub vlan_tags_restored: u64,
+    /// Frames from an interface that is no station's.
+    pub strays: u64,
+    /// Times that a station's interface went down or vanished.
+    pub ports_lost: u64,
+    /// Times that news of interfaces came faster than it was read.
+    pub link_changes_missed: u64,
+    /// Reports that an observer did not take in time.
+    pub reports_skipped: u64,
+    /// How the kernel schedules the data plane.
+    pub priority: String,
+}
+
+/// What a measurement began with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The instant, in bit times.
+    pub at: medium::BitInstant,
+    /// Frames in each transmit queue.
+    pub queued: Vec<u64>,
+}
+
+/// What a measurement ended with: everything that results are worked out from.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Counters and sums.
+    pub tally: Tally,
+    /// How long was measured.
+    pub measured: BitTimes,
+    /// Frames in each transmit queue at the start.
+    pub queued_at_start: Vec<u64>,
+    /// Frames in each transmit queue now.
+    pub queued: Vec<u64>,
+    /// Which stations are on the medium.
+    pub attached: Vec<bool>,
+    /// The emulator itself.
+    pub emulator: EmulatorResults,
+}
+
+impl Snapshot {
+    /// What `medium` has counted since `start`.
+    pub fn take(medium: &Medium, start: &Start, now: medium::BitInstant, emulator: EmulatorResults) -> Snapshot {
+        let stations = 0..medium.config().topology.stations() as u16;
+        Snapshot {
+            tally: medium.tally().clone(),
+            measured: now.since(start.at),
+            queued_at_start: start.queued.clone(),
+            queued: stations.clone().map(|number| medium.queued(StationId::new(number)) as u64).collect(),
+            attached: stations.map(|number| medium.attached(StationId::new(number))).collect(),
+            emulator,
+        }
+    }
+}
+
+impl Results {
+    /// Works out every metric.
+    pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
+        let stations =
+            names.iter().zip(snapshot.tally.stations()).enumerate().map(|(index, (name, counters))| StationResults {
+                name: name.clone(),
+                attached: snapshot.attached[index],
+                queued_at_start: snapshot.queued_at_start[index],
+                queued: snapshot.queued[index],
+                collision_frames: counters.collision_frames.to_vec(),
+                counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
+            });
+        Results {
+            version: VERSION,
+            config,
+            seed,
+            measured_bit_times: snapshot.measured.get(),
+            medium: MediumResults::new(&snapshot.tally, snapshot.measured),
+            stations: stations.collect(),
+            emulator: snapshot.emulator.clone(),
+        }
+    }
+}
+
+impl MediumResults {
+    fn new(tally: &Tally, measured: BitTimes) -> MediumResults {
+        let sum = |counter: fn(&Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
+        let MediumTally { collision_episodes, collisions, same_winner, .. } = *tally.medium();
+        let frames = sum(|c| c.frames_transmitted_ok);
+        let frame_bits = 8 * sum(Counters::frame_octets_transmitted);
+        let part = |bits: u64| ratio(bits, measured.get());
+        let finished = frames + sum(|c| c.excessive_collisions);
+        let delay =
+            |total: BitTimes, max: BitTimes| DelayResults { mean_bt: ratio(total.get(), frames), max_bt: max.get() };
+        let medium = tally.medium();
+        MediumResults {
+            utilization_frame: part(frame_bits),
+            utilization_wire: part(frame_bits + 64 * frames),
+            utilization_total: part(frame_bits + 160 * frames),
+            utilization_payload: part(8 * sum(|c| c.octets_transmitted_ok)),
+            attempts_per_frame: ratio(sum(|c| c.attempts), finished),
+            discard_fraction: ratio(sum(|c| c.excessive_collisions), finished),
+            collision_episodes,
+            stations_per_collision: ratio(collisions, collision_episodes),
+            same_winner: ratio(same_winner, frames),
+            fairness: jain(tally.stations().iter().map(Counters::frame_octets_transmitted)),
+            access_delay: delay(medium.access_delay, medium.access_delay_max),
+            mac_delay: delay(medium.mac_delay, medium.mac_delay_max),
+            collision_frames: (0..15).map(|n| tally.stations().iter().map(|c| c.collision_frames[n]).sum()).collect(),
+        }
+    }
+}
+
+/// 0 where there is nothing to divide by.
+fn ratio(a: u64, b: u64) -> f64 {
+    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+}
+
+/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, 0 if nobody has anything.
+fn jain(shares: impl Iterator<Item = u64> + Clone) -> f64 {
+    let sum: f64 = shares.clone().map(|x| x as f64).sum();
+    let squares: f64 = shares.clone().map(|x| (x as f64).powi(2)).sum();
+    if squares == 0.0 { 0.0 } else { sum * sum / (shares.count() as f64 * squares) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitInstant, BitRate, Config, Destination, Frame, Input, Octets, Topology};
+
+    /// A lone saturated station uses the whole medium when the gap is counted (`utilization_total` is 1).
+    #[test]
+    fn a_lone_saturated_station_uses_everything() {
+        let mut medium = Medium::new(Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1)).expect("valid");
+        let frame = Frame::new(Octets::new(64), Destination::Station(StationId::new(1)));
+        for _ in 0..10 {
+            medium.handle_input(BitInstant::ZERO, Input::Offer { station: StationId::new(0), frame });
+        }
+        while let Some(due) = medium.next_timeout().filter(|due| due.get() < 6720) {
+            medium.handle_input(due, Input::Timeout);
+        }
+        let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
+        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), EmulatorResults::default());
+        let config = ConfigResults {
+            name: String::new(),
+            rate_bits_per_second: 10_000_000,
+            topology: "star".to_owned(),
+            longest_distance_bt: 0,
+            queue_limit: 100,
+        };
+        let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
+        assert_eq!(results.medium.utilization_total, 1.0);
+        assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);
+        assert_eq!(results.medium.fairness, 0.5);
+        assert!(results.stations.iter().all(StationResults::adds_up));
+        let json = serde_json::to_string(&results).expect("numbers and names");
+        let back: Results = serde_json::from_str(&json).expect("what was written");
+        assert_eq!(back.stations[0].counter("frames_transmitted_ok"), 10);
+    }
+}

@@ -1,0 +1,189 @@
+//! The supervisor's side of the data plane: starts it, asks it, ends it, and notices when it dies.
+
+use crate::bus::protocol::{PortState, Request, Setup, Told};
+use crate::lab::Segment;
+use crate::results::Results;
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use link::channel::{Channel, ChannelError};
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long the data plane may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why there is no data plane, or no answer from it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SupervisorError {
+    /// The process could not be started.
+    #[error("cannot start the data plane")]
+    Start(#[source] io::Error),
+    /// The setup could not be handed over.
+    #[error("cannot hand the bus over to the data plane")]
+    Setup(#[from] ChannelError),
+    /// It ended without being asked to.
+    #[error("the data plane ended unexpectedly ({})", status.map_or("still running".to_owned(), |status| status.to_string()))]
+    Died {
+        /// How.
+        status: Option<ExitStatus>,
+    },
+    /// It did not answer in time.
+    #[error("the data plane did not answer within {} seconds", PATIENCE.as_secs())]
+    Silent,
+}
+
+/// A running data plane. Killed when dropped.
+#[derive(Debug)]
+pub struct DataPlane {
+    child: Child,
+    stream: UnixStream,
+    told: Receiver<Told>,
+}
+
+impl DataPlane {
+    /// Starts the data plane for a segment, and waits until its medium runs.
+    ///
+    /// It gets copies of the segment's sockets, and an empty environment. It dies when the calling thread ends.
+    ///
+    /// # Errors
+    /// A process that cannot be started, or that ends at once.
+    pub fn start(setup: &Setup, segment: &Segment) -> Result<DataPlane, SupervisorError> {
+        let (ours, theirs) = Channel::pair()?;
+        let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
+        let child = Command::new("/proc/self/exe")
+            .arg("__bus")
+            .env_clear()
+            .current_dir("/")
+            .process_group(0)
+            .stdin(Stdio::from(theirs.into_fd()))
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(SupervisorError::Start)?;
+        let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?)?;
+        let mut plane = DataPlane { child, stream, told };
+        let message = serde_json::to_vec(setup).expect("numbers and names");
+        let descriptors =
+            [segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
+        ours.send_with_fds(&message, &descriptors)?;
+        drop(their_stream);
+        plane.wait_for(PATIENCE, |told| matches!(told, Told::Ready).then_some(()))?;
+        Ok(plane)
+    }
+
+    /// Everything the data plane tells, for those who wait for several things at once.
+    pub fn told(&self) -> &Receiver<Told> {
+        &self.told
+    }
+
+    /// Asks without waiting.
+    ///
+    /// # Errors
+    /// The data plane is gone.
+    pub fn ask(&mut self, request: Request) -> Result<(), SupervisorError> {
+        let line = serde_json::to_string(&request).expect("a plain name") + "\n";
+        self.stream.write_all(line.as_bytes()).map_err(|_| self.died())
+    }
+
+    /// Has it count from zero.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn restart(&mut self) -> Result<(), SupervisorError> {
+        self.ask(Request::Restart)?;
+        self.wait_for(PATIENCE, |told| matches!(told, Told::Restarted).then_some(()))
+    }
+
+    /// The results so far.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn results(&mut self) -> Result<Results, SupervisorError> {
+        self.ask(Request::Report)?;
+        self.wait_for(PATIENCE, results)
+    }
+
+    /// Ends it and gives its last results.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn stop(mut self) -> Result<Results, SupervisorError> {
+        self.ask(Request::Stop)?;
+        let results = self.wait_for(PATIENCE, results)?;
+        self.child.wait().map_err(SupervisorError::Start)?;
+        Ok(results)
+    }
+
+    /// What its end looks like from here.
+    pub fn died(&mut self) -> SupervisorError {
+        let begin = Instant::now();
+        let mut status = None;
+        while status.is_none() && begin.elapsed() < Duration::from_millis(200) {
+            status = self.child.try_wait().ok().flatten();
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        SupervisorError::Died { status }
+    }
+
+    /// The process number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn wait_for<T>(&mut self, patience: Duration, want: fn(Told) -> Option<T>) -> Result<T, SupervisorError> {
+        let end = Instant::now() + patience;
+        loop {
+            match self.told.recv_deadline(end) {
+                Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(told) => {
+                    if let Some(wanted) = want(told) {
+                        return Ok(wanted);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Err(SupervisorError::Silent),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.died()),
+            }
+        }
+    }
+}
+
+fn results(told: Told) -> Option<Results> {
+    match told {
+        Told::Results(results) => Some(*results),
+        Told::Ready | Told::Restarted | Told::Port { .. } => None,
+    }
+}
+
+impl Drop for DataPlane {
+    fn drop(&mut self) {
+        // Both fail only if it has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Tells whoever watches that a station's interface changed.
+pub fn say_port(station: &str, state: PortState) {
+    match state {
+        PortState::Up => eprintln!("ethbus: {station} is back on the medium: its interface is up"),
+        PortState::Down => eprintln!("ethbus: {station} is off the medium: its interface went down"),
+        PortState::Gone => eprintln!("ethbus: {station} is off the medium: its interface or namespace is gone"),
+    }
+}
+
+fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {
+    let (sender, told) = bounded(64);
+    let read = move || {
+        for line in BufReader::new(stream).lines() {
+            let Some(told) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { return };
+            if sender.send(told).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("told".to_owned()).spawn(read).map_err(SupervisorError::Start)?;
+    Ok(told)
+}

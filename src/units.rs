@@ -1,0 +1,209 @@
+//! Quantities as people write them: `10Mbit/s`, `500 m`, `50 BT`, `1.5 s`. Plain numbers out, no meaning beyond that.
+//!
+//! Each parser takes the text alone and says what would have been right; who asked adds the place.
+
+use std::time::Duration;
+
+/// A number and the unit after it; the unit may be missing.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | ','))).unwrap_or(text.len());
+    (text[..end].trim(), text[end..].trim())
+}
+
+/// A decimal number as millionths, exact: no rounding of what the user wrote.
+fn millionths(number: &str) -> Option<u128> {
+    let digits: String = number.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    if whole.is_empty() || fraction.len() > 6 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let whole: u128 = whole.parse::<u64>().ok()?.into();
+    let fraction: u128 = format!("{fraction:0<6}").parse().ok()?;
+    Some(whole * 1_000_000 + fraction)
+}
+
+/// `number` times `scale`, whole; `None` if it is not a whole number or too large.
+fn scaled(number: &str, scale: u64) -> Option<u64> {
+    let product = millionths(number)? * u128::from(scale);
+    (product % 1_000_000 == 0).then_some(product / 1_000_000).and_then(|whole| whole.try_into().ok())
+}
+
+/// Bits per second: `10M`, `10Mbit/s`, `2.94 Mb/s`, `9600`.
+///
+/// # Errors
+/// No number, an unknown unit, zero, or above 10 Gbit/s.
+pub fn rate(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text);
+    let scale = match unit.trim_end_matches("/s").trim_end_matches("ps").trim_end_matches("bit").trim_end_matches('b') {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(format!("`{text}` is no rate: write bits per second like `10Mbit/s`, `100M` or `2.94Mbit/s`")),
+    };
+    match scaled(number, scale) {
+        Some(rate @ 1..=10_000_000_000) => Ok(rate),
+        _ => Err(format!("`{text}` is no rate: write 1bit/s to 10Gbit/s, like `10Mbit/s`")),
+    }
+}
+
+/// A span of real time: `10s`, `500 ms`, `1.5m`, `2h`; a bare number is seconds.
+///
+/// # Errors
+/// No number, an unknown unit, zero, or more than 1,000 days.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text);
+    let nanos = match unit {
+        "" | "s" | "sec" => 1_000_000_000,
+        "ms" => 1_000_000,
+        "us" | "µs" => 1_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return Err(format!("`{text}` is no duration: write it like `10s`, `500ms`, `2m` or `1h`")),
+    };
+    match scaled(number, nanos) {
+        Some(nanos @ 1..=86_400_000_000_000_000) => Ok(Duration::from_nanos(nanos)),
+        _ => Err(format!("`{text}` is no duration: write one above zero and up to 1,000 days, like `10s` or `500ms`")),
+    }
+}
+
+/// A place on a cable or a distance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Length {
+    /// Along the cable.
+    Metres(f64),
+    /// As the time a signal takes.
+    BitTimes(u64),
+}
+
+/// A length: `500 m`, `0.2 km`, `50 BT`.
+///
+/// # Errors
+/// No number, or no unit: metres and bit times are too different to guess.
+pub fn length(text: &str) -> Result<Length, String> {
+    let (number, unit) = split(text);
+    let metres = |scale: f64| millionths(number).map(|n| Length::Metres(n as f64 / 1e6 * scale));
+    let length = match unit {
+        "m" => metres(1.0),
+        "km" => metres(1_000.0),
+        "BT" | "bt" => scaled(number, 1).filter(|bits| *bits <= 1 << 31).map(Length::BitTimes),
+        _ => None,
+    };
+    length.ok_or_else(|| format!("`{text}` is no length: write it like `500 m`, `0.2 km` or, in bit times, `50 BT`"))
+}
+
+/// The speed of light in vacuum, in metres per second.
+const LIGHT: f64 = 299_792_458.0;
+
+/// Metres per second: `0.77c` (of the speed of light), `231000 km/s`, `2.3 m/s`.
+///
+/// # Errors
+/// No number, an unknown unit, zero, or faster than light.
+pub fn speed(text: &str) -> Result<f64, String> {
+    let (number, unit) = split(text);
+    let scale = match unit {
+        "c" => LIGHT,
+        "km/s" => 1e3,
+        "m/s" => 1.0,
+        _ => f64::NAN,
+    };
+    let speed = millionths(number).map_or(f64::NAN, |n| n as f64 / 1e6 * scale);
+    if speed > 0.0 && speed <= LIGHT {
+        Ok(speed)
+    } else {
+        Err(format!("`{text}` is no speed of propagation: write it like `0.77c` or `231000 km/s`, up to `1c`"))
+    }
+}
+
+/// Frames per second, or as many as the medium takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FrameRate {
+    /// What saturates the medium.
+    Max,
+    /// So many a second.
+    PerSecond(f64),
+}
+
+/// `max`, `100/s` or `100`.
+///
+/// # Errors
+/// Anything else, zero, or above 10 million a second.
+pub fn frame_rate(text: &str) -> Result<FrameRate, String> {
+    if text.trim() == "max" {
+        return Ok(FrameRate::Max);
+    }
+    let (number, unit) = split(text);
+    match millionths(number).map(|n| n as f64 / 1e6) {
+        Some(rate) if matches!(unit, "" | "/s") && rate > 0.0 && rate <= 1e7 => Ok(FrameRate::PerSecond(rate)),
+        _ => Err(format!("`{text}` is no frame rate: write `max`, or frames per second like `100/s`")),
+    }
+}
+
+/// What stations offer together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// More than the medium can carry, all the time.
+    Saturated,
+    /// So much of the medium's rate, in frame bits.
+    Fraction(f64),
+}
+
+/// `saturated`, or a fraction like `0.4`, or a percentage like `40%`.
+///
+/// # Errors
+/// Anything else, zero, or more than ten times the medium's rate.
+pub fn load(text: &str) -> Result<Load, String> {
+    if text.trim() == "saturated" {
+        return Ok(Load::Saturated);
+    }
+    let (number, unit) = split(text);
+    let percent = if unit == "%" { 100.0 } else { 1.0 };
+    match millionths(number).map(|n| n as f64 / 1e6 / percent) {
+        Some(load) if matches!(unit, "" | "%") && load > 0.0 && load <= 10.0 => Ok(Load::Fraction(load)),
+        _ => Err(format!(
+            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate like `0.4` or `40%`"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_read_as_people_write_them() {
+        for text in ["10M", "10Mbit/s", "10 Mbit/s", "10Mb/s", "10000k", "10_000_000", "10Mbps", "0.01G"] {
+            assert_eq!(rate(text), Ok(10_000_000), "{text}");
+        }
+        assert_eq!(rate("2.94M"), Ok(2_940_000));
+        for text in ["", "0", "fast", "10 bananas", "10m", "-1M", "11G", "1.2.3M", "0.0000001M"] {
+            assert!(rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_length_needs_a_unit() {
+        assert_eq!(length("500 m"), Ok(Length::Metres(500.0)));
+        assert_eq!(length("0.5km"), Ok(Length::Metres(500.0)));
+        assert_eq!(length("50bt"), Ok(Length::BitTimes(50)));
+        for text in ["500", "1.5 BT", "m", "50 ft", "-1 m"] {
+            assert!(length(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_speeds_loads_and_frame_rates() {
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("500 ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
+        assert!(duration("0s").is_err() && duration("10 parsecs").is_err() && duration("").is_err());
+        assert_eq!(speed("231000 km/s"), Ok(231_000_000.0));
+        assert!(speed("1.1c").is_err() && speed("0c").is_err() && speed("3e8").is_err());
+        assert_eq!(load("40%"), load("0.4"));
+        assert_eq!(load("saturated"), Ok(Load::Saturated));
+        assert!(load("0").is_err() && load("11").is_err() && load("half").is_err());
+        assert_eq!(frame_rate("100/s"), Ok(FrameRate::PerSecond(100.0)));
+        assert!(frame_rate("0").is_err() && frame_rate("many").is_err());
+    }
+}
