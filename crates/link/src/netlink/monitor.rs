@@ -7,14 +7,19 @@ use netlink_packet_core::NetlinkBuffer;
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::link::{LinkFlags, LinkHeader};
 use nix::errno::Errno;
+use nix::sys::socket::sockopt::RcvBufForce;
 use nix::sys::socket::{
-    AddressFamily as SocketFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
+    AddressFamily as SocketFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, setsockopt,
+    socket,
 };
 
 use crate::namespace::{Namespace, NamespaceError};
 
 /// Octets of a datagram that the kernel may send: it cuts none at 32 KiB.
 const DATAGRAM_OCTETS: usize = 32 * 1024;
+
+/// Octets of changes that the kernel keeps for us: each takes some 2 KiB.
+const QUEUE_OCTETS: usize = 4 << 20;
 
 /// A change of one interface.
 ///
@@ -76,6 +81,8 @@ impl LinkMonitor {
         })?;
         let socket = opened.map_err(failed("opening a netlink socket"))?;
         let groups = NetlinkAddr::new(0, libc::RTMGRP_LINK as u32);
+        // Room for some thousand changes, where that is allowed; without it, Overrun comes earlier.
+        let _ = setsockopt(&socket, RcvBufForce, &QUEUE_OCTETS);
         bind(socket.as_raw_fd(), &groups).map_err(failed("listening to changes of interfaces"))?;
         Ok(LinkMonitor::from_fd(socket))
     }

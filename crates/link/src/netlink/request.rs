@@ -3,7 +3,8 @@
 use std::io;
 
 use netlink_packet_core::{
-    ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_CAPPED, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload, NlasIterator,
+    ErrorMessage, NLM_F_ACK, NLM_F_ACK_TLVS, NLM_F_CAPPED, NLM_F_DUMP_INTR, NLM_F_MULTIPART, NLM_F_REQUEST,
+    NetlinkMessage, NetlinkPayload, NlasIterator,
 };
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
@@ -13,6 +14,9 @@ const NLMSGHDR_OCTETS: usize = 16;
 
 /// The attribute in which the kernel explains an error (NLMSGERR_ATTR_MSG).
 const MESSAGE_ATTRIBUTE: u16 = 1;
+
+/// How often a list is asked for that changes all the time.
+const ATTEMPTS: usize = 10;
 
 /// Why a request came to nothing.
 #[derive(Debug)]
@@ -32,6 +36,14 @@ impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Refusal {
         Refusal::Transport(error)
     }
+}
+
+/// What came back for one request.
+#[derive(Debug, Default)]
+struct Answers {
+    messages: Vec<RouteNetlinkMessage>,
+    /// What was listed changed meanwhile, so the list may be wrong.
+    interrupted: bool,
 }
 
 /// A socket and the number of the last request.
@@ -54,7 +66,20 @@ impl Transport {
     }
 
     /// Sends one request and collects the kernel's answers.
+    ///
+    /// A list that changed while the kernel wrote it is asked for again.
     pub fn request(&mut self, request: RouteNetlinkMessage, flags: u16) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
+        for _ in 0..ATTEMPTS {
+            match self.attempt(request.clone(), flags)? {
+                Answers { interrupted: true, .. } => {}
+                Answers { messages, .. } => return Ok(messages),
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::Interrupted).into())
+    }
+
+    /// Sends one request, and collects the answers of the kernel to it.
+    fn attempt(&mut self, request: RouteNetlinkMessage, flags: u16) -> Result<Answers, Refusal> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut message = NetlinkMessage::from(request);
         message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
@@ -64,7 +89,7 @@ impl Transport {
         message.serialize(&mut octets);
         self.socket.send(&octets, 0)?;
 
-        let mut answers = Vec::new();
+        let mut answers = Answers::default();
         loop {
             let (datagram, _) = self.socket.recv_from_full()?;
             if self.read(&datagram, &mut answers)? {
@@ -74,7 +99,7 @@ impl Transport {
     }
 
     /// Reads one datagram of messages; true when the last answer has come.
-    fn read(&self, datagram: &[u8], answers: &mut Vec<RouteNetlinkMessage>) -> Result<bool, Refusal> {
+    fn read(&self, datagram: &[u8], answers: &mut Answers) -> Result<bool, Refusal> {
         let mut rest = datagram;
         while rest.len() >= NLMSGHDR_OCTETS {
             let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
@@ -86,8 +111,9 @@ impl Transport {
                 continue;
             }
             let flags = message.header.flags;
+            answers.interrupted |= flags & NLM_F_MULTIPART != 0 && flags & NLM_F_DUMP_INTR != 0;
             match message.payload {
-                NetlinkPayload::InnerMessage(answer) => answers.push(answer),
+                NetlinkPayload::InnerMessage(answer) => answers.messages.push(answer),
                 NetlinkPayload::Error(error) if error.code.is_some() => {
                     let message = explanation(&error, flags);
                     return Err(Refusal::Kernel { source: error.to_io(), message });

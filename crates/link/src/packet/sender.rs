@@ -25,7 +25,10 @@ pub enum SendError {
     /// The kernel's queue is full: send it again later.
     #[error("the kernel's queue is full")]
     WouldBlock,
-    /// The other end of the veth pair did not take the frame: it is down, or its queue is full.
+    /// The other end of the veth pair did not take the frame, because it went down just now.
+    ///
+    /// A moment later the kernel swallows such frames and says nothing: watch carrier instead
+    /// ([`crate::netlink::LinkMonitor`]).
     #[error("the other end dropped the frame")]
     Dropped,
     /// A frame of this length cannot be sent: under 14 octets, or over the interface's MTU.
