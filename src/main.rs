@@ -3,6 +3,7 @@
 
 use clap::Parser;
 use ethbus::args::{Cli, Command};
+use ethbus::commands::CommandError;
 use ethbus::{bus, commands};
 use std::error::Error;
 use std::process::ExitCode;
@@ -19,7 +20,11 @@ fn main() -> ExitCode {
         Some(Command::Receive(args)) => commands::receive::receive(args),
         Some(Command::Bus) => return bus::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
-    outcome.unwrap_or_else(|error| failed(&error))
+    outcome.unwrap_or_else(|error| {
+        let code = failed(&error);
+        // What was asked for makes no sense: as clap ends for options.
+        if matches!(error, CommandError::Plan(_) | CommandError::Scenario(_)) { ExitCode::from(2) } else { code }
+    })
 }
 
 /// Prints an error with everything that led to it, each part once.

@@ -146,8 +146,9 @@ pub struct EmulatorResults {
     pub deliveries_to_absent: u64,
     /// Deliveries the kernel refused for another reason.
     pub delivery_failures: u64,
-    /// Frames that came without a kernel stamp; the moment of reading served.
-    pub unstamped: u64,
+    /// Frames that the kernel stamped as it put them into the ring, a few microseconds late: TCP's, as the place of
+    /// the stamp holds TCP's own departure time, and those before stamping was switched on.
+    pub stamped_at_ring: u64,
     /// Frames longer than the ring's slot: super-frames of a station that switched offloads on.
     pub oversized: u64,
     /// Frames that came with a partial checksum, which was filled in.

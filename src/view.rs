@@ -148,7 +148,7 @@ fn emulator(results: &Results) -> String {
     ];
     let drops = drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ");
     let oddities = [
-        ("unstamped", emulator.unstamped),
+        ("stamped at the ring", emulator.stamped_at_ring),
         ("oversized", emulator.oversized),
         ("checksums repaired", emulator.checksums_repaired),
         ("checksums left", emulator.checksums_left),

@@ -184,7 +184,7 @@ impl Coordinator {
                 emulator.counts.strays += 1;
                 return;
             };
-            emulator.counts.unstamped += u64::from(received.stamp_source == StampSource::Ring);
+            emulator.counts.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
             emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
             emulator.counts.oversized += u64::from(received.truncated);
             let mut octets: Rc<[u8]> = received.octets.into();
