@@ -1,4 +1,4 @@
-//! How long to wait before the next attempt: the truncated binary exponential backoff of IEEE 802.3, exact.
+//! How long to wait before the next attempt: backoff policies, exact and total, the one of IEEE 802.3 first.
 //!
 //! ```
 //! use backoff::{Backoff, Generator, Limits};
@@ -13,10 +13,14 @@
 //!
 //! - [`Backoff`] is the state of one frame; [`Limits`] are its attemptLimit and backoffLimit, and the bounds and
 //!   means that follow from them.
+//! - [`Policy`] is any other way to wait: Lam's RCP, ALOHA, SIP timers, exponential with every jitter, and more, with cap,
+//!   limits, a server's hint and priority. [`Law`] is what it says about one delay: bounds, mean, variance, a draw.
+//! - [`Retry`] applies a policy to one operation at the caller's time; [`Delays`] is its plain `Iterator<Item = Duration>`.
+//! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all.
 //! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
 //!
-//! Every function is total: any input has an answer, nothing overflows, nothing panics. Delays are in slots; what a
-//! slot lasts, and the clock that measures it, belong to the caller.
+//! Every function is total: any input has an answer, nothing overflows, nothing panics. The delays of [`Backoff`] are
+//! in slots, those of a [`Policy`] in nanoseconds; the clock that measures them belongs to the caller.
 //!
 //! There is no allocation here, no `std`, no `unsafe`; nothing here knows media, frames, sockets, threads or a clock.
 
@@ -24,9 +28,18 @@
 #![forbid(unsafe_code)]
 
 mod generator;
+mod growth;
 mod ieee_802_3;
+mod law;
+mod policy;
+mod rate;
+mod retry;
 
 pub use generator::Generator;
 pub use ieee_802_3::{Backoff, Limits};
+pub use law::{Law, Raised};
+pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 /// The traits that [`Generator`] implements and [`Backoff::collide_with`] asks for.
 pub use rand_core;
+pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
+pub use retry::{Delays, GiveUp, Retry};

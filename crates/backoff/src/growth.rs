@@ -1,0 +1,161 @@
+//! How the delay before jitter grows from failure to failure. Total over every count; what passes `u64` is `u64::MAX`.
+
+/// The delay after failure number n, counted from 1, before ceiling, priority and jitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Growth {
+    /// base, base + increment, base + 2 · increment …; constant where the increment is 0.
+    Linear { base: u64, increment: u64 },
+    /// base · 1, 1, 2, 3, 5, 8 …
+    Fibonacci { base: u64 },
+    /// base · (numerator/denominator)^(n − 1); in lowest terms, and not below 1.
+    Exponential { base: u64, numerator: u32, denominator: u32 },
+}
+
+impl Growth {
+    /// base · (percent/100)^(n − 1); what would shrink stays constant.
+    pub(crate) const fn exponential(base: u64, percent: u32) -> Growth {
+        let percent = if percent < 100 { 100 } else { percent };
+        let (mut divisor, mut rest) = (percent, 100);
+        while rest != 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        Growth::Exponential { base, numerator: percent / divisor, denominator: 100 / divisor }
+    }
+
+    /// What it starts from.
+    #[inline]
+    pub(crate) const fn base(self) -> u64 {
+        match self {
+            Growth::Linear { base, .. } | Growth::Fibonacci { base } | Growth::Exponential { base, .. } => base,
+        }
+    }
+
+    /// The same from another start.
+    pub(crate) const fn with_base(self, base: u64) -> Growth {
+        match self {
+            Growth::Linear { increment, .. } => Growth::Linear { base, increment },
+            Growth::Fibonacci { .. } => Growth::Fibonacci { base },
+            Growth::Exponential { numerator, denominator, .. } => Growth::Exponential { base, numerator, denominator },
+        }
+    }
+
+    /// The delay after failure number `failures`, which is at least 1.
+    #[inline]
+    pub(crate) const fn after(self, failures: u64) -> u64 {
+        let steps = failures.saturating_sub(1);
+        match self {
+            Growth::Linear { base, increment } => base.saturating_add(increment.saturating_mul(steps)),
+            Growth::Fibonacci { base } => base.saturating_mul(fibonacci(failures)),
+            Growth::Exponential { base, numerator, denominator: 1 } if numerator.is_power_of_two() => {
+                shifted(base, steps.saturating_mul(numerator.trailing_zeros() as u64))
+            }
+            Growth::Exponential { base, numerator, denominator } => scaled(base, numerator, denominator, steps),
+        }
+    }
+}
+
+/// base · 2^shift.
+#[inline]
+const fn shifted(base: u64, shift: u64) -> u64 {
+    if base == 0 {
+        0
+    } else if shift <= base.leading_zeros() as u64 {
+        base << shift
+    } else {
+        u64::MAX
+    }
+}
+
+/// F(n) with F(1) = F(2) = 1; F(93) is the last that fits.
+const fn fibonacci(n: u64) -> u64 {
+    let (mut this, mut next) = (0_u64, 1_u64);
+    let mut index = 0;
+    while index < n {
+        if index == 93 {
+            return u64::MAX;
+        }
+        (this, next) = (next, this.saturating_add(next));
+        index += 1;
+    }
+    this
+}
+
+/// floor(base · (numerator/denominator)^steps): exact while numerator^steps fits `u64`, which for 3/2 is up to 40 steps;
+/// beyond, to better than one part in 2^48 for every ratio that 64 bits can tell from 1.
+const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 {
+    if numerator <= denominator {
+        return base;
+    }
+    if steps <= 64
+        && let (Some(up), Some(down)) =
+            ((numerator as u64).checked_pow(steps as u32), (denominator as u64).checked_pow(steps as u32))
+    {
+        return at_most_u64(base as u128 * up as u128 / down as u128);
+    }
+    approximately_scaled(base, numerator, denominator, steps)
+}
+
+/// The same with a power of 64 significant bits: mantissa · 2^exponent, the mantissa's highest bit set.
+const fn approximately_scaled(base: u64, numerator: u32, denominator: u32, mut steps: u64) -> u64 {
+    let mut factor = normalised(((numerator as u128) << 64) / denominator as u128, -64);
+    let mut result = normalised(base as u128, 0);
+    while steps > 0 {
+        if steps & 1 == 1 {
+            result = normalised(result.0 as u128 * factor.0 as u128, result.1.saturating_add(factor.1));
+        }
+        factor = normalised(factor.0 as u128 * factor.0 as u128, factor.1.saturating_add(factor.1));
+        steps >>= 1;
+    }
+    let (mantissa, exponent) = result;
+    if exponent > 0 { u64::MAX } else { mantissa >> if exponent < -63 { 63 } else { -exponent } }
+}
+
+/// The 64 high bits of a value, and the power of two that they count.
+const fn normalised(value: u128, exponent: i64) -> (u64, i64) {
+    if value == 0 {
+        return (0, 0);
+    }
+    let shift = 64 - value.leading_zeros() as i64;
+    let mantissa = if shift >= 0 { value >> shift } else { value << -shift };
+    (mantissa as u64, exponent.saturating_add(shift))
+}
+
+const fn at_most_u64(value: u128) -> u64 {
+    if value > u64::MAX as u128 { u64::MAX } else { value as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1.5^(n−1) in 128 bits, where nothing is lost, up to where the exact path ends; then against its neighbour.
+    #[test]
+    fn three_halves_are_exact_and_then_go_on() {
+        let growth = Growth::exponential(500_000_000, 150);
+        for failures in 1..=41_u64 {
+            let exact = 500_000_000_u128 * 3_u128.pow(failures as u32 - 1) >> (failures - 1);
+            assert_eq!(u128::from(growth.after(failures)), exact, "{failures}");
+        }
+        for failures in 42..=60_u64 {
+            let (last, this) = (growth.after(failures - 1) as f64, growth.after(failures) as f64);
+            assert!((this / last - 1.5).abs() < 1e-12, "{failures}: {last} {this}");
+        }
+        assert_eq!(growth.after(100), u64::MAX);
+        assert_eq!(growth.after(u64::MAX), u64::MAX);
+    }
+
+    /// A multiplier that 64 steps cannot exhaust.
+    #[test]
+    fn slow_growth_is_close_to_its_power() {
+        let growth = Growth::exponential(1_000_000, 101);
+        let power = 1.01_f64.powi(999) * 1e6;
+        assert!((growth.after(1000) as f64 / power - 1.0).abs() < 1e-9);
+        assert_eq!(growth.after(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn fibonacci_ends_at_the_largest_word() {
+        assert_eq!([1, 2, 3, 4, 5, 6, 93].map(fibonacci), [1, 1, 2, 3, 5, 8, 12_200_160_415_121_876_738]);
+        assert_eq!([94, 95, u64::MAX].map(fibonacci), [u64::MAX; 3]);
+    }
+}

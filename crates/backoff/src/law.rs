@@ -1,0 +1,265 @@
+//! The law of one delay: which values it may take, how likely each is, and a draw from it.
+//!
+//! A law is what a policy says about one failure. It must never know which policy made it, nor what time it is.
+
+use rand_core::Rng;
+
+use crate::Generator;
+
+/// Up to here the moments of a cut geometric law are sums over its values; beyond, the closed form loses nothing.
+const SUMMED: u64 = 1 << 16;
+
+/// How a delay is distributed: its bounds, mean and variance, and draws of it. In nanoseconds.
+///
+/// A uniform law gives each of its values exactly the same chance: ranges that are no power of two reject the few
+/// words that would favour some values (Lemire, 2019).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Law(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    /// first + step · r, r uniform in 0 ≤ r ≤ top. The largest value fits `u64`.
+    Uniform { first: u64, step: u64, top: u64 },
+    /// step · r, 0 ≤ r ≤ top, P(r) in proportion to q^r with q = (K − 1)/(K + 1). The largest value fits `u64`.
+    Geometric { step: u64, slots: u32, top: u64 },
+}
+
+impl Law {
+    /// Always `value`.
+    pub(crate) const fn always(value: u64) -> Law {
+        Law(Kind::Uniform { first: value, step: 1, top: 0 })
+    }
+
+    /// Every value from `first` to `last`; `last` alone where it is below `first`.
+    pub(crate) const fn between(first: u64, last: u64) -> Law {
+        let first = if first < last { first } else { last };
+        Law(Kind::Uniform { first, step: 1, top: last - first })
+    }
+
+    /// `first` and up to `top` steps more, as many of them as fit `u64`.
+    pub(crate) const fn steps(first: u64, step: u64, top: u64) -> Law {
+        Law(Kind::Uniform { first, step, top: fitting(u64::MAX - first, step, top) })
+    }
+
+    /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0.
+    pub(crate) const fn geometric(step: u64, slots: u32) -> Law {
+        Law(Kind::Geometric { step, slots, top: u64::MAX / step })
+    }
+
+    /// The law moved down until it ends at `cap`, its width kept where that leaves its start at 0 or above.
+    ///
+    /// What is counted in steps stays on them as long as one step fits below the cap. A geometric law is cut: what
+    /// remains keeps its proportions.
+    pub(crate) const fn capped(self, cap: u64) -> Law {
+        let longest = self.longest_ns();
+        if longest <= cap {
+            return self;
+        }
+        Law(match self.0 {
+            Kind::Uniform { first, step, top } if first >= longest - cap => {
+                Kind::Uniform { first: first - (longest - cap), step, top }
+            }
+            Kind::Uniform { step, .. } | Kind::Geometric { step, .. } if step > cap => {
+                Kind::Uniform { first: 0, step: 1, top: cap }
+            }
+            Kind::Uniform { step, top, .. } => Kind::Uniform { first: 0, step, top: fitting(cap, step, top) },
+            Kind::Geometric { step, slots, top } => Kind::Geometric { step, slots, top: fitting(cap, step, top) },
+        })
+    }
+
+    /// The law moved up until it starts at `hint`; itself where it starts later.
+    ///
+    /// What would pass `u64::MAX` nanoseconds, 584 years, is that long.
+    pub const fn not_before_ns(self, hint: u64) -> Raised {
+        Raised { law: self, by: hint.saturating_sub(self.shortest_ns()) }
+    }
+
+    /// The smallest value.
+    #[inline]
+    pub const fn shortest_ns(&self) -> u64 {
+        match self.0 {
+            Kind::Uniform { first, .. } => first,
+            Kind::Geometric { .. } => 0,
+        }
+    }
+
+    /// The largest value.
+    #[inline]
+    pub const fn longest_ns(&self) -> u64 {
+        match self.0 {
+            Kind::Uniform { first, step, top } => first + step * top,
+            Kind::Geometric { step, top, .. } => step * top,
+        }
+    }
+
+    /// The mean, from its closed form.
+    pub fn mean_ns(&self) -> f64 {
+        match self.0 {
+            Kind::Uniform { first, step, top } => first as f64 + step as f64 * top as f64 / 2.0,
+            Kind::Geometric { step, slots, top } => step as f64 * geometric_moments(slots, top).0,
+        }
+    }
+
+    /// The variance, in nanoseconds squared, from its closed form.
+    pub fn variance_ns2(&self) -> f64 {
+        match self.0 {
+            Kind::Uniform { step, top, .. } => (step as f64) * (step as f64) * (top as f64) * (top as f64 + 2.0) / 12.0,
+            Kind::Geometric { step, slots, top } => step as f64 * step as f64 * geometric_moments(slots, top).1,
+        }
+    }
+
+    /// Draws a value with words of `generator`: one, and another for each that has to be rejected.
+    #[inline]
+    pub fn draw_ns<R: Rng + ?Sized>(&self, generator: &mut R) -> u64 {
+        match self.0 {
+            Kind::Uniform { first, step, top } => first + step * uniform(top, || generator.next_u64()),
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, generator.next_u64()),
+        }
+    }
+
+    /// Draws a value with one word: `shortest_ns` for 0, and never a smaller value for a larger word (except in the
+    /// geometric law).
+    ///
+    /// A word that has to be rejected seeds a [`Generator`] which goes on in its place: that happens to fewer than
+    /// (range in 2^64) words.
+    #[inline]
+    pub fn at_ns(&self, word: u64) -> u64 {
+        match self.0 {
+            Kind::Uniform { first, step, top } => {
+                let mut next = Generator::new(word);
+                let mut given = Some(word);
+                first + step * uniform(top, || given.take().unwrap_or_else(|| next.next_u64()))
+            }
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+        }
+    }
+}
+
+/// A law that starts no earlier than a server asked for: its shape, moved up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Raised {
+    law: Law,
+    by: u64,
+}
+
+impl Raised {
+    /// The value that `drawn`, a draw of the law, becomes.
+    #[inline]
+    pub const fn raise_ns(&self, drawn: u64) -> u64 {
+        drawn.saturating_add(self.by)
+    }
+
+    /// The smallest value.
+    pub const fn shortest_ns(&self) -> u64 {
+        self.raise_ns(self.law.shortest_ns())
+    }
+
+    /// The largest value.
+    pub const fn longest_ns(&self) -> u64 {
+        self.raise_ns(self.law.longest_ns())
+    }
+}
+
+/// How many of `top` steps fit into `room`.
+const fn fitting(room: u64, step: u64, top: u64) -> u64 {
+    let fit = match room.checked_div(step) {
+        Some(fit) => fit,
+        None => top,
+    };
+    if fit < top { fit } else { top }
+}
+
+/// r uniform in 0 ≤ r ≤ top: the high half of word · (top + 1), which for a power of two is the high bits of the word.
+#[inline]
+fn uniform(top: u64, mut next: impl FnMut() -> u64) -> u64 {
+    let word = next();
+    let Some(range) = top.checked_add(1) else {
+        return word;
+    };
+    let product = u128::from(word) * u128::from(range);
+    if (product as u64) < range {
+        return accepted(product, range, next);
+    }
+    (product >> 64) as u64
+}
+
+/// The rare part of the draw: 2^64 mod range of the words are one too many for some value, and are drawn again.
+#[cold]
+#[inline(never)]
+fn accepted(mut product: u128, range: u64, mut next: impl FnMut() -> u64) -> u64 {
+    let excess = range.wrapping_neg() % range;
+    while (product as u64) < excess {
+        product = u128::from(next()) * u128::from(range);
+    }
+    (product >> 64) as u64
+}
+
+/// r with P(r) in proportion to q^r, 0 ≤ r ≤ top, q = (slots − 1)/(slots + 1).
+///
+/// The binary digits of a geometric number are independent: digit i is 1 with the chance q^(2^i) / (1 + q^(2^i)). And
+/// its remainder modulo m is distributed as the number itself, given that it is below m.
+fn geometric(slots: u32, top: u64, word: u64) -> u64 {
+    let slots = u128::from(slots);
+    let mut words = Generator::new(word);
+    // q^(2^i) in units of 2^−64; slots = 0 counts as 1.
+    let mut power = ((slots.saturating_sub(1) << 64) / (slots + 1)) as u64;
+    let mut drawn = 0;
+    for digit in 0..u64::BITS {
+        if power == 0 {
+            break;
+        }
+        let word = words.next_u64();
+        // word / 2^64 < q / (1 + q), without the division.
+        let scaled = (u128::from(word) << 64).checked_add(u128::from(word) * u128::from(power));
+        if scaled.is_some_and(|scaled| scaled < u128::from(power) << 64) {
+            drawn |= 1 << digit;
+        }
+        power = ((u128::from(power) * u128::from(power)) >> 64) as u64;
+    }
+    match top.checked_add(1) {
+        Some(values) => drawn % values,
+        None => drawn,
+    }
+}
+
+/// Mean and variance of that r.
+fn geometric_moments(slots: u32, top: u64) -> (f64, f64) {
+    let q = (f64::from(slots) - 1.0).max(0.0) / (f64::from(slots) + 1.0);
+    if top < SUMMED {
+        return summed_moments(q, top);
+    }
+    // Of the whole law q/p and q/p²; what the cut takes away follows from 1 + q + … + q^(m−1).
+    let (p, m) = (1.0 - q, top as f64 + 1.0);
+    let rest = power(q, top.saturating_add(1));
+    let cut = m * rest / (1.0 - rest);
+    (q / p - cut, q / (p * p) - cut * m / (1.0 - rest))
+}
+
+fn summed_moments(q: f64, top: u64) -> (f64, f64) {
+    let (mut weight, mut weights, mut sum) = (1.0, 0.0, 0.0);
+    for r in 0..=top {
+        weights += weight;
+        sum += weight * r as f64;
+        weight *= q;
+    }
+    let mean = sum / weights;
+    let (mut weight, mut squares) = (1.0, 0.0);
+    for r in 0..=top {
+        squares += weight * (r as f64 - mean) * (r as f64 - mean);
+        weight *= q;
+    }
+    (mean, squares / weights)
+}
+
+/// `base` to that power, by squaring: `core` has no `powf`.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}

@@ -1,0 +1,456 @@
+//! The policies: how long to wait after the n-th failure. Each is a value, made by a `const` function and changed by
+//! `const` builders; each gives, for every n, the law of the delay.
+//!
+//! A policy must never know a clock, a generator, or how many attempts have been made: [`Retry`](crate::Retry) does.
+
+use core::time::Duration;
+
+use crate::growth::Growth;
+use crate::law::Law;
+
+/// The base of a policy that is given none, or 0: 100 ms.
+pub const DEFAULT_BASE: Duration = Duration::from_millis(100);
+/// The slot of a policy that is given none, or 0: slotTime at 10 Mb/s, 512 bit times of 100 ns.
+pub const DEFAULT_SLOT: Duration = Duration::from_nanos(51_200);
+/// How many entries the table of [`Policy::rcp`] may have.
+pub const RCP_ENTRIES: usize = 16;
+
+/// How long to wait before the next attempt, n failures so far, n counted from 1.
+///
+/// ```
+/// use core::time::Duration;
+/// use backoff::Policy;
+///
+/// const POLICY: Policy = Policy::full_jitter(Duration::from_millis(100), Duration::from_secs(20)).with_attempt_limit(8);
+///
+/// let law = POLICY.law(3).expect("the 8th failure is the last");
+/// assert_eq!(law.longest_ns(), 400_000_000);
+/// assert_eq!(law.mean_ns(), 200_000_000.0);
+/// ```
+///
+/// Every function is total: what passes `u64` nanoseconds, 584 years, is that long. A base, a slot, a ceiling, a cap, a
+/// limit or a percentage of 0 would mean a storm of attempts or none; so 0 stands for the default, as in C.
+///
+/// From the growth to the delay: growth, then ceiling, then priority, then jitter, then cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    shape: Shape,
+    ceiling: u64,
+    cap: u64,
+    attempt_limit: u64,
+    elapsed_limit: u64,
+    priority: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Shape {
+    Timed { growth: Growth, jitter: Jitter },
+    Slotted { choice: Choice, slot: u64 },
+}
+
+/// From how many slots the delay is chosen: K of them, 0 to K − 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Choice {
+    /// K = base^min(n, limit).
+    Exponential { base: u32, limit: u32 },
+    /// K = table[n − 1], and the last entry from then on.
+    Table { table: [u32; RCP_ENTRIES], last: u8 },
+    /// Geometric, with the mean of a uniform choice from K slots.
+    Geometric { slots: u32 },
+}
+
+/// How a delay d is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Jitter {
+    /// Not at all: every client that failed together tries again together.
+    None,
+    /// Uniform in [0, d].
+    Full,
+    /// Uniform in [0, d), in whole nanoseconds: [0, d − 1 ns].
+    Below,
+    /// Uniform in [d/2, d].
+    Equal,
+    /// Uniform in d · [1 − f, 1 + f], f in percent, at most 100.
+    Proportional {
+        /// f.
+        percent: u32,
+    },
+    /// d + [0, most], in whole milliseconds.
+    AddedMillis {
+        /// The largest addition, in milliseconds.
+        most: u32,
+    },
+    /// Uniform in [base, 3 · the delay before]; at first the delay before is the base. d is not used.
+    Decorrelated,
+}
+
+impl Policy {
+    /// Truncated binary exponential backoff: r slots of 51.2 µs, r uniform in 0 ≤ r < 2^min(n,10); 16 attempts.
+    ///
+    /// Source: IEEE 802.3, 4.2.3.2.5. [`Backoff`](crate::Backoff) gives the same draws in slots.
+    pub const IEEE_802_3: Policy = Policy::slot_exponential(DEFAULT_SLOT, 2, 10).with_attempt_limit(16);
+
+    /// SIP timer E or G, for retransmitted non-INVITE requests and responses: 0.5, 1, 2, 4, 4 … s, ended after 32 s.
+    ///
+    /// T1 · 2^(n−1), no longer than T2, until 64 · T1 have passed; T1 = 500 ms, T2 = 4 s. Source: RFC 3261, 17.1.2.2,
+    /// 17.2.1 and table 4. Other timers: [`with_base`](Self::with_base), [`with_ceiling`](Self::with_ceiling),
+    /// [`with_elapsed_limit`](Self::with_elapsed_limit).
+    pub const SIP_TIMER_E: Policy = Policy::SIP_TIMER_A.with_ceiling(Duration::from_secs(4));
+
+    /// SIP timer A, for retransmitted INVITE requests: 0.5, 1, 2, 4, 8, 16 s, ended after 32 s.
+    ///
+    /// T1 · 2^(n−1), without a ceiling, until 64 · T1 have passed (timer B). Source: RFC 3261, 17.1.1.2.
+    pub const SIP_TIMER_A: Policy =
+        Policy::exponential(Duration::from_millis(500)).with_elapsed_limit(Duration::from_secs(32));
+
+    /// The Google HTTP client: 0.5 s · 1.5^(n−1), no longer than 60 s, times [0.5, 1.5]; ended after 15 minutes.
+    ///
+    /// Source: `ExponentialBackOff` of google-http-java-client. Its max_interval is before jitter, so a delay may last
+    /// 90 s, as there; [`with_cap`](Self::with_cap) bounds the delay itself.
+    pub const GOOGLE_HTTP: Policy = Policy::exponential(Duration::from_millis(500))
+        .with_multiplier_percent(150)
+        .with_ceiling(Duration::from_secs(60))
+        .with_jitter(Jitter::Proportional { percent: 50 })
+        .with_elapsed_limit(Duration::from_secs(15 * 60));
+
+    /// The Google Drive SDK: 2^(n−1) + [0, 1000] ms, five times; the sixth failure is the last.
+    ///
+    /// Source: its guide to errors, as quoted in 2013; N there is n − 1. Today's guide reads 2^N in seconds: that is
+    /// `with_base(Duration::from_secs(1))`.
+    pub const GOOGLE_DRIVE: Policy = Policy::exponential(Duration::from_millis(1))
+        .with_jitter(Jitter::AddedMillis { most: 1000 })
+        .with_attempt_limit(6);
+
+    /// Amazon SimpleDB: [0, 1) · 100 ms · 4^n: below 400 ms, 1.6 s, 6.4 s …
+    ///
+    /// Source: AWS article 1394, "Amazon SimpleDB".
+    pub const AMAZON_SIMPLEDB: Policy =
+        Policy::exponential(Duration::from_millis(400)).with_multiplier_percent(400).with_jitter(Jitter::Below);
+
+    /// Polling for the end of an operation: 100 ms · 2^(n−1), no jitter. Its users set a cap.
+    ///
+    /// Source: the AWS guide to exponential backoff, whose retry count starts from 0: the first wait is 100 ms.
+    pub const POLLING: Policy = Policy::exponential(DEFAULT_BASE);
+
+    /// base · 2^(n−1), no jitter.
+    pub const fn exponential(base: Duration) -> Policy {
+        Policy::timed(Growth::exponential(or_default(nanos(base), nanos(DEFAULT_BASE)), 200))
+    }
+
+    /// Exponential with full jitter: uniform in [0, min(ceiling, base · 2^(n−1))].
+    ///
+    /// Source: AWS Architecture Blog, "Exponential Backoff and Jitter", 2015, which calls the ceiling cap.
+    pub const fn full_jitter(base: Duration, ceiling: Duration) -> Policy {
+        Policy::exponential(base).with_ceiling(ceiling).with_jitter(Jitter::Full)
+    }
+
+    /// Exponential with equal jitter: d/2 + [0, d/2] with d = min(ceiling, base · 2^(n−1)). Source: as full jitter.
+    pub const fn equal_jitter(base: Duration, ceiling: Duration) -> Policy {
+        Policy::exponential(base).with_ceiling(ceiling).with_jitter(Jitter::Equal)
+    }
+
+    /// Decorrelated jitter: uniform in [base, 3 · the delay before], the range moved down where it would pass the cap.
+    ///
+    /// Source: as full jitter. There the draw is cut at the cap, so that most delays become the cap itself; here the
+    /// range ends at the cap and keeps its spread.
+    pub const fn decorrelated_jitter(base: Duration, cap: Duration) -> Policy {
+        Policy::exponential(base).with_cap(cap).with_jitter(Jitter::Decorrelated)
+    }
+
+    /// Always `delay`.
+    pub const fn constant(delay: Duration) -> Policy {
+        Policy::linear(delay, Duration::ZERO)
+    }
+
+    /// base, base + increment, base + 2 · increment …; with an increment of 0 it is constant.
+    pub const fn linear(base: Duration, increment: Duration) -> Policy {
+        let base = or_default(nanos(base), nanos(DEFAULT_BASE));
+        Policy::timed(Growth::Linear { base, increment: nanos(increment) })
+    }
+
+    /// base · F(n): base times 1, 1, 2, 3, 5, 8 …
+    pub const fn fibonacci(base: Duration) -> Policy {
+        Policy::timed(Growth::Fibonacci { base: or_default(nanos(base), nanos(DEFAULT_BASE)) })
+    }
+
+    /// Generalised exponential backoff in slots: r slots, r uniform in 0 ≤ r < base^min(n, limit).
+    ///
+    /// A base of 0 or 1 would never wait: it counts as 2. A limit of 0 counts as 10.
+    pub const fn slot_exponential(slot: Duration, base: u32, limit: u32) -> Policy {
+        let base = if base < 2 { 2 } else { base };
+        Policy::slotted(Choice::Exponential { base, limit: if limit == 0 { 10 } else { limit } }, slot)
+    }
+
+    /// Heuristic RCP: r slots, r uniform in 0 ≤ r < K(n); K(1), K(2) … as given, the last one from then on.
+    ///
+    /// Source: Lam and Kleinrock, "Packet-Switching in a Multi-Access Broadcast Channel: Dynamic Control Procedures",
+    /// 1975, whose example is 10, 100, 200. An entry of 0 counts as 1, which is no delay. Between 1 and 16 entries; the compiler
+    /// refuses others.
+    pub const fn rcp<const N: usize>(slot: Duration, intervals: [u32; N]) -> Policy {
+        const { assert!(N >= 1 && N <= RCP_ENTRIES, "between 1 and 16 entries") };
+        let mut table = [1; RCP_ENTRIES];
+        let mut entry = 0;
+        while entry < N {
+            table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] };
+            entry += 1;
+        }
+        Policy::slotted(Choice::Table { table, last: (N - 1) as u8 }, slot)
+    }
+
+    /// The same with K(n) = K(n−1) · multiplier(n), K(0) = 1; after the last multiplier K stays. Lam's example: 10, 10, 2.
+    pub const fn rcp_multipliers<const N: usize>(slot: Duration, multipliers: [u32; N]) -> Policy {
+        let mut intervals = multipliers;
+        let mut entry = 1;
+        while entry < N {
+            intervals[entry] = intervals[entry].saturating_mul(intervals[entry - 1]);
+            entry += 1;
+        }
+        Policy::rcp(slot, intervals)
+    }
+
+    /// Slotted ALOHA with a fixed interval: r slots, r uniform in 0 ≤ r < K. K = 0 counts as 2.
+    ///
+    /// Source: Abramson 1970, Kleinrock and Lam 1972. The packet goes out in one of the next K slots; so the mean
+    /// interval, its own slot included, is (K + 1)/2.
+    pub const fn aloha_uniform(slot: Duration, intervals: u32) -> Policy {
+        Policy::rcp(slot, [if intervals == 0 { 2 } else { intervals }])
+    }
+
+    /// Slotted ALOHA with geometric delays: in each slot the packet goes out with the chance p = 2/(K + 1).
+    ///
+    /// P(r) = p · (1 − p)^r. The mean is that of the uniform choice from K slots. Source: Lam's dissertation, 1974,
+    /// chapter 5. K = 0 counts as 2.
+    pub const fn aloha_geometric(slot: Duration, intervals: u32) -> Policy {
+        Policy::slotted(Choice::Geometric { slots: if intervals == 0 { 2 } else { intervals } }, slot)
+    }
+
+    const fn timed(growth: Growth) -> Policy {
+        Policy::of(Shape::Timed { growth, jitter: Jitter::None })
+    }
+
+    const fn slotted(choice: Choice, slot: Duration) -> Policy {
+        Policy::of(Shape::Slotted { choice, slot: or_default(nanos(slot), nanos(DEFAULT_SLOT)) })
+    }
+
+    const fn of(shape: Shape) -> Policy {
+        Policy {
+            shape,
+            ceiling: u64::MAX,
+            cap: u64::MAX,
+            attempt_limit: u64::MAX,
+            elapsed_limit: u64::MAX,
+            priority: 100,
+        }
+    }
+}
+
+/// The builders. What does not apply to a policy (the jitter of a slotted one) leaves it as it is.
+impl Policy {
+    /// The same from another base; 0: 100 ms.
+    pub const fn with_base(self, base: Duration) -> Policy {
+        let base = or_default(nanos(base), nanos(DEFAULT_BASE));
+        match self.shape {
+            Shape::Timed { growth, jitter } => {
+                Policy { shape: Shape::Timed { growth: growth.with_base(base), jitter }, ..self }
+            }
+            Shape::Slotted { .. } => self,
+        }
+    }
+
+    /// The same with another slot; 0: 51.2 µs.
+    pub const fn with_slot(self, slot: Duration) -> Policy {
+        match self.shape {
+            Shape::Slotted { choice, .. } => {
+                let slot = or_default(nanos(slot), nanos(DEFAULT_SLOT));
+                Policy { shape: Shape::Slotted { choice, slot }, ..self }
+            }
+            Shape::Timed { .. } => self,
+        }
+    }
+
+    /// The same, multiplied by this much from failure to failure; 0: 200. Below 100 it counts as 100, which is constant.
+    ///
+    /// Makes every growth exponential.
+    pub const fn with_multiplier_percent(self, percent: u32) -> Policy {
+        match self.shape {
+            Shape::Timed { growth, jitter } => {
+                let growth = Growth::exponential(growth.base(), if percent == 0 { 200 } else { percent });
+                Policy { shape: Shape::Timed { growth, jitter }, ..self }
+            }
+            Shape::Slotted { .. } => self,
+        }
+    }
+
+    /// The same with another jitter.
+    pub const fn with_jitter(self, jitter: Jitter) -> Policy {
+        match self.shape {
+            Shape::Timed { growth, .. } => Policy { shape: Shape::Timed { growth, jitter }, ..self },
+            Shape::Slotted { .. } => self,
+        }
+    }
+
+    /// The same with the delay *before jitter* no longer than this; 0: none.
+    pub const fn with_ceiling(self, ceiling: Duration) -> Policy {
+        Policy { ceiling: or_default(nanos(ceiling), u64::MAX), ..self }
+    }
+
+    /// The same with no delay longer than this, jitter included; 0: none.
+    ///
+    /// A range that would pass the cap is moved down until it ends there, its width kept where it does not reach
+    /// below 0. So the jitter is never lost at the cap. Delays in slots stay whole slots as long as one slot fits.
+    pub const fn with_cap(self, cap: Duration) -> Policy {
+        Policy { cap: or_default(nanos(cap), u64::MAX), ..self }
+    }
+
+    /// The same with this failure, counted from 1, as the last: there is no delay after it. 0: no limit.
+    pub const fn with_attempt_limit(self, attempt_limit: u64) -> Policy {
+        Policy { attempt_limit: or_default(attempt_limit, u64::MAX), ..self }
+    }
+
+    /// The same given up where a delay would end later than this after the start; 0: never.
+    pub const fn with_elapsed_limit(self, elapsed_limit: Duration) -> Policy {
+        Policy { elapsed_limit: or_default(nanos(elapsed_limit), u64::MAX), ..self }
+    }
+
+    /// The same with the delay before jitter multiplied by this: below 100 for emergency traffic. 0: 100.
+    ///
+    /// What waited at all still waits: at least 1 ns, or a choice from 2 slots.
+    pub const fn with_priority_percent(self, percent: u32) -> Policy {
+        Policy { priority: if percent == 0 { 100 } else { percent }, ..self }
+    }
+
+    /// The failure that is the last; `None`: there is none.
+    #[inline]
+    pub const fn attempt_limit(&self) -> Option<u64> {
+        if self.attempt_limit == u64::MAX { None } else { Some(self.attempt_limit) }
+    }
+
+    /// How long after the start a delay may end, in nanoseconds; `None`: for ever.
+    #[inline]
+    pub const fn elapsed_limit_ns(&self) -> Option<u64> {
+        if self.elapsed_limit == u64::MAX { None } else { Some(self.elapsed_limit) }
+    }
+
+    /// Whether failure number `failures` is the last.
+    #[inline]
+    pub const fn gives_up_after(&self, failures: u64) -> bool {
+        failures >= self.attempt_limit
+    }
+
+    /// The law of the delay after failure number `failures`; `None` if that failure is the last.
+    ///
+    /// 0 failures: no delay. For decorrelated jitter the delay before is taken to be the base.
+    #[inline]
+    pub const fn law(&self, failures: u64) -> Option<Law> {
+        self.law_after(failures, self.first_previous_ns())
+    }
+
+    /// The law of the delay after failure number `failures`, given the delay before: decorrelated jitter asks for it.
+    #[inline]
+    pub const fn law_after(&self, failures: u64, previous_ns: u64) -> Option<Law> {
+        if self.gives_up_after(failures) {
+            return None;
+        }
+        if failures == 0 {
+            return Some(Law::always(0));
+        }
+        let law = match self.shape {
+            Shape::Timed { growth, jitter } => self.timed_law(growth, jitter, failures, previous_ns),
+            Shape::Slotted { choice, slot } => self.slotted_law(choice, slot, failures),
+        };
+        Some(law.capped(self.cap))
+    }
+
+    /// What counts as the delay before the first one: the base.
+    #[inline]
+    pub(crate) const fn first_previous_ns(&self) -> u64 {
+        match self.shape {
+            Shape::Timed { growth, .. } => growth.base(),
+            Shape::Slotted { .. } => 0,
+        }
+    }
+
+    #[inline]
+    const fn timed_law(&self, growth: Growth, jitter: Jitter, failures: u64, previous: u64) -> Law {
+        if matches!(jitter, Jitter::Decorrelated) {
+            let first = at_most(self.prioritised(growth.base()), self.ceiling);
+            let last = at_most(self.prioritised(previous.saturating_mul(3)), self.ceiling);
+            return Law::between(first, if last < first { first } else { last });
+        }
+        let delay = self.prioritised(at_most(growth.after(failures), self.ceiling));
+        match jitter {
+            Jitter::None | Jitter::Decorrelated => Law::always(delay),
+            Jitter::Full => Law::between(0, delay),
+            Jitter::Below => Law::between(0, delay.saturating_sub(1)),
+            Jitter::Equal => Law::between(delay / 2, delay),
+            Jitter::Proportional { percent } => {
+                let width = percent_of(delay, at_most(percent as u64, 100) as u32);
+                Law::between(delay - width, delay.saturating_add(width))
+            }
+            Jitter::AddedMillis { most } => Law::steps(delay, 1_000_000, most as u64),
+        }
+    }
+
+    const fn slotted_law(&self, choice: Choice, slot: u64, failures: u64) -> Law {
+        let slots = match choice {
+            // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
+            Choice::Exponential { base, limit } => {
+                let exponent = at_most(failures, limit as u64);
+                (base as u64).saturating_pow(at_most(exponent, 64) as u32)
+            }
+            Choice::Table { table, last } => {
+                table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)] as u64
+            }
+            Choice::Geometric { slots } => slots as u64,
+        };
+        let full = matches!(choice, Choice::Exponential { .. }) && slots == u64::MAX && self.priority == 100;
+        let chosen = if slots > 1 { floor_at(self.prioritised(slots), 2) } else { slots };
+        let chosen = at_most(chosen, ceiling_in_slots(self.ceiling, slot));
+        match choice {
+            Choice::Geometric { .. } => Law::geometric(slot, at_most(chosen, u32::MAX as u64) as u32),
+            _ if full => Law::steps(0, slot, u64::MAX),
+            _ => Law::steps(0, slot, chosen.saturating_sub(1)),
+        }
+    }
+
+    /// The delay of this priority; what is not 0 does not become 0.
+    #[inline]
+    const fn prioritised(&self, delay: u64) -> u64 {
+        if self.priority == 100 || delay == 0 { delay } else { floor_at(percent_of(delay, self.priority), 1) }
+    }
+}
+
+/// The largest K whose longest delay is no longer than the ceiling; a choice from 2 slots at least.
+const fn ceiling_in_slots(ceiling: u64, slot: u64) -> u64 {
+    if ceiling == u64::MAX {
+        return u64::MAX;
+    }
+    match ceiling.checked_div(slot) {
+        Some(slots) => floor_at(slots.saturating_add(1), 2),
+        None => u64::MAX,
+    }
+}
+
+/// The nanoseconds of a span; what passes 584 years is that long.
+pub(crate) const fn nanos(span: Duration) -> u64 {
+    let nanos = span.as_nanos();
+    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
+}
+
+const fn percent_of(value: u64, percent: u32) -> u64 {
+    let part = value as u128 * percent as u128 / 100;
+    if part > u64::MAX as u128 { u64::MAX } else { part as u64 }
+}
+
+const fn or_default(value: u64, default: u64) -> u64 {
+    if value == 0 { default } else { value }
+}
+
+const fn at_most(value: u64, limit: u64) -> u64 {
+    if value < limit { value } else { limit }
+}
+
+const fn floor_at(value: u64, limit: u64) -> u64 {
+    if value > limit { value } else { limit }
+}

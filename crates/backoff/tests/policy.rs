@@ -1,0 +1,327 @@
+//! Every policy by its public door: the numbers of its source, its cap, its moments; total over all of `u64`.
+
+use core::time::Duration;
+
+use backoff::{Generator, Jitter, Law, Policy};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+const SECOND: Duration = Duration::from_secs(1);
+const SLOT: Duration = Duration::from_micros(10);
+
+const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn law(policy: Policy, failures: u64) -> Law {
+    policy.law(failures).unwrap_or_else(|| panic!("{policy:?} gives up after {failures}"))
+}
+
+/// The bounds after failures 1, 2, 3 …, in units of `unit` nanoseconds.
+fn bounds<const N: usize>(policy: Policy, unit: u64) -> [(u64, u64); N] {
+    core::array::from_fn(|index| {
+        let law = law(policy, index as u64 + 1);
+        (law.shortest_ns() / unit, law.longest_ns() / unit)
+    })
+}
+
+/// The delays of a policy without jitter, in milliseconds.
+fn millis<const N: usize>(policy: Policy) -> [u64; N] {
+    bounds(policy, MS).map(|(shortest, longest)| {
+        assert_eq!(shortest, longest);
+        longest
+    })
+}
+
+/// One policy of each kind, with whatever could overflow.
+fn every_policy(base: Duration, ceiling: Duration) -> Vec<Policy> {
+    let timed = Policy::exponential(base);
+    vec![
+        Policy::IEEE_802_3,
+        Policy::slot_exponential(base, 3, 7),
+        Policy::slot_exponential(base, u32::MAX, u32::MAX),
+        Policy::rcp(base, [10, 100, 200]),
+        Policy::rcp(base, [0, u32::MAX]),
+        Policy::aloha_uniform(base, 7),
+        Policy::aloha_geometric(base, 1),
+        Policy::aloha_geometric(base, 16),
+        Policy::aloha_geometric(base, u32::MAX),
+        Policy::SIP_TIMER_A.with_base(base),
+        Policy::SIP_TIMER_E.with_base(base),
+        Policy::GOOGLE_HTTP.with_base(base),
+        Policy::GOOGLE_DRIVE.with_base(base),
+        Policy::AMAZON_SIMPLEDB.with_base(base),
+        Policy::POLLING.with_base(base),
+        Policy::full_jitter(base, ceiling),
+        Policy::equal_jitter(base, ceiling),
+        Policy::decorrelated_jitter(base, ceiling),
+        Policy::constant(base),
+        Policy::linear(base, ceiling),
+        Policy::fibonacci(base),
+        timed.with_multiplier_percent(101).with_jitter(Jitter::Proportional { percent: u32::MAX }),
+        timed.with_multiplier_percent(u32::MAX).with_jitter(Jitter::AddedMillis { most: u32::MAX }),
+    ]
+}
+
+/// r slots, 0 ≤ r < 2^min(n,10); the 16th failure is the last (802.3, 4.2.3.2.5).
+#[test]
+fn ieee_802_3_is_the_backoff_in_nanoseconds() {
+    let mut drawn = Policy::IEEE_802_3.delays(Generator::stream(1, 1));
+    let (mut generator, mut slots) = (Generator::stream(1, 1), backoff::Backoff::new(backoff::Limits::IEEE_802_3));
+    for collision in 1..=15 {
+        let expected = slots.collide_with(&mut generator).expect("below attemptLimit") * 51_200;
+        assert_eq!(drawn.next(), Some(Duration::from_nanos(expected)), "{collision}");
+        let longest = backoff::Limits::IEEE_802_3.max_slots(collision as u32).expect("below attemptLimit") * 51_200;
+        assert_eq!(law(Policy::IEEE_802_3, collision).longest_ns(), longest);
+        assert_eq!(law(Policy::IEEE_802_3, collision).mean_ns(), longest as f64 / 2.0);
+    }
+    assert_eq!(drawn.next(), None);
+    assert_eq!(drawn.next(), None);
+}
+
+#[test]
+fn the_generalised_exponential_takes_any_base_and_limit() {
+    let policy = Policy::slot_exponential(SLOT, 3, 4);
+    assert_eq!(bounds(policy, 10_000), [(0, 2), (0, 8), (0, 26), (0, 80), (0, 80)]);
+    assert_eq!(Policy::slot_exponential(SLOT, 0, 0), Policy::slot_exponential(SLOT, 2, 10));
+    assert_eq!(Policy::slot_exponential(SLOT, 1, 10), Policy::slot_exponential(SLOT, 2, 10));
+}
+
+/// K = 10, 100, 200, 200 …: the bottom row of table III (Lam and Kleinrock 1975).
+#[test]
+fn the_rcp_has_the_intervals_of_its_paper() {
+    let table = Policy::rcp(SLOT, [10, 100, 200]);
+    assert_eq!(bounds(table, 10_000), [(0, 9), (0, 99), (0, 199), (0, 199), (0, 199)]);
+    assert_eq!(Policy::rcp_multipliers(SLOT, [10, 10, 2]), table);
+    assert_eq!(law(table, u64::MAX - 1).longest_ns(), 199 * 10_000);
+    assert_eq!(law(Policy::rcp_multipliers(SLOT, [u32::MAX, 9]), 2), law(Policy::rcp(SLOT, [u32::MAX]), 1));
+}
+
+/// BEB is the RCP with K(m) = 2^m.
+#[test]
+fn the_binary_exponential_is_an_rcp() {
+    let rcp = Policy::rcp_multipliers(SLOT, [2; 10]);
+    for failures in 1..=40 {
+        assert_eq!(law(rcp, failures), law(Policy::slot_exponential(SLOT, 2, 10), failures), "{failures}");
+    }
+}
+
+/// 1/p = (K + 1)/2 keeps the mean of the uniform choice: (K − 1)/2 slots before the one that is used.
+#[test]
+fn both_alohas_wait_equally_long_on_average() {
+    for intervals in [2, 3, 16, 1000, 1 << 20] {
+        let (uniform, geometric) =
+            (law(Policy::aloha_uniform(SLOT, intervals), 1), law(Policy::aloha_geometric(SLOT, intervals), 1));
+        let mean = 10_000.0 * (f64::from(intervals) - 1.0) / 2.0;
+        assert_eq!(uniform.mean_ns(), mean);
+        assert!((geometric.mean_ns() / mean - 1.0).abs() < 1e-9, "{intervals}: {}", geometric.mean_ns());
+        // (1 − p)/p² with p = 2/(K + 1).
+        let p = 2.0 / (f64::from(intervals) + 1.0);
+        let variance = 1e8 * (1.0 - p) / (p * p);
+        assert!((geometric.variance_ns2() / variance - 1.0).abs() < 1e-9);
+    }
+}
+
+/// Retransmissions of a non-INVITE request at 0.5, 1.5, 3.5, 7.5 … 31.5 s, and of an INVITE at 0.5 … 31.5 s: eleven
+/// and seven requests in all (RFC 3261, 17.1.1.2 and 17.1.2.2). The elapsed limit is shown in `retry.rs`.
+#[test]
+fn the_sip_timers_are_those_of_the_rfc() {
+    assert_eq!(millis(Policy::SIP_TIMER_E), [500, 1000, 2000, 4000, 4000, 4000]);
+    assert_eq!(millis(Policy::SIP_TIMER_A), [500, 1000, 2000, 4000, 8000, 16_000, 32_000]);
+    assert_eq!(Policy::SIP_TIMER_E.elapsed_limit_ns(), Some(32_000 * MS));
+}
+
+/// The table of the library's documentation: 0.5, 0.75, 1.125 … s times [0.5, 1.5], in units of 0.1 ms here.
+#[test]
+fn google_http_is_the_table_of_its_source() {
+    let expected =
+        [(2500, 7500), (3750, 11250), (5625, 16875), (8437, 25312), (12656, 37968), (18984, 56953), (28476, 85429)];
+    assert_eq!(bounds(Policy::GOOGLE_HTTP, MS / 10), expected);
+    assert_eq!(law(Policy::GOOGLE_HTTP, 100).longest_ns(), 90_000 * MS);
+    let capped = law(Policy::GOOGLE_HTTP.with_cap(Duration::from_secs(75)), 100);
+    assert_eq!((capped.shortest_ns(), capped.longest_ns()), (15_000 * MS, 75_000 * MS), "moved down, width kept");
+    let narrow = law(Policy::GOOGLE_HTTP.with_cap(Duration::from_secs(20)), 100);
+    assert_eq!((narrow.shortest_ns(), narrow.longest_ns()), (0, 20_000 * MS));
+}
+
+/// 2^N + [0, 1000] ms for N = 0 … 4: five delays.
+#[test]
+fn google_drive_ends_after_five_delays() {
+    let expected = [(1, 1001), (2, 1002), (4, 1004), (8, 1008), (16, 1016)];
+    assert_eq!(bounds(Policy::GOOGLE_DRIVE, MS), expected);
+    assert_eq!(Policy::GOOGLE_DRIVE.law(6), None);
+    let delays: Vec<_> = Policy::GOOGLE_DRIVE.delays(Generator::new(1)).collect();
+    assert_eq!(delays.len(), 5);
+    assert!(delays.iter().all(|delay| delay.as_nanos() % u128::from(MS) == 0), "whole milliseconds: {delays:?}");
+}
+
+/// [0, 400), [0, 1600) … [0, 102400) ms: the upper end is not reached.
+#[test]
+fn amazon_simpledb_stays_below_its_bounds() {
+    let ends: [(u64, u64); 5] = bounds(Policy::AMAZON_SIMPLEDB, 1);
+    assert_eq!(ends.map(|(_, longest)| longest + 1), [400, 1600, 6400, 25_600, 102_400].map(|millis| millis * MS));
+}
+
+#[test]
+fn polling_constant_linear_and_fibonacci_count_from_their_base() {
+    assert_eq!(millis(Policy::POLLING.with_cap(SECOND)), [100, 200, 400, 800, 1000, 1000]);
+    assert_eq!(millis(Policy::constant(ms(70))), [70, 70, 70]);
+    assert_eq!(millis(Policy::linear(ms(100), ms(50))), [100, 150, 200, 250]);
+    assert_eq!(millis(Policy::fibonacci(ms(10))), [10, 10, 20, 30, 50, 80, 130]);
+}
+
+/// random(0, min(cap, base · 2^n)) and the half of it plus random(0, the half) (AWS Architecture Blog, 2015).
+#[test]
+fn the_jitters_have_the_ranges_of_their_source() {
+    let (base, ceiling) = (ms(100), ms(1000));
+    assert_eq!(bounds(Policy::full_jitter(base, ceiling), MS), [(0, 100), (0, 200), (0, 400), (0, 800), (0, 1000)]);
+    assert_eq!(
+        bounds(Policy::equal_jitter(base, ceiling), MS),
+        [(50, 100), (100, 200), (200, 400), (400, 800), (500, 1000)]
+    );
+}
+
+/// random(base, 3 · the delay before), and all of [0, cap] where that would pass the cap: never the cap alone.
+#[test]
+fn decorrelated_jitter_follows_the_delay_before() {
+    let policy = Policy::decorrelated_jitter(ms(100), ms(1000));
+    let range = |previous| {
+        let law = policy.law_after(2, previous * MS).expect("no limit");
+        (law.shortest_ns() / MS, law.longest_ns() / MS)
+    };
+    assert_eq!(
+        [0, 20, 100, 200, 350, 900, 1000].map(range),
+        [(100, 100), (100, 100), (100, 300), (100, 600), (50, 1000), (0, 1000), (0, 1000)]
+    );
+    let mut same = Policy::decorrelated_jitter(ms(100), ms(100)).delays(Generator::new(2));
+    assert!((0..100).filter_map(|_| same.next()).any(|delay| delay > Duration::ZERO), "base = cap is not 0 for ever");
+}
+
+/// Emergency traffic backs off less, also at the ceiling; other traffic may back off more, up to the cap.
+#[test]
+fn priority_scales_the_delay_before_jitter() {
+    let policy = Policy::full_jitter(ms(100), ms(400)).with_priority_percent(25);
+    assert_eq!(bounds(policy, MS), [(0, 25), (0, 50), (0, 100), (0, 100)]);
+    let slow = Policy::POLLING.with_priority_percent(300).with_cap(SECOND);
+    assert_eq!(millis(slow), [300, 600, 1000]);
+    let slots = Policy::IEEE_802_3.with_priority_percent(50);
+    assert_eq!(bounds(slots, 51_200), [(0, 1), (0, 1), (0, 3), (0, 7), (0, 15)]);
+    assert_eq!(law(Policy::constant(Duration::from_nanos(1)).with_priority_percent(1), 1).longest_ns(), 1);
+}
+
+/// Zero stands for the default, so that nobody builds a storm by leaving a field out.
+#[test]
+fn a_base_a_slot_and_a_cap_of_0_are_the_defaults() {
+    let zero = Duration::ZERO;
+    assert_eq!(Policy::exponential(zero), Policy::POLLING);
+    assert_eq!(Policy::constant(zero), Policy::constant(ms(100)));
+    assert_eq!(Policy::fibonacci(zero), Policy::fibonacci(ms(100)));
+    assert_eq!(Policy::slot_exponential(zero, 2, 10).with_attempt_limit(16), Policy::IEEE_802_3);
+    let policy = Policy::full_jitter(zero, SECOND);
+    let same = policy.with_cap(zero).with_attempt_limit(0).with_elapsed_limit(zero).with_priority_percent(0);
+    assert_eq!(same, policy);
+    for policy in every_policy(zero, zero) {
+        let (mut delays, mut waited) = (policy.delays(Generator::new(9)), false);
+        (0..40).for_each(|_| waited |= delays.next().is_some_and(|delay| delay > zero));
+        assert!(waited || matches!(policy, p if p == Policy::aloha_geometric(zero, 1)), "a storm: {policy:?}");
+    }
+}
+
+/// In slots, whole slots; the cap is met exactly where it is one, and kept where not even one slot fits.
+#[test]
+fn a_cap_keeps_whole_slots_while_one_fits() {
+    let policy = Policy::slot_exponential(SLOT, 2, 10);
+    assert_eq!(law(policy.with_cap(Duration::from_micros(75)), 9), law(Policy::aloha_uniform(SLOT, 8), 1));
+    let tiny = law(policy.with_cap(Duration::from_micros(3)), 9);
+    assert_eq!((tiny.shortest_ns(), tiny.longest_ns()), (0, 3000));
+    let geometric = law(Policy::aloha_geometric(SLOT, 16).with_cap(Duration::from_micros(35)), 1);
+    assert_eq!(geometric.longest_ns(), 30_000);
+}
+
+/// Every value of small laws, from the words at the middle of its share: the mean and the variance are those of the
+/// formulas, exactly.
+#[test]
+fn the_moments_of_small_laws_are_exact() {
+    for top in 0..200_u64 {
+        let law = law(Policy::aloha_uniform(SLOT, top as u32 + 1), 1);
+        let values: Vec<f64> = (0..=top).map(|slot| (slot * 10_000) as f64).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+        assert_eq!(law.mean_ns(), mean, "{top}");
+        assert!((law.variance_ns2() - variance).abs() <= 1e-12 * variance, "{top}");
+        for slot in 0..=top {
+            let word = ((u128::from(slot) * 2 + 1) << 63) / u128::from(top + 1);
+            assert_eq!(law.at_ns(word as u64), slot * 10_000, "{top}");
+        }
+    }
+}
+
+/// The closed form beyond the sums, against the law without a cut and against a sum of its own.
+#[test]
+fn the_moments_of_a_cut_geometric_law_are_those_of_its_sum() {
+    for (slots, values) in [(1000_u32, 70_000_u64), (40_000, 70_000), (100_000, 80_000)] {
+        let cap = Duration::from_nanos(10_000 * (values - 1));
+        let law = law(Policy::aloha_geometric(SLOT, slots).with_cap(cap), 1);
+        let q = (f64::from(slots) - 1.0) / (f64::from(slots) + 1.0);
+        let (mut weights, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for value in 0..values {
+            let weight = q.powf(value as f64);
+            weights += weight;
+            sum += weight * value as f64;
+            squares += weight * (value as f64).powi(2);
+        }
+        let (mean, variance) = (sum / weights, squares / weights - (sum / weights).powi(2));
+        assert!((law.mean_ns() / (1e4 * mean) - 1.0).abs() < 1e-7, "{slots}");
+        assert!((law.variance_ns2() / (1e8 * variance) - 1.0).abs() < 1e-5, "{slots}");
+    }
+}
+
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![any::<u64>().prop_map(Duration::from_nanos), (0..64_u32).prop_map(|bit| Duration::from_nanos(1 << bit))]
+}
+
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![any::<u64>(), 0..100_u64, Just(u64::MAX), Just(u64::MAX - 1)]
+}
+
+proptest! {
+    /// Never above the cap, full spread at the cap, draws inside the bounds, moments inside them too: for every policy, every
+    /// count, every word.
+    #[test]
+    fn every_input_has_an_answer_within_the_bounds(
+        base in span(), ceiling in span(), cap in span(), priority in any::<u32>(),
+        failures in count(), previous in any::<u64>(), word in any::<u64>(),
+    ) {
+        for policy in every_policy(base, ceiling) {
+            let free = policy.with_priority_percent(priority).with_attempt_limit(0).with_cap(Duration::ZERO);
+            let capped = if cap.is_zero() { free } else { free.with_cap(cap) };
+            let (wide, law) = (free.law_after(failures, previous), capped.law_after(failures, previous));
+            if failures == u64::MAX {
+                // The largest count is the last there is.
+                prop_assert_eq!(law, None);
+                continue;
+            }
+            let (wide, law) = (wide.expect("no limit"), law.expect("no limit"));
+            let (shortest, longest) = (law.shortest_ns(), law.longest_ns());
+            if !cap.is_zero() {
+                prop_assert!(u128::from(longest) <= cap.as_nanos(), "{:?}", capped);
+                if u128::from(wide.longest_ns()) > cap.as_nanos() && wide.shortest_ns() < wide.longest_ns() {
+                    prop_assert!(shortest < longest, "no spread at the cap: {:?}", capped);
+                }
+            }
+            for drawn in [law.at_ns(word), law.at_ns(0), law.at_ns(u64::MAX), law.draw_ns(&mut Generator::new(word))] {
+                prop_assert!((shortest..=longest).contains(&drawn), "{:?}", capped);
+            }
+            let mean = law.mean_ns();
+            prop_assert!(mean >= shortest as f64 * 0.999_999 && mean <= longest as f64 * 1.000_001, "{:?}: {}", law, mean);
+            prop_assert!(law.variance_ns2() >= 0.0, "{:?}: {}", law, law.variance_ns2());
+        }
+    }
+
+    /// Without jitter a later failure never waits less.
+    #[test]
+    fn growth_never_falls(base in span(), percent in 0..1000_u32, failures in 1..200_u64) {
+        let policy = Policy::exponential(base).with_multiplier_percent(percent);
+        prop_assert!(law(policy, failures).longest_ns() <= law(policy, failures + 1).longest_ns());
+    }
+}
