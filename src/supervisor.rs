@@ -153,7 +153,7 @@ impl DataPlane {
 fn results(told: Told) -> Option<Results> {
     match told {
         Told::Results(results) => Some(*results),
-        Told::Ready | Told::Restarted | Told::Port { .. } => None,
+        Told::Ready | Told::Restarted | Told::Progress(_) | Told::Port { .. } => None,
     }
 }
 

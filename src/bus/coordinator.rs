@@ -345,6 +345,11 @@ impl Coordinator {
                 self.start = Start { at: now, queued: queued.collect() };
                 self.tell(Report::Told(Told::Restarted));
             }
+            Request::Progress => {
+                let stations = (0..self.held.len() as u16).map(StationId::new);
+                let finished = stations.map(|station| self.medium.finished(station)).collect();
+                self.tell(Report::Told(Told::Progress(finished)));
+            }
             Request::Report | Request::Stop => {
                 let dropped = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.emulator.counts.ring_drops = dropped - self.ring_drops_at_start;

@@ -97,6 +97,8 @@ impl Setup {
 pub enum Request {
     /// Count from zero from now on.
     Restart,
+    /// Tell how many frames of each station the medium is done with.
+    Progress,
     /// Tell the results so far.
     Report,
     /// Tell the results, and end.
@@ -111,6 +113,8 @@ pub enum Told {
     Ready,
     /// It counts from zero.
     Restarted,
+    /// Frames of each station, since the medium began, that were transmitted, dropped or discarded.
+    Progress(Vec<u64>),
     /// The results so far.
     Results(Box<Results>),
     /// A station's interface went down, came up, or vanished.

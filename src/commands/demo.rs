@@ -6,14 +6,15 @@ use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_res
 use crate::args::DemoArgs;
 use crate::bus::protocol::{Request, Setup, Told};
 use crate::driver::ETHERTYPE;
-use crate::driver::source::{Source, pace, run};
+use crate::driver::source::{Pace, Source, poisson, run, saturating_level};
 use crate::lab::{INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, say_port};
+use crate::units::Load;
 use crate::view::{live_line, table};
-use crossbeam_channel::{Receiver, select, tick};
+use crossbeam_channel::{Receiver, never, select, tick};
 use link::namespace::{Namespace, capabilities_missing, enter_user_namespace};
 use link::signals::Signal;
 use link::station::StationSocket;
@@ -22,10 +23,13 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(250);
+/// How often saturated stations are given what the medium has taken from them.
+const FILL: Duration = Duration::from_millis(2);
 
 /// Runs the demonstration.
 ///
@@ -35,7 +39,9 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     gain_privileges()?;
     let interrupts = interrupts()?;
     let overrides = Overrides { stations: Some(args.stations), rate: Some(args.rate), seed: args.seed, name: None };
-    let plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
+    plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None)?;
     let setup = Setup::new("", &plan.medium, segment.ports.clone());
     let mut plane = DataPlane::start(&setup, &segment)?;
@@ -66,44 +72,44 @@ fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source
         let station = &plan.stations[index];
         let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
             .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
-        let pace = pace(args.load, plan.medium.rate, size, count, plan.medium.seed, index);
+        let pace = match args.load {
+            Load::Saturated => Pace::Asked,
+            Load::Fraction(load) => poisson(load, plan.medium.rate, size, count, plan.medium.seed, index),
+        };
         let next = &plan.stations[(index + 1) % count];
         Ok(Source::new(socket, next.mac, size, index as u32, pace, None))
     };
     segment.stations.iter().enumerate().map(source).collect()
 }
 
-/// Lets the sources run for as long as was asked, and shows the bus meanwhile.
+/// Lets the sources run for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
 fn watch(
     args: &DemoArgs,
     plan: &Plan,
     plane: &mut DataPlane,
-    mut sources: Vec<Source>,
+    sources: Vec<Source>,
     interrupts: &Receiver<Signal>,
 ) -> Result<(Vec<Source>, bool), CommandError> {
     let live = std::io::stderr().is_terminal();
     if !live {
         eprintln!("{}", intent(args, plan));
     }
-    let go_on = Arc::new(AtomicBool::new(true));
-    let driver = std::thread::spawn({
-        let go_on = go_on.clone();
-        move || {
-            run(&mut sources, || go_on.load(Ordering::Relaxed));
-            sources
-        }
-    });
-    let (begin, ticks, told) = (Instant::now(), tick(LIVE), plane.told().clone());
+    let mut offering = Offering::start(args.load, sources);
+    let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
+    let (begin, looks, told) = (Instant::now(), tick(LIVE), plane.told().clone());
+    let fills = if args.load == Load::Saturated { tick(FILL) } else { never() };
     let mut interrupted = false;
     while !interrupted && begin.elapsed() < args.duration {
         let left = args.duration.saturating_sub(begin.elapsed());
         select! {
-            recv(ticks) -> _ => if live { plane.ask(Request::Report)? },
+            recv(looks) -> _ => if live { plane.ask(Request::Report)? },
+            recv(fills) -> _ => plane.ask(Request::Progress)?,
             recv(interrupts) -> _ => interrupted = true,
             recv(told) -> told => match told {
+                Ok(Told::Progress(finished)) => offering.fill(level, &finished),
                 Ok(Told::Results(results)) if live => show(&live_line(&results, begin.elapsed(), args.duration)),
                 Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(_) => {}
+                Ok(Told::Ready | Told::Restarted | Told::Results(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
             default(left) => {}
@@ -112,9 +118,46 @@ fn watch(
     if live {
         show("");
     }
-    go_on.store(false, Ordering::Relaxed);
-    let sources = driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    Ok((sources, interrupted))
+    Ok((offering.stop(), interrupted))
+}
+
+/// Sources at work: filled by hand, or each at its own pace in a thread for all of them.
+enum Offering {
+    Asked(Vec<Source>),
+    Paced { go_on: Arc<AtomicBool>, driver: JoinHandle<Vec<Source>> },
+}
+
+impl Offering {
+    fn start(load: Load, mut sources: Vec<Source>) -> Offering {
+        if load == Load::Saturated {
+            return Offering::Asked(sources);
+        }
+        let go_on = Arc::new(AtomicBool::new(true));
+        let driver = std::thread::spawn({
+            let go_on = go_on.clone();
+            move || {
+                run(&mut sources, || go_on.load(Ordering::Relaxed));
+                sources
+            }
+        });
+        Offering::Paced { go_on, driver }
+    }
+
+    fn fill(&mut self, level: u64, finished: &[u64]) {
+        if let Offering::Asked(sources) = self {
+            sources.iter_mut().zip(finished).for_each(|(source, &finished)| source.fill(level, finished));
+        }
+    }
+
+    fn stop(self) -> Vec<Source> {
+        match self {
+            Offering::Asked(sources) => sources,
+            Offering::Paced { go_on, driver } => {
+                go_on.store(false, Ordering::Relaxed);
+                driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }
+        }
+    }
 }
 
 fn intent(args: &DemoArgs, plan: &Plan) -> String {

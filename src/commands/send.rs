@@ -5,10 +5,10 @@ use super::{
 };
 use crate::args::SendArgs;
 use crate::driver::ETHERTYPE;
-use crate::driver::source::{Pace, Source, pace, run};
+use crate::driver::source::{Pace, Source, line_rate, run};
 use crate::lab::INTERFACE;
 use crate::lab::record::{Content, Record};
-use crate::units::{FrameRate, Load};
+use crate::units::FrameRate;
 use crate::view::group;
 use link::MacAddr;
 use link::station::StationSocket;
@@ -84,14 +84,12 @@ fn told(report: &SendReport) -> String {
     )
 }
 
-/// No head start: what is asked for is what goes out.
-fn wanted_pace(args: &SendArgs, content: &Content) -> (Pace, u64) {
+/// At `max` as many as fill the medium when nobody else sends.
+fn wanted_pace(args: &SendArgs, content: &Content) -> Pace {
+    let rate = BitRate::per_second(content.rate).unwrap_or(BitRate::MBIT_10);
     match args.rate {
-        FrameRate::PerSecond(rate) => (Pace::Even(1e9 / rate), 0),
-        FrameRate::Max => {
-            let rate = BitRate::per_second(content.rate).unwrap_or(BitRate::MBIT_10);
-            pace(Load::Saturated, rate, Octets::new(args.frame_size), 1, 0, 0)
-        }
+        FrameRate::PerSecond(rate) => Pace::Even(1e9 / rate),
+        FrameRate::Max => Pace::Even(1e9 / line_rate(rate, Octets::new(args.frame_size))),
     }
 }
 

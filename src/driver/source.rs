@@ -1,7 +1,6 @@
 //! Offering frames at a pace. Sleeps between them, never spins: a spinning sender would take a core from the bus.
 
 use super::{Stamp, blank};
-use crate::units::Load;
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::packet::SendError;
@@ -15,12 +14,12 @@ const SHORTEST_SLEEP: u64 = 500_000;
 const LONGEST_SLEEP: u64 = 20_000_000;
 /// Frames in one call of the kernel.
 const BATCH: usize = 64;
-/// Frames offered at once at the start, so that a saturated medium is saturated from the start.
-const HEAD_START: u64 = 32;
 
 /// When the next frame is due.
 #[derive(Clone, Debug)]
 pub enum Pace {
+    /// When somebody says so: see [`Source::fill`].
+    Asked,
     /// Evenly, so many nanoseconds apart.
     Even(f64),
     /// As a Poisson process, with this mean.
@@ -30,6 +29,7 @@ pub enum Pace {
 impl Pace {
     fn gap(&mut self) -> f64 {
         match self {
+            Pace::Asked => f64::INFINITY,
             Pace::Even(gap) => *gap,
             // 53 random bits make a number above 0 and up to 1.
             Pace::Poisson(mean, generator) => -*mean * (((generator.next_u64() >> 11) + 1) as f64 / 2f64.powi(53)).ln(),
@@ -42,17 +42,17 @@ pub fn line_rate(rate: BitRate, size: Octets) -> f64 {
     rate.get() as f64 / (size.get().max(64) * 8 + 160) as f64
 }
 
-/// The pace of one of `stations` stations that offer `load` together, and how many frames it starts with.
-pub fn pace(load: Load, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> (Pace, u64) {
-    match load {
-        Load::Saturated => (Pace::Even(1e9 * stations as f64 / line_rate(rate, size)), HEAD_START),
-        Load::Fraction(load) => {
-            let frames_per_second = load * rate.get() as f64 / f64::from(size.get() * 8) / stations as f64;
-            // Streams beyond any station's number, so that traffic and backoff do not share one.
-            let generator = backoff::Generator::stream(seed, (1 << 32) + station as u64);
-            (Pace::Poisson(1e9 / frames_per_second, generator), 0)
-        }
-    }
+/// Frames of one station that the medium must have to stay busy while its driver sleeps: 10 ms, and at least 16.
+pub fn saturating_level(rate: BitRate, size: Octets) -> u64 {
+    (line_rate(rate, size) / 100.0).ceil().max(16.0) as u64
+}
+
+/// The pace of one of `stations` stations that offer the part `load` of the medium's rate together.
+///
+/// Arrivals are a Poisson process; its draws are of streams that no station's backoff uses.
+pub fn poisson(load: f64, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> Pace {
+    let frames_per_second = load * rate.get() as f64 / f64::from(size.get() * 8) / stations as f64;
+    Pace::Poisson(1e9 / frames_per_second, backoff::Generator::stream(seed, (1 << 32) + station as u64))
 }
 
 /// What a source has done.
@@ -71,7 +71,6 @@ pub struct Source {
     blank: Vec<u8>,
     stream: u32,
     pace: Pace,
-    head_start: u64,
     count: u64,
     due: f64,
     sent: Sent,
@@ -84,21 +83,11 @@ impl Source {
         to: MacAddr,
         size: Octets,
         stream: u32,
-        pace: (Pace, u64),
+        pace: Pace,
         count: Option<u64>,
     ) -> Source {
         let blank = blank(to, socket.mac(), size.get());
-        let (pace, head_start) = pace;
-        Source {
-            socket,
-            blank,
-            stream,
-            pace,
-            head_start,
-            count: count.unwrap_or(u64::MAX),
-            due: 0.0,
-            sent: Sent::default(),
-        }
+        Source { socket, blank, stream, pace, count: count.unwrap_or(u64::MAX), due: 0.0, sent: Sent::default() }
     }
 
     /// What it has done so far.
@@ -114,9 +103,15 @@ impl Source {
         self.socket.statistics().map(|statistics| statistics.received + statistics.dropped)
     }
 
+    /// Offers as many frames as bring the station's transmit queue to `level`, when the medium is done with `finished`.
+    ///
+    /// A veth pair has no back-pressure; this is the one that a MAC gives its host.
+    pub fn fill(&mut self, level: u64, finished: u64) {
+        self.offer((finished + level).saturating_sub(self.sent.frames));
+    }
+
     fn begin(&mut self, now: u64) {
         self.due = now as f64 + self.pace.gap();
-        self.offer(self.head_start);
     }
 
     fn finished(&self) -> bool {

@@ -51,7 +51,11 @@ pub fn pid_alive(pid: Pid, start_time: u64) -> io::Result<bool> {
 }
 
 /// Sends `signal` to process `pid`; whether there was one that may be signalled.
+///
+/// # Panics
+/// If `pid` is 0 or negative, which would name a whole group of processes.
 pub fn signal(pid: Pid, signal: Signal) -> bool {
+    assert!(pid.as_raw() > 0, "{pid} names no single process");
     nix::sys::signal::kill(pid, signal).is_ok()
 }
 

@@ -163,6 +163,12 @@ impl Medium {
         self.station(station).queue.len()
     }
 
+    /// How many of the frames that a station has offered the medium is done with.
+    pub fn finished(&self, station: StationId) -> u64 {
+        let station = self.station(station);
+        station.serial - station.queue.len() as u64
+    }
+
     /// Whether a station is on the medium.
     pub fn attached(&self, station: StationId) -> bool {
         self.station(station).attached
