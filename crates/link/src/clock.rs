@@ -166,9 +166,13 @@ pub enum Priority {
 /// later by it do not get SCHED_FIFO. Wait for stamps first ([`crate::packet::wait_for_stamps`]):
 /// what switches them on is a kernel thread, and would wait behind this one.
 pub fn raise_priority() -> Priority {
-    if sys::schedule::set_fifo(FIFO_PRIORITY).is_ok() {
-        return Priority::Fifo;
-    }
+    if sys::schedule::set_fifo(FIFO_PRIORITY).is_ok() { Priority::Fifo } else { raise_nice() }
+}
+
+/// Gives the calling thread the lowest nice value allowed, and says which.
+///
+/// For a thread that may be busy nearly all the time, which [`Priority::Fifo`] is not for.
+pub fn raise_nice() -> Priority {
     (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok()).map_or(Priority::Normal, Priority::Nice)
 }
 
