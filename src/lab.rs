@@ -19,6 +19,7 @@ use link::ethtool::{EthtoolError, disable_offloads};
 use link::namespace::{Namespace, NamespaceError};
 use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
+use link::process::raise_descriptor_limit;
 use link::sysctl::{SysctlError, silence_ipv6_everywhere};
 use record::{Record, RecordError};
 use std::os::fd::OwnedFd;
@@ -81,6 +82,9 @@ pub enum MakeError {
     /// The record could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The limit of open files cannot be raised.
+    #[error("cannot raise the limit of open files")]
+    Descriptors(#[source] std::io::Error),
     /// A link did not come up.
     #[error("{station}'s link did not come up within {} seconds", PATIENCE.as_secs())]
     NoCarrier {
@@ -104,6 +108,8 @@ impl Segment {
     /// # Errors
     /// Whatever the kernel refuses.
     pub fn make(plan: &Plan, protocols: Protocols, mut record: Option<&mut Record>) -> Result<Segment, MakeError> {
+        // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
+        raise_descriptor_limit(2 * plan.stations.len() as u64 + 256).map_err(MakeError::Descriptors)?;
         let mut make = |whose: &str| namespace(plan, whose, record.as_deref_mut());
         let bus = make(BUS)?;
         let stations = plan.stations.iter().map(|station| make(&station.name)).collect::<Result<Vec<_>, _>>()?;

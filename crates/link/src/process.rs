@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
 
@@ -48,6 +49,22 @@ pub fn process_start_time(pid: Pid) -> io::Result<Option<u64>> {
 /// Whether the process that was given number `pid` at `start_time` still runs.
 pub fn pid_alive(pid: Pid, start_time: u64) -> io::Result<bool> {
     Ok(process_start_time(pid)? == Some(start_time))
+}
+
+/// Lets this process open at least `wanted` descriptors, as far as it may; gives how many it may open now.
+///
+/// The usual limit of 1,024 is too low for as many namespaces. Processes started later have the new limit.
+pub fn raise_descriptor_limit(wanted: u64) -> io::Result<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    if soft >= wanted {
+        return Ok(soft);
+    }
+    if hard < wanted && setrlimit(Resource::RLIMIT_NOFILE, wanted, wanted).is_ok() {
+        return Ok(wanted);
+    }
+    let most = hard.min(wanted);
+    setrlimit(Resource::RLIMIT_NOFILE, most, hard)?;
+    Ok(most)
 }
 
 /// Sends `signal` to process `pid`; whether there was one that may be signalled.
