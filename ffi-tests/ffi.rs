@@ -2,24 +2,26 @@
 //!
 //! The library is built here as a user builds it, in release; so what holds here holds for what is installed.
 
+mod harness;
+
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use std::{env, fs};
 
-/// The workspace.
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+use harness::{LIBRARY, ROOT, STRICT, files_with_extension, is_there, run};
 
-/// Every warning is an error, as in the strictest of our users' builds.
-const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"];
+/// The files of the C face that have something for the header, in its order.
+const SOURCES: [&str; 5] = ["lib.rs", "ieee_802_3.rs", "policy.rs", "rate.rs", "batch.rs"];
 
 /// The header that cbindgen makes from the source, whether or not it is the one checked in.
 static HEADER: LazyLock<String> = LazyLock::new(|| {
     let face = Path::new(ROOT).join("crates/backoff-c");
     let config = cbindgen::Config::from_file(face.join("cbindgen.toml")).expect("cbindgen.toml is valid");
-    let bindings = cbindgen::Builder::new().with_config(config).with_src(face.join("src/lib.rs")).generate();
+    let builder = cbindgen::Builder::new().with_config(config);
+    let bindings =
+        SOURCES.iter().fold(builder, |builder, file| builder.with_src(face.join("src").join(file))).generate();
     let mut header = Vec::new();
     bindings.expect("cbindgen understands the source").write(&mut header);
     String::from_utf8(header).expect("the source is UTF-8")
@@ -32,21 +34,6 @@ static INCLUDE: LazyLock<PathBuf> = LazyLock::new(|| {
         fs::write(folder.join("backoff.h"), &*HEADER).expect("include/ is writable");
     }
     folder
-});
-
-/// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
-/// cargo that runs the tests may hold the lock of the common one.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libbackoff");
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["build", "--release", "--offline", "-p", "ethbus-backoff-c", "--target-dir"]).arg(&target);
-    run(cargo.current_dir(ROOT).env_remove("CARGO_BUILD_TARGET"));
-    let library = target.join("release");
-    let soname = library.join("libbackoff.so.0");
-    if !soname.exists() {
-        std::os::unix::fs::symlink("libbackoff.so", soname).expect("the target folder takes a link");
-    }
-    library
 });
 
 /// The header in `include/` is what users read; it must be the one that belongs to the code.
@@ -94,8 +81,7 @@ fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
 /// Each program in this folder holds one claim about the library; it says which line failed.
 #[test]
 fn every_c_program_passes_with_both_libraries() {
-    let mut programs = files_with_extension(&Path::new(ROOT).join("ffi-tests"), "c");
-    programs.sort();
+    let programs = files_with_extension(&Path::new(ROOT).join("ffi-tests"), "c");
     assert!(!programs.is_empty());
     for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
         for (standard, program) in ["c99", "c11"].iter().flat_map(|s| programs.iter().map(move |p| (s, p))) {
@@ -120,6 +106,7 @@ fn the_shared_library_exports_exactly_the_functions_of_the_header() {
 /// and have one.
 fn functions(header: &str) -> BTreeSet<&str> {
     let declarations = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+    let declarations = declarations.filter(|line| !line.starts_with("static inline "));
     let names = declarations.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
     names.collect()
 }
@@ -154,6 +141,18 @@ fn the_stripped_library_is_below_64_kib() {
     assert!(octets < 64 * 1024, "{octets} octets");
 }
 
+/// The same in C++: what the header promises holds there too.
+#[test]
+fn every_cpp_program_passes_with_both_libraries() {
+    for program in files_with_extension(&Path::new(ROOT).join("ffi-tests"), "cc") {
+        for compiler in ["g++", "clang++"].into_iter().filter(|compiler| is_there(compiler)) {
+            for library in ["libbackoff.so", "libbackoff.a"] {
+                compile_and_run(compiler, "c++17", &program, library);
+            }
+        }
+    }
+}
+
 /// Compiles `source` strictly, links it with that file of the library, and runs it.
 fn compile_and_run(compiler: &str, standard: &str, source: &Path, library: &str) {
     let folder = tempfile::tempdir().expect("there is room for a program");
@@ -162,28 +161,4 @@ fn compile_and_run(compiler: &str, standard: &str, source: &Path, library: &str)
     command.arg(format!("-std={standard}")).args(STRICT).arg("-I").arg(&*INCLUDE);
     run(command.arg(source).arg(LIBRARY.join(library)).arg("-o").arg(&program));
     run(Command::new(&program).env("LD_LIBRARY_PATH", &*LIBRARY));
-}
-
-/// Runs it to its end, which must be a success, and gives what it printed.
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{stdout}{stderr}", output.status);
-    stdout.into_owned()
-}
-
-/// gcc must be there; without another compiler its part of a test is skipped, and says so.
-fn is_there(compiler: &str) -> bool {
-    let there = Command::new(compiler).arg("--version").output().is_ok();
-    assert!(there || compiler != "gcc", "gcc is needed to test libbackoff");
-    if !there {
-        println!("SKIPPED: no {compiler} on this machine");
-    }
-    there
-}
-
-fn files_with_extension(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder is readable");
-    let paths = entries.map(|entry| entry.expect("the folder is readable").path());
-    paths.filter(|path| path.extension() == Some(OsStr::new(extension))).collect()
 }

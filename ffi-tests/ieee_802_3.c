@@ -156,7 +156,7 @@ static void null_is_refused_and_nothing_changes(void)
 
 static void a_configuration_of_another_size_is_refused(void)
 {
-    static const uint32_t sizes[] = {0, 1, 8, 11, 13, 16, UINT32_MAX};
+    static const uint32_t sizes[] = {0, 1, 8, 11, 4097, UINT32_MAX};
     struct backoff station = with_limits(0, 0), before = station;
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -165,6 +165,22 @@ static void a_configuration_of_another_size_is_refused(void)
         CHECK(backoff_init(&station, &config, 2, 2) == BACKOFF_STATUS_CONFIG_SIZE);
     }
     CHECK(memcmp(&station, &before, sizeof station) == 0);
+}
+
+/* A program of a later version: its struct is larger. What this library does not know must be 0. */
+static void a_larger_configuration_is_accepted_if_the_rest_is_0(void)
+{
+    struct {
+        struct backoff_config known;
+        uint32_t later[3];
+    } config = {BACKOFF_CONFIG_INIT, {0, 0, 0}};
+    struct backoff station = with_limits(0, 0), before = station;
+    config.known.size = sizeof config;
+    config.later[2] = 1;
+    CHECK(backoff_init(&station, &config.known, 2, 2) == BACKOFF_STATUS_CONFIG_SIZE);
+    CHECK(memcmp(&station, &before, sizeof station) == 0);
+    config.later[2] = 0;
+    CHECK(backoff_init(&station, &config.known, 2, 2) == BACKOFF_STATUS_OK);
 }
 
 static void zeroed_memory_is_no_state(void)
@@ -199,7 +215,7 @@ static void any_octets_have_an_answer(void)
 static void every_status_has_a_text_of_its_own(void)
 {
     uint32_t one, other;
-    for (one = BACKOFF_STATUS_OK; one <= BACKOFF_STATUS_NOT_INITIALISED + 1; one++)
+    for (one = BACKOFF_STATUS_OK; one <= BACKOFF_STATUS_BUDGET_EMPTY + 1; one++)
         for (other = BACKOFF_STATUS_OK; other < one; other++)
             CHECK(strcmp(backoff_status_text(one), backoff_status_text(other)) != 0);
     CHECK(strcmp(backoff_status_text(UINT32_MAX), "unknown status") == 0);
@@ -216,6 +232,7 @@ int main(void)
     every_limit_is_accepted();
     null_is_refused_and_nothing_changes();
     a_configuration_of_another_size_is_refused();
+    a_larger_configuration_is_accepted_if_the_rest_is_0();
     zeroed_memory_is_no_state();
     any_octets_have_an_answer();
     every_status_has_a_text_of_its_own();

@@ -1,7 +1,9 @@
 /*
- * libbackoff: when to try again. The truncated binary exponential backoff of IEEE 802.3, exact.
+ * libbackoff: when to try again. The truncated binary exponential backoff of IEEE 802.3, and every other policy.
  *
  *     #include <backoff.h>
+ *
+ * A station on a shared medium counts slots:
  *
  *     struct backoff_config config = BACKOFF_CONFIG_INIT;    all defaults: 16 attempts, 2^10 slots
  *     struct backoff station;
@@ -16,15 +18,35 @@
  *         }
  *         backoff_reset(&station);
  *
+ * A client of a service counts nanoseconds:
+ *
+ *     struct backoff_policy policy = BACKOFF_POLICY_INIT;    exponential, full jitter, from 100 ms on
+ *     struct backoff_retry retry;
+ *     policy.cap_ns = UINT64_C(20000000000);                 never more than 20 s
+ *     policy.attempt_limit = 8;
+ *     backoff_retry_init(&retry, seed, device_id, now_ns);
+ *
+ *     while (the request fails) {
+ *         uint64_t delay_ns;
+ *         if (backoff_retry_fail(&retry, &policy, now_ns, retry_after_ns, &delay_ns) != BACKOFF_STATUS_OK)
+ *             break;                                         give up: the status says why
+ *         sleep for delay_ns, then try again
+ *     }
+ *
  * State lies in your memory: 32 octets, plain, copyable, nothing to free. No function allocates, locks, waits, calls
- * the system, uses floating point or keeps state of its own; so all may be called from an interrupt handler. Two
- * threads may use two states at the same time, never one; for each function the section "Safety" says which
- * pointers must be valid and who must not use them meanwhile.
+ * the system or uses floating point (except backoff_policy_moments), nor keeps state of its own (except what the
+ * processor can do, found at the first batch); so all may be called from an interrupt handler. Two threads may use
+ * two states at the same time, never one; for each function the section "Safety" says which pointers must be valid
+ * and who must not use them meanwhile.
  *
  * Functions that can be refused return a status. A result goes through the last pointer, and only with
- * BACKOFF_STATUS_OK. NULL is refused. Every number is accepted: nothing overflows.
+ * BACKOFF_STATUS_OK. NULL is refused. Every number is accepted: nothing overflows; what would pass 2^64 - 1 is that.
+ * A call that is refused changes nothing.
  *
- * Link with -lbackoff. The header is C99, C11 and C++17.
+ * A configuration begins with its size, and 0 in a field means its default. So a program that knows more fields than
+ * the library works with it as long as those fields are 0.
+ *
+ * Link with -lbackoff, or with what `pkg-config --cflags --libs backoff` prints. The header is C99, C11 and C++17.
  */
 
 #ifndef BACKOFF_H
@@ -51,6 +73,16 @@
 #define BACKOFF_VERSION_PATCH 0
 
 /**
+ * What `backoff_collide_each` writes for a frame that is discarded.
+ */
+#define BACKOFF_DISCARDED 18446744073709551615ull
+
+/**
+ * How many entries `intervals` of a `struct backoff_policy` has.
+ */
+#define BACKOFF_INTERVALS 16
+
+/**
  * What a call came to. A result is written only with `BACKOFF_STATUS_OK`.
  */
 enum backoff_status
@@ -71,19 +103,178 @@ enum backoff_status
      */
     BACKOFF_STATUS_NULL_POINTER = 2,
     /**
-     * `size` of the configuration is not that of a `struct backoff_config` this library knows. Nothing changed.
+     * `size` of the configuration is smaller than this library knows it, or larger with something that is not 0 in
+     * the part it does not know. Nothing changed.
      */
     BACKOFF_STATUS_CONFIG_SIZE = 3,
     /**
-     * The state is not one that `backoff_init` made, but zeroed memory, for example. Nothing changed.
+     * The state is not one that its `_init` function made, but zeroed memory, for example. Nothing changed.
      */
     BACKOFF_STATUS_NOT_INITIALISED = 4,
+    /**
+     * A field of the configuration has a value that means nothing, such as an unknown kind. Nothing changed.
+     */
+    BACKOFF_STATUS_CONFIG_VALUE = 5,
+    /**
+     * The failure was the last that the policy allows. An answer, not a fault.
+     */
+    BACKOFF_STATUS_ATTEMPT_LIMIT = 6,
+    /**
+     * The delay would end after the elapsed limit of the policy. An answer, not a fault.
+     */
+    BACKOFF_STATUS_ELAPSED_LIMIT = 7,
+    /**
+     * The budget holds no retry. An answer, not a fault.
+     */
+    BACKOFF_STATUS_BUDGET_EMPTY = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum backoff_status backoff_status;
 #else
 typedef uint32_t backoff_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
+ */
+enum backoff_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Uniform in [0, d], d = base * 2^(n-1), at most the ceiling. AWS Architecture Blog, 2015.
+     */
+    BACKOFF_KIND_FULL_JITTER = 0,
+    /**
+     * Uniform in [d/2, d]. AWS Architecture Blog, 2015.
+     */
+    BACKOFF_KIND_EQUAL_JITTER = 1,
+    /**
+     * Uniform in [base, 3 * the delay before]. AWS Architecture Blog, 2015.
+     */
+    BACKOFF_KIND_DECORRELATED_JITTER = 2,
+    /**
+     * d itself.
+     */
+    BACKOFF_KIND_EXPONENTIAL = 3,
+    /**
+     * Always the base.
+     */
+    BACKOFF_KIND_CONSTANT = 4,
+    /**
+     * base + (n - 1) * increment.
+     */
+    BACKOFF_KIND_LINEAR = 5,
+    /**
+     * base * 1, 1, 2, 3, 5, 8 ...
+     */
+    BACKOFF_KIND_FIBONACCI = 6,
+    /**
+     * r slots, r uniform in 0 <= r < 2^min(n,10); the 16th failure is the last. IEEE 802.3, 4.2.3.2.5.
+     */
+    BACKOFF_KIND_IEEE8023 = 7,
+    /**
+     * r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit).
+     */
+    BACKOFF_KIND_SLOT_EXPONENTIAL = 8,
+    /**
+     * Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
+     */
+    BACKOFF_KIND_RCP = 9,
+    /**
+     * The same, with the intervals as multipliers of the interval before; the first one of 1.
+     */
+    BACKOFF_KIND_RCP_MULTIPLIERS = 10,
+    /**
+     * Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0].
+     */
+    BACKOFF_KIND_ALOHA_UNIFORM = 11,
+    /**
+     * Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1). Lam 1974.
+     */
+    BACKOFF_KIND_ALOHA_GEOMETRIC = 12,
+    /**
+     * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2.
+     */
+    BACKOFF_KIND_SIP_TIMER_E = 13,
+    /**
+     * 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2.
+     */
+    BACKOFF_KIND_SIP_TIMER_A = 14,
+    /**
+     * 0.5 s * 1.5^(n-1), at most 60 s, times [0.5, 1.5], for 15 minutes. google-http-java-client.
+     */
+    BACKOFF_KIND_GOOGLE_HTTP = 15,
+    /**
+     * 2^(n-1) + [0, 1000] ms, five times. Google Drive SDK, 2013.
+     */
+    BACKOFF_KIND_GOOGLE_DRIVE = 16,
+    /**
+     * [0, 1) * 100 ms * 4^n. Amazon SimpleDB.
+     */
+    BACKOFF_KIND_AMAZON_SIMPLEDB = 17,
+    /**
+     * 100 ms * 2^(n-1), no jitter; set a cap. AWS guide to polling.
+     */
+    BACKOFF_KIND_POLLING = 18,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum backoff_kind backoff_kind;
+#else
+typedef uint32_t backoff_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How the delay before jitter, d, is spread.
+ */
+enum backoff_jitter
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As the kind has it.
+     */
+    BACKOFF_JITTER_OWN = 0,
+    /**
+     * d itself.
+     */
+    BACKOFF_JITTER_NONE = 1,
+    /**
+     * Uniform in [0, d].
+     */
+    BACKOFF_JITTER_FULL = 2,
+    /**
+     * Uniform in [0, d - 1 ns].
+     */
+    BACKOFF_JITTER_BELOW = 3,
+    /**
+     * Uniform in [d/2, d].
+     */
+    BACKOFF_JITTER_EQUAL = 4,
+    /**
+     * Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50.
+     */
+    BACKOFF_JITTER_PROPORTIONAL = 5,
+    /**
+     * d + [0, jitter_amount] ms, in whole milliseconds; 0: 1000.
+     */
+    BACKOFF_JITTER_ADDED = 6,
+    /**
+     * Uniform in [base, 3 * the delay before].
+     */
+    BACKOFF_JITTER_DECORRELATED = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum backoff_jitter backoff_jitter;
+#else
+typedef uint32_t backoff_jitter;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -117,10 +308,93 @@ struct backoff {
 };
 
 /**
+ * How long to wait after the n-th failure. A field that is 0 means the default of the kind; times are in nanoseconds.
+ *
+ * `struct backoff_policy policy = BACKOFF_POLICY_INIT;` is exponential with full jitter from 100 ms on, without end.
+ * From the growth to the delay: growth, ceiling, priority, jitter, cap. Any number is accepted: what passes 2^64 ns,
+ * 584 years, is that long. What does not apply to the kind is not looked at. Many states may share one policy.
+ */
+struct backoff_policy {
+    /**
+     * `sizeof(struct backoff_policy)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * One of `enum backoff_kind`.
+     */
+    uint32_t kind;
+    /**
+     * The first delay before jitter; T1 of SIP. 0: 100 ms, or what the kind says.
+     */
+    uint64_t base_ns;
+    /**
+     * What LINEAR adds; 0: the base.
+     */
+    uint64_t increment_ns;
+    /**
+     * The slot; 0: 51200 ns, slotTime at 10 Mb/s.
+     */
+    uint64_t slot_ns;
+    /**
+     * The longest delay before jitter; T2 of SIP. 0: none, or what the kind says.
+     */
+    uint64_t ceiling_ns;
+    /**
+     * The longest delay, jitter included; 0: none. A range that would pass it is moved down until it ends there.
+     */
+    uint64_t cap_ns;
+    /**
+     * How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever.
+     */
+    uint64_t elapsed_limit_ns;
+    /**
+     * The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
+     */
+    uint64_t attempt_limit;
+    /**
+     * From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
+     */
+    uint32_t multiplier_percent;
+    /**
+     * d is multiplied by this; below 100 for emergency traffic. 0: 100.
+     */
+    uint32_t priority_percent;
+    /**
+     * One of `enum backoff_jitter`.
+     */
+    uint32_t jitter;
+    /**
+     * What the jitter says.
+     */
+    uint32_t jitter_amount;
+    /**
+     * The base of SLOT_EXPONENTIAL; 0 and 1: 2.
+     */
+    uint32_t slot_base;
+    /**
+     * From this failure on SLOT_EXPONENTIAL no longer grows; 0: 10.
+     */
+    uint32_t slot_limit;
+    /**
+     * How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16.
+     */
+    uint32_t intervals_count;
+    /**
+     * 0; room for later versions.
+     */
+    uint32_t reserved;
+    /**
+     * The K of RCP and ALOHA, or the multipliers.
+     */
+    uint32_t intervals[BACKOFF_INTERVALS];
+};
+
+/**
  * What `backoff_init` is told. A field that is 0 means the default, the value of IEEE 802.3.
  *
  * `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
- * versions come at the end, so that `size` tells them apart.
+ * versions come at the end, so that `size` tells them apart: a larger struct is accepted if what this library does
+ * not know of it is 0.
  */
 struct backoff_config {
     /**
@@ -135,6 +409,161 @@ struct backoff_config {
      * The collision from which on the range no longer doubles; 0: 10. From 64 on the range is all of `uint64_t`.
      */
     uint32_t backoff_limit;
+};
+
+/**
+ * The smallest and the largest delay that may come.
+ */
+struct backoff_bounds {
+    /**
+     * The smallest.
+     */
+    uint64_t shortest_ns;
+    /**
+     * The largest.
+     */
+    uint64_t longest_ns;
+};
+
+/**
+ * Mean and variance of a delay.
+ */
+struct backoff_moments {
+    /**
+     * The mean, in nanoseconds.
+     */
+    double mean_ns;
+    /**
+     * The variance, in nanoseconds squared.
+     */
+    double variance_ns2;
+};
+
+/**
+ * One operation that is tried until it succeeds, and its generator. Plain data in the caller's memory, as
+ * `struct backoff` is.
+ */
+struct backoff_retry {
+    /**
+     * The counter of the built-in generator, splitmix64.
+     */
+    uint64_t generator;
+    /**
+     * The last delay that the policy drew.
+     */
+    uint64_t previous_ns;
+    /**
+     * When the first attempt was made.
+     */
+    uint64_t start_ns;
+    /**
+     * How many attempts have failed; it stops at UINT32_MAX.
+     */
+    uint32_t failures;
+    /**
+     * Tells a state from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * A rate that falls at once and recovers slowly. Plain data in the caller's memory, as `struct backoff` is.
+ */
+struct backoff_rate {
+    /**
+     * From when the cooling-off period counts.
+     */
+    uint64_t since_ns;
+    /**
+     * The last action, plus 1; 0: none yet.
+     */
+    uint64_t last_ns;
+    /**
+     * 0 is the full rate.
+     */
+    uint32_t level;
+    /**
+     * How often the cooling-off period has been doubled.
+     */
+    uint32_t doublings;
+    /**
+     * Whether a level has been recovered since the last adverse event.
+     */
+    uint32_t recovering;
+    /**
+     * Tells a state from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * How a rate falls and recovers: f = 1 / (interval * base^level). A field that is 0 means its default.
+ */
+struct backoff_rate_config {
+    /**
+     * `sizeof(struct backoff_rate_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * By how much an adverse event divides the rate; 0 and 1: 2.
+     */
+    uint32_t base;
+    /**
+     * The largest level; 0: 10.
+     */
+    uint32_t level_limit;
+    /**
+     * 0; room for later versions.
+     */
+    uint32_t reserved;
+    /**
+     * The time between two actions at the full rate; 0: 1 ms.
+     */
+    uint64_t interval_ns;
+    /**
+     * The time without adverse events after which the rate recovers by one level; 0: 1 s.
+     */
+    uint64_t cooling_off_ns;
+    /**
+     * The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s.
+     */
+    uint64_t cooling_off_limit_ns;
+};
+
+/**
+ * How many retries a client may make in all. Plain data in the caller's memory, as `struct backoff` is.
+ */
+struct backoff_budget {
+    /**
+     * What it holds, in hundredths of a retry.
+     */
+    uint64_t hundredths;
+    /**
+     * 0; room for later versions.
+     */
+    uint32_t reserved;
+    /**
+     * Tells a state from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * What a budget of retries holds and gains. A field that is 0 means its default.
+ */
+struct backoff_budget_config {
+    /**
+     * `sizeof(struct backoff_budget_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * The most retries at once; 0: 10.
+     */
+    uint32_t capacity;
+    /**
+     * What each first attempt adds, in percent of a retry; 0: 10.
+     */
+    uint32_t deposit_percent;
 };
 
 #ifdef __cplusplus
@@ -163,6 +592,70 @@ const char *backoff_version_text(void);
  * @param status  what another function returned
  */
 const char *backoff_status_text(uint32_t status);
+
+/**
+ * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
+ *
+ * The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
+ *
+ * @param stations  `count` states in a row
+ * @param count     how many; 0 is accepted
+ * @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
+ *                  size needs a backoff_limit of 64)
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `stations` and `slots` are each NULL, or valid for `count` entries, apart from each other, and used by no other
+ * thread during the call.
+ */
+backoff_status backoff_collide_each(struct backoff *stations,
+                                    size_t count,
+                                    uint64_t *slots);
+
+/**
+ * Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
+ *
+ * The delays are those of `count` stations which have met as many collisions. With AVX2, found at run time, four are
+ * drawn at once; the delays are the same without.
+ *
+ * @param station  the station
+ * @param count    how many; 0 is accepted
+ * @param slots    receives `count` delays, in slots; before the first collision 0, after the discard those of the last one
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `station` is NULL, or valid, and `slots` is NULL, or valid for `count` entries; they are apart from each other, and
+ * used by no other thread during the call.
+ */
+backoff_status backoff_draws(struct backoff *station,
+                             size_t count,
+                             uint64_t *slots);
+
+/**
+ * Draws `count` delays of one policy after failure number `failures`, from a generator of the caller.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param generator    a number that the call moves on: any start will do, the same start gives the same delays
+ * @param count        how many; 0 is accepted
+ * @param delays_ns    receives `count` delays
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `generator` is NULL, or valid, and `delays_ns` is NULL, or valid for `count` entries; they are apart from
+ * each other, and used by no other thread during the call.
+ */
+backoff_status backoff_policy_draws(const struct backoff_policy *policy,
+                                    uint64_t failures,
+                                    uint64_t previous_ns,
+                                    uint64_t *generator,
+                                    size_t count,
+                                    uint64_t *delays_ns);
 
 /**
  * Makes a state: no attempt has collided, and the built-in generator stands at its start.
@@ -252,12 +745,699 @@ backoff_status backoff_attempts(const struct backoff *backoff,
  */
 backoff_status backoff_reset(struct backoff *backoff);
 
+/**
+ * Gives the bounds of the delay after failure number `failures`. 0 failures: no delay.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param bounds       receives the smallest and the largest delay
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT if that failure is the last; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `bounds` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
+                                     uint64_t failures,
+                                     uint64_t previous_ns,
+                                     struct backoff_bounds *bounds);
+
+/**
+ * Gives the mean and the variance of the delay after failure number `failures`, from their closed forms.
+ *
+ * The one function that uses floating point.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param moments      receives mean and variance
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `moments` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_moments(const struct backoff_policy *policy,
+                                      uint64_t failures,
+                                      uint64_t previous_ns,
+                                      struct backoff_moments *moments);
+
+/**
+ * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
+ *
+ * 0 gives the shortest delay, UINT64_MAX the longest. Of all words some delays have one more than others, where their
+ * number does not divide 2^64; the functions that have a generator draw again instead, and are exact.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param word         64 random bits
+ * @param delay_ns     receives the delay
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `delay_ns` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_draw(const struct backoff_policy *policy,
+                                   uint64_t failures,
+                                   uint64_t previous_ns,
+                                   uint64_t word,
+                                   uint64_t *delay_ns);
+
+/**
+ * Makes the state of an operation whose first attempt is made now: nothing has failed yet.
+ *
+ * The same `seed` and `stream` give the same delays on every machine; see backoff_init. In a fleet the seed should be
+ * random, or each device have a stream of its own: otherwise all of them wait equally long.
+ *
+ * @param retry   receives the state; what was there before does not matter
+ * @param seed    the run
+ * @param stream  the device or the operation within the run
+ * @param now_ns  the time, of any clock that does not go back
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `retry` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_retry_init(struct backoff_retry *retry,
+                                  uint64_t seed,
+                                  uint64_t stream,
+                                  uint64_t now_ns);
+
+/**
+ * Counts a failure, and draws the delay before the next attempt.
+ *
+ * A time before the start counts as the start. A hint moves the delay up until it begins there, its jitter on top,
+ * past the cap if need be: who was told the same does not return together. A failure that gives up counts too; the
+ * attempt limit stays met, and after the elapsed limit a shorter hint might do.
+ *
+ * @param retry     the operation
+ * @param policy    the policy; it may be another one at every call
+ * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param hint_ns   what the server asked for (Retry-After); 0: nothing
+ * @param delay_ns  receives the delay from now on
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT or BACKOFF_STATUS_ELAPSED_LIMIT: give up; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED, BACKOFF_STATUS_CONFIG_SIZE or
+ *         BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
+ *
+ * # Safety
+ * `retry` and `delay_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_retry_fail(struct backoff_retry *retry,
+                                  const struct backoff_policy *policy,
+                                  uint64_t now_ns,
+                                  uint64_t hint_ns,
+                                  uint64_t *delay_ns);
+
+/**
+ * Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
+ *
+ * @param retry   the operation that succeeded or was given up
+ * @param now_ns  the time
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `retry` is NULL, or valid and used by no other thread during the call.
+ */
+backoff_status backoff_retry_reset(struct backoff_retry *retry,
+                                   uint64_t now_ns);
+
+/**
+ * Makes a rate: the full one, and no action yet.
+ *
+ * @param rate  receives the state; what was there before does not matter
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `rate` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_rate_init(struct backoff_rate *rate);
+
+/**
+ * Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
+ *
+ * After each cooling-off period without one it recovers by one level. An event while it recovers shows that the
+ * recovery was too early: the cooling-off period doubles. A time before the last event counts as that one.
+ *
+ * @param rate    the rate
+ * @param config  how it falls and recovers
+ * @param now_ns  the time, of any clock that does not go back
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+ *         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+ *
+ * # Safety
+ * `rate` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_rate_adverse(struct backoff_rate *rate,
+                                    const struct backoff_rate_config *config,
+                                    uint64_t now_ns);
+
+/**
+ * Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
+ *
+ * A time before the last action counts as that one.
+ *
+ * @param rate     the rate
+ * @param config   how it falls and recovers
+ * @param now_ns   the time, of any clock that does not go back
+ * @param wait_ns  receives 0: act now; or how long to wait before asking again
+ *
+ * @return as backoff_rate_adverse
+ *
+ * # Safety
+ * `rate` and `wait_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_rate_act(struct backoff_rate *rate,
+                                const struct backoff_rate_config *config,
+                                uint64_t now_ns,
+                                uint64_t *wait_ns);
+
+/**
+ * Gives the level now: 0 is the full rate, each level one division by the base.
+ *
+ * @param rate    the rate; what has recovered by now is noted in it
+ * @param config  how it falls and recovers
+ * @param now_ns  the time, of any clock that does not go back
+ * @param level   receives the level
+ *
+ * @return as backoff_rate_adverse
+ *
+ * # Safety
+ * `rate` and `level` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_rate_level(struct backoff_rate *rate,
+                                  const struct backoff_rate_config *config,
+                                  uint64_t now_ns,
+                                  uint32_t *level);
+
+/**
+ * Makes a budget: full.
+ *
+ * @param budget  receives the state; what was there before does not matter
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+ *
+ * # Safety
+ * `budget` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
+ * reads of as many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_init(struct backoff_budget *budget,
+                                   const struct backoff_budget_config *config);
+
+/**
+ * Counts a first attempt, which adds its share to the budget.
+ *
+ * @param budget  the budget
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+ *         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+ *
+ * # Safety
+ * `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_deposit(struct backoff_budget *budget,
+                                      const struct backoff_budget_config *config);
+
+/**
+ * Takes one retry out of the budget, if it holds one.
+ *
+ * @param budget  the budget
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
+ *         backoff_budget_deposit
+ *
+ * # Safety
+ * `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
+                                       const struct backoff_budget_config *config);
+
+/**
+ * Makes a state: no attempt has collided, and the built-in generator stands at its start.
+ *
+ * The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
+ * its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. The generator's start is that of
+ * `Generator::stream` of the Rust library.
+ *
+ * @param backoff  receives the state; what was there before does not matter
+ * @param config   the limits; may be reused or thrown away after the call
+ * @param seed     the run
+ * @param stream   the station or device within the run
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+ *
+ * # Safety
+ * `backoff` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid
+ * for reads of as many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_init(struct backoff *backoff,
+                            const struct backoff_config *config,
+                            uint64_t seed,
+                            uint64_t stream);
+
+/**
+ * Counts an attempt that collided, and draws the delay before the next one from the built-in generator.
+ *
+ * After the n-th collision of a frame the delay is uniform over 0 ... 2^k - 1 slots, k = min(n, backoff_limit, 64).
+ * It begins at the end of the jam. The generator takes one step at every call that is answered with
+ * BACKOFF_STATUS_OK or BACKOFF_STATUS_DISCARDED.
+ *
+ * @param backoff  the station's backoff
+ * @param slots    receives the delay, in slots
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_DISCARDED if this was attempt number attempt_limit, and at every further
+ *         collision until backoff_reset; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
+ */
+backoff_status backoff_collide(struct backoff *backoff,
+                               uint64_t *slots);
+
+/**
+ * The same with a random word of the caller: the delay is the k high bits of `word`. The generator does not step.
+ *
+ * If all 64 bits of the word are random, every delay is equally likely. 0 gives no delay, UINT64_MAX the longest.
+ *
+ * @param backoff  the station's backoff
+ * @param word     64 random bits; of fewer than 64, put them into the high ones
+ * @param slots    receives the delay, in slots
+ *
+ * @return as backoff_collide
+ *
+ * # Safety
+ * `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
+ */
+backoff_status backoff_collide_word(struct backoff *backoff,
+                                    uint64_t word,
+                                    uint64_t *slots);
+
+/**
+ * Gives the number of attempts of this frame that have collided; at most attempt_limit.
+ *
+ * @param backoff   the station's backoff
+ * @param attempts  receives the number
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `backoff` is NULL, or valid and written by no other thread during the call; `attempts` is NULL, or valid for
+ * writes, apart from `backoff`, and used by no other thread during the call.
+ */
+backoff_status backoff_attempts(const struct backoff *backoff,
+                                uint32_t *attempts);
+
+/**
+ * Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was
+ * discarded. The generator goes on where it stands.
+ *
+ * @param backoff  the station's backoff
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `backoff` is NULL, or valid and used by no other thread during the call.
+ */
+backoff_status backoff_reset(struct backoff *backoff);
+
+/**
+ * Gives the bounds of the delay after failure number `failures`. 0 failures: no delay.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param bounds       receives the smallest and the largest delay
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT if that failure is the last; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `bounds` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
+                                     uint64_t failures,
+                                     uint64_t previous_ns,
+                                     struct backoff_bounds *bounds);
+
+/**
+ * Gives the mean and the variance of the delay after failure number `failures`, from their closed forms.
+ *
+ * The one function that uses floating point.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param moments      receives mean and variance
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `moments` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_moments(const struct backoff_policy *policy,
+                                      uint64_t failures,
+                                      uint64_t previous_ns,
+                                      struct backoff_moments *moments);
+
+/**
+ * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
+ *
+ * 0 gives the shortest delay, UINT64_MAX the longest. Of all words some delays have one more than others, where their
+ * number does not divide 2^64; the functions that have a generator draw again instead, and are exact.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param word         64 random bits
+ * @param delay_ns     receives the delay
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `delay_ns` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_policy_draw(const struct backoff_policy *policy,
+                                   uint64_t failures,
+                                   uint64_t previous_ns,
+                                   uint64_t word,
+                                   uint64_t *delay_ns);
+
+/**
+ * Makes the state of an operation whose first attempt is made now: nothing has failed yet.
+ *
+ * The same `seed` and `stream` give the same delays on every machine; see backoff_init. In a fleet the seed should be
+ * random, or each device have a stream of its own: otherwise all of them wait equally long.
+ *
+ * @param retry   receives the state; what was there before does not matter
+ * @param seed    the run
+ * @param stream  the device or the operation within the run
+ * @param now_ns  the time, of any clock that does not go back
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `retry` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_retry_init(struct backoff_retry *retry,
+                                  uint64_t seed,
+                                  uint64_t stream,
+                                  uint64_t now_ns);
+
+/**
+ * Counts a failure, and draws the delay before the next attempt.
+ *
+ * A time before the start counts as the start. A hint moves the delay up until it begins there, its jitter on top,
+ * past the cap if need be: who was told the same does not return together. A failure that gives up counts too; the
+ * attempt limit stays met, and after the elapsed limit a shorter hint might do.
+ *
+ * @param retry     the operation
+ * @param policy    the policy; it may be another one at every call
+ * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param hint_ns   what the server asked for (Retry-After); 0: nothing
+ * @param delay_ns  receives the delay from now on
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT or BACKOFF_STATUS_ELAPSED_LIMIT: give up; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED, BACKOFF_STATUS_CONFIG_SIZE or
+ *         BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
+ *
+ * # Safety
+ * `retry` and `delay_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_retry_fail(struct backoff_retry *retry,
+                                  const struct backoff_policy *policy,
+                                  uint64_t now_ns,
+                                  uint64_t hint_ns,
+                                  uint64_t *delay_ns);
+
+/**
+ * Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
+ *
+ * @param retry   the operation that succeeded or was given up
+ * @param now_ns  the time
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `retry` is NULL, or valid and used by no other thread during the call.
+ */
+backoff_status backoff_retry_reset(struct backoff_retry *retry,
+                                   uint64_t now_ns);
+
+/**
+ * Makes a rate: the full one, and no action yet.
+ *
+ * @param rate  receives the state; what was there before does not matter
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `rate` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_rate_init(struct backoff_rate *rate);
+
+/**
+ * Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
+ *
+ * After each cooling-off period without one it recovers by one level. An event while it recovers shows that the
+ * recovery was too early: the cooling-off period doubles. A time before the last event counts as that one.
+ *
+ * @param rate    the rate
+ * @param config  how it falls and recovers
+ * @param now_ns  the time, of any clock that does not go back
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+ *         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+ *
+ * # Safety
+ * `rate` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_rate_adverse(struct backoff_rate *rate,
+                                    const struct backoff_rate_config *config,
+                                    uint64_t now_ns);
+
+/**
+ * Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
+ *
+ * A time before the last action counts as that one.
+ *
+ * @param rate     the rate
+ * @param config   how it falls and recovers
+ * @param now_ns   the time, of any clock that does not go back
+ * @param wait_ns  receives 0: act now; or how long to wait before asking again
+ *
+ * @return as backoff_rate_adverse
+ *
+ * # Safety
+ * `rate` and `wait_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_rate_act(struct backoff_rate *rate,
+                                const struct backoff_rate_config *config,
+                                uint64_t now_ns,
+                                uint64_t *wait_ns);
+
+/**
+ * Gives the level now: 0 is the full rate, each level one division by the base.
+ *
+ * @param rate    the rate; what has recovered by now is noted in it
+ * @param config  how it falls and recovers
+ * @param now_ns  the time, of any clock that does not go back
+ * @param level   receives the level
+ *
+ * @return as backoff_rate_adverse
+ *
+ * # Safety
+ * `rate` and `level` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_rate_level(struct backoff_rate *rate,
+                                  const struct backoff_rate_config *config,
+                                  uint64_t now_ns,
+                                  uint32_t *level);
+
+/**
+ * Makes a budget: full.
+ *
+ * @param budget  receives the state; what was there before does not matter
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+ *
+ * # Safety
+ * `budget` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
+ * reads of as many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_init(struct backoff_budget *budget,
+                                   const struct backoff_budget_config *config);
+
+/**
+ * Counts a first attempt, which adds its share to the budget.
+ *
+ * @param budget  the budget
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+ *         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+ *
+ * # Safety
+ * `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_deposit(struct backoff_budget *budget,
+                                      const struct backoff_budget_config *config);
+
+/**
+ * Takes one retry out of the budget, if it holds one.
+ *
+ * @param budget  the budget
+ * @param config  what it holds and gains
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
+ *         backoff_budget_deposit
+ *
+ * # Safety
+ * `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
+                                       const struct backoff_budget_config *config);
+
+/**
+ * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
+ *
+ * The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
+ *
+ * @param stations  `count` states in a row
+ * @param count     how many; 0 is accepted
+ * @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
+ *                  size needs a backoff_limit of 64)
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `stations` and `slots` are each NULL, or valid for `count` entries, apart from each other, and used by no other
+ * thread during the call.
+ */
+backoff_status backoff_collide_each(struct backoff *stations,
+                                    size_t count,
+                                    uint64_t *slots);
+
+/**
+ * Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
+ *
+ * The delays are those of `count` stations which have met as many collisions. With AVX2, found at run time, four are
+ * drawn at once; the delays are the same without.
+ *
+ * @param station  the station
+ * @param count    how many; 0 is accepted
+ * @param slots    receives `count` delays, in slots; before the first collision 0, after the discard those of the last one
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `station` is NULL, or valid, and `slots` is NULL, or valid for `count` entries; they are apart from each other, and
+ * used by no other thread during the call.
+ */
+backoff_status backoff_draws(struct backoff *station,
+                             size_t count,
+                             uint64_t *slots);
+
+/**
+ * Draws `count` delays of one policy after failure number `failures`, from a generator of the caller.
+ *
+ * @param policy       the policy
+ * @param failures     which failure, counted from 1
+ * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param generator    a number that the call moves on: any start will do, the same start gives the same delays
+ * @param count        how many; 0 is accepted
+ * @param delays_ns    receives `count` delays
+ *
+ * @return as backoff_policy_bounds
+ *
+ * # Safety
+ * `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+ * the call; `generator` is NULL, or valid, and `delays_ns` is NULL, or valid for `count` entries; they are apart from
+ * each other, and used by no other thread during the call.
+ */
+backoff_status backoff_policy_draws(const struct backoff_policy *policy,
+                                    uint64_t failures,
+                                    uint64_t previous_ns,
+                                    uint64_t *generator,
+                                    size_t count,
+                                    uint64_t *delays_ns);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
 
 /** A `struct backoff_config` with every default. */
 #define BACKOFF_CONFIG_INIT { sizeof(struct backoff_config), 0, 0 }
+
+/** A `struct backoff_policy` with every default: exponential with full jitter, from 100 ms on, without end. */
+#define BACKOFF_POLICY_INIT \
+    { sizeof(struct backoff_policy), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }
+
+/** A `struct backoff_rate_config` with every default. */
+#define BACKOFF_RATE_CONFIG_INIT { sizeof(struct backoff_rate_config), 0, 0, 0, 0, 0, 0 }
+
+/** A `struct backoff_budget_config` with every default. */
+#define BACKOFF_BUDGET_CONFIG_INIT { sizeof(struct backoff_budget_config), 0, 0 }
+
+/**
+ * backoff_collide without the call: the same delays, the same states, the same statuses, for the price of a few
+ * instructions at the place of use. Contract and safety are those of backoff_collide.
+ */
+static inline backoff_status backoff_collide_inline(struct backoff *station, uint64_t *slots)
+{
+    uint64_t word;
+    uint32_t exponent;
+    if (!station || !slots)
+        return BACKOFF_STATUS_NULL_POINTER;
+    if (!station->attempt_limit)
+        return BACKOFF_STATUS_NOT_INITIALISED;
+    word = station->generator + UINT64_C(0x9E3779B97F4A7C15);
+    station->generator = word;
+    if (station->attempts >= station->attempt_limit - 1) {
+        station->attempts = station->attempt_limit;
+        return BACKOFF_STATUS_DISCARDED;
+    }
+    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+    word ^= word >> 31;
+    exponent = ++station->attempts;
+    if (exponent > station->backoff_limit)
+        exponent = station->backoff_limit;
+    if (exponent > 64)
+        exponent = 64;
+    *slots = exponent ? word >> (64 - exponent) : 0;
+    return BACKOFF_STATUS_OK;
+}
 
 /* The layout is part of the ABI. C99 has no assertion of this kind; there the library alone asserts it. */
 #if defined(__cplusplus)
@@ -277,6 +1457,22 @@ BACKOFF_ASSERT(offsetof(struct backoff, attempts) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff, attempt_limit) == 12);
 BACKOFF_ASSERT(offsetof(struct backoff, backoff_limit) == 16);
 BACKOFF_ASSERT(offsetof(struct backoff, reserved) == 20);
+BACKOFF_ASSERT(sizeof(struct backoff_policy) == 160);
+BACKOFF_ASSERT(offsetof(struct backoff_policy, base_ns) == 8);
+BACKOFF_ASSERT(offsetof(struct backoff_policy, attempt_limit) == 56);
+BACKOFF_ASSERT(offsetof(struct backoff_policy, multiplier_percent) == 64);
+BACKOFF_ASSERT(offsetof(struct backoff_policy, intervals) == 96);
+BACKOFF_ASSERT(sizeof(struct backoff_retry) == 32);
+BACKOFF_ASSERT(offsetof(struct backoff_retry, previous_ns) == 8);
+BACKOFF_ASSERT(offsetof(struct backoff_retry, start_ns) == 16);
+BACKOFF_ASSERT(offsetof(struct backoff_retry, failures) == 24);
+BACKOFF_ASSERT(sizeof(struct backoff_bounds) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_moments) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_rate_config) == 40);
+BACKOFF_ASSERT(sizeof(struct backoff_rate) == 32);
+BACKOFF_ASSERT(offsetof(struct backoff_rate, level) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_budget_config) == 12);
+BACKOFF_ASSERT(sizeof(struct backoff_budget) == 16);
 #undef BACKOFF_ASSERT
 #endif
 

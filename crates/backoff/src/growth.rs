@@ -90,14 +90,14 @@ const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 
         && let (Some(up), Some(down)) =
             ((numerator as u64).checked_pow(steps as u32), (denominator as u64).checked_pow(steps as u32))
     {
-        return at_most_u64(base as u128 * up as u128 / down as u128);
+        return at_most_u64(divided(base as u128 * up as u128, down));
     }
     approximately_scaled(base, numerator, denominator, steps)
 }
 
 /// The same with a power of 64 significant bits: mantissa · 2^exponent, the mantissa's highest bit set.
 const fn approximately_scaled(base: u64, numerator: u32, denominator: u32, mut steps: u64) -> u64 {
-    let mut factor = normalised(((numerator as u128) << 64) / denominator as u128, -64);
+    let mut factor = normalised(divided((numerator as u128) << 64, denominator as u64), -64);
     let mut result = normalised(base as u128, 0);
     while steps > 0 {
         if steps & 1 == 1 {
@@ -108,6 +108,14 @@ const fn approximately_scaled(base: u64, numerator: u32, denominator: u32, mut s
     }
     let (mantissa, exponent) = result;
     if exponent > 0 { u64::MAX } else { mantissa >> if exponent < -63 { 63 } else { -exponent } }
+}
+
+/// The quotient; a divisor of 0 leaves the value as it is, so that no path to a panic remains.
+const fn divided(value: u128, divisor: u64) -> u128 {
+    match value.checked_div(divisor as u128) {
+        Some(quotient) => quotient,
+        None => value,
+    }
 }
 
 /// The 64 high bits of a value, and the power of two that they count.
@@ -133,7 +141,7 @@ mod tests {
     fn three_halves_are_exact_and_then_go_on() {
         let growth = Growth::exponential(500_000_000, 150);
         for failures in 1..=41_u64 {
-            let exact = 500_000_000_u128 * 3_u128.pow(failures as u32 - 1) >> (failures - 1);
+            let exact = (500_000_000_u128 * 3_u128.pow(failures as u32 - 1)) >> (failures - 1);
             assert_eq!(u128::from(growth.after(failures)), exact, "{failures}");
         }
         for failures in 42..=60_u64 {

@@ -43,7 +43,7 @@ impl Law {
 
     /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0.
     pub(crate) const fn geometric(step: u64, slots: u32) -> Law {
-        Law(Kind::Geometric { step, slots, top: u64::MAX / step })
+        Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
 
     /// The law moved down until it ends at `cap`, its width kept where that leaves its start at 0 or above.
@@ -117,18 +117,17 @@ impl Law {
         }
     }
 
-    /// Draws a value with one word: `shortest_ns` for 0, and never a smaller value for a larger word (except in the
-    /// geometric law).
+    /// The value that belongs to one word: the shortest for 0, the longest for `u64::MAX`, and (except in the
+    /// geometric law) never a smaller one for a larger word.
     ///
-    /// A word that has to be rejected seeds a [`Generator`] which goes on in its place: that happens to fewer than
-    /// (range in 2^64) words.
+    /// One word cannot be shared out evenly among values whose number does not divide 2^64: some have one word more
+    /// than others. [`draw_ns`](Self::draw_ns) takes another word then, and is exact.
     #[inline]
-    pub fn at_ns(&self, word: u64) -> u64 {
+    pub const fn at_ns(&self, word: u64) -> u64 {
         match self.0 {
             Kind::Uniform { first, step, top } => {
-                let mut next = Generator::new(word);
-                let mut given = Some(word);
-                first + step * uniform(top, || given.take().unwrap_or_else(|| next.next_u64()))
+                let scaled = word as u128 * (top as u128 + 1);
+                first + step * (scaled >> 64) as u64
             }
             Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
         }
@@ -187,7 +186,7 @@ fn uniform(top: u64, mut next: impl FnMut() -> u64) -> u64 {
 #[cold]
 #[inline(never)]
 fn accepted(mut product: u128, range: u64, mut next: impl FnMut() -> u64) -> u64 {
-    let excess = range.wrapping_neg() % range;
+    let excess = range.wrapping_neg().checked_rem(range).unwrap_or(0);
     while (product as u64) < excess {
         product = u128::from(next()) * u128::from(range);
     }
@@ -198,26 +197,31 @@ fn accepted(mut product: u128, range: u64, mut next: impl FnMut() -> u64) -> u64
 ///
 /// The binary digits of a geometric number are independent: digit i is 1 with the chance q^(2^i) / (1 + q^(2^i)). And
 /// its remainder modulo m is distributed as the number itself, given that it is below m.
-fn geometric(slots: u32, top: u64, word: u64) -> u64 {
-    let slots = u128::from(slots);
+#[inline(never)]
+const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
+    let slots = slots as u128;
     let mut words = Generator::new(word);
     // q^(2^i) in units of 2^−64; slots = 0 counts as 1.
-    let mut power = ((slots.saturating_sub(1) << 64) / (slots + 1)) as u64;
-    let mut drawn = 0;
-    for digit in 0..u64::BITS {
-        if power == 0 {
-            break;
-        }
-        let word = words.next_u64();
+    let mut power = match (slots.saturating_sub(1) << 64).checked_div(slots + 1) {
+        Some(power) => power as u64,
+        None => 0,
+    };
+    let mut drawn = 0_u64;
+    let mut digit = 0;
+    while digit < u64::BITS && power != 0 {
+        let (word, factor) = (words.next_u64() as u128, power as u128);
         // word / 2^64 < q / (1 + q), without the division.
-        let scaled = (u128::from(word) << 64).checked_add(u128::from(word) * u128::from(power));
-        if scaled.is_some_and(|scaled| scaled < u128::from(power) << 64) {
+        if let Some(scaled) = (word << 64).checked_add(word * factor)
+            && scaled < factor << 64
+        {
             drawn |= 1 << digit;
         }
-        power = ((u128::from(power) * u128::from(power)) >> 64) as u64;
+        power = ((factor * factor) >> 64) as u64;
+        digit += 1;
     }
-    match top.checked_add(1) {
-        Some(values) => drawn % values,
+    // For all of `u64` there is no remainder to take.
+    match drawn.checked_rem(top.wrapping_add(1)) {
+        Some(rest) => rest,
         None => drawn,
     }
 }

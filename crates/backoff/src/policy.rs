@@ -189,13 +189,24 @@ impl Policy {
     /// refuses others.
     pub const fn rcp<const N: usize>(slot: Duration, intervals: [u32; N]) -> Policy {
         const { assert!(N >= 1 && N <= RCP_ENTRIES, "between 1 and 16 entries") };
+        match Policy::rcp_of(slot, &intervals) {
+            Some(policy) => policy,
+            None => Policy::IEEE_802_3, // not reached: N has just been checked
+        }
+    }
+
+    /// [`rcp`](Self::rcp) of as many intervals as there are at run time; `None` unless they are between 1 and 16.
+    pub const fn rcp_of(slot: Duration, intervals: &[u32]) -> Option<Policy> {
+        if intervals.is_empty() || intervals.len() > RCP_ENTRIES {
+            return None;
+        }
         let mut table = [1; RCP_ENTRIES];
         let mut entry = 0;
-        while entry < N {
+        while entry < intervals.len() && entry < RCP_ENTRIES {
             table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] };
             entry += 1;
         }
-        Policy::slotted(Choice::Table { table, last: (N - 1) as u8 }, slot)
+        Some(Policy::slotted(Choice::Table { table, last: (intervals.len() - 1) as u8 }, slot))
     }
 
     /// The same with K(n) = K(n−1) · multiplier(n), K(0) = 1; after the last multiplier K stays. Lam's example: 10, 10, 2.

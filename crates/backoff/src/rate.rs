@@ -129,20 +129,27 @@ impl Rate {
     /// # Errors
     /// How long to wait until it does; nothing is counted. An instant before the last action counts as that one.
     pub const fn act(&mut self, limits: &RateLimits, now: Duration) -> Result<(), Duration> {
-        let now = nanos(now);
+        match self.act_ns(limits, nanos(now)) {
+            0 => Ok(()),
+            wait => Err(Duration::from_nanos(wait)),
+        }
+    }
+
+    /// [`act`](Self::act) in nanoseconds: 0 if the action is counted, else how long to wait.
+    pub const fn act_ns(&mut self, limits: &RateLimits, now: u64) -> u64 {
         self.recover(limits, now);
         if let Some(last) = self.last.checked_sub(1) {
             let next = last.saturating_add(limits.interval_ns(self.level));
             let now = if now < last { last } else { now };
             if now < next {
-                return Err(Duration::from_nanos(next - now));
+                return next - now;
             }
         }
         let now = now.saturating_add(1);
         if now > self.last {
             self.last = now;
         }
-        Ok(())
+        0
     }
 
     /// c at `now`: 0 is the full rate.
@@ -162,7 +169,10 @@ impl Rate {
             self.level = limits.level_limit;
         }
         let period = limits.cooling_off_ns(self.doublings);
-        let periods = now.saturating_sub(self.since) / if period == 0 { 1 } else { period };
+        let periods = match now.saturating_sub(self.since).checked_div(period) {
+            Some(periods) => periods,
+            None => 0,
+        };
         if self.level == 0 || periods == 0 {
             return;
         }

@@ -1,0 +1,119 @@
+//! Many delays in one call: the same delays, in the same order, as single calls would give.
+
+use backoff_core::Generator;
+
+use crate::Status;
+use crate::ieee_802_3::Backoff;
+use crate::policy::{Policy, law_of};
+use crate::words;
+
+/// What `backoff_collide_each` writes for a frame that is discarded.
+pub const BACKOFF_DISCARDED: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+/// Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
+///
+/// The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
+///
+/// @param stations  `count` states in a row
+/// @param count     how many; 0 is accepted
+/// @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
+///                  size needs a backoff_limit of 64)
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `stations` and `slots` are each NULL, or valid for `count` entries, apart from each other, and used by no other
+/// thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usize, slots: *mut u64) -> Status {
+    if stations.is_null() || slots.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, there are `count` stations and nobody else uses them.
+    let stations = unsafe { core::slice::from_raw_parts_mut(stations, count) };
+    if stations.iter().any(|station| station.frame().is_none()) {
+        return Status::NotInitialised;
+    }
+    for (index, station) in stations.iter_mut().enumerate() {
+        let word = station.next_word();
+        if let Some(mut frame) = station.frame() {
+            let delay = frame.collide(word).unwrap_or(BACKOFF_DISCARDED);
+            station.attempts = frame.attempts();
+            // SAFETY: by the contract above, there is room for `count` delays, apart from the stations.
+            unsafe { slots.add(index).write(delay) };
+        }
+    }
+    Status::Ok
+}
+
+/// Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
+///
+/// The delays are those of `count` stations which have met as many collisions. With AVX2, found at run time, four are
+/// drawn at once; the delays are the same without.
+///
+/// @param station  the station
+/// @param count    how many; 0 is accepted
+/// @param slots    receives `count` delays, in slots; before the first collision 0, after the discard those of the last one
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `station` is NULL, or valid, and `slots` is NULL, or valid for `count` entries; they are apart from each other, and
+/// used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_draws(station: *mut Backoff, count: usize, slots: *mut u64) -> Status {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let Some(station) = (unsafe { station.as_mut() }) else {
+        return Status::NullPointer;
+    };
+    if slots.is_null() {
+        return Status::NullPointer;
+    }
+    let Some(frame) = station.frame() else {
+        return Status::NotInitialised;
+    };
+    let exponent = frame.attempts().min(frame.limits().backoff_limit()).min(u64::BITS);
+    // SAFETY: by the contract above, there is room for `count` delays, and nobody else uses it.
+    station.generator = unsafe { words::fill_high_bits(slots, count, station.generator, exponent) };
+    Status::Ok
+}
+
+/// Draws `count` delays of one policy after failure number `failures`, from a generator of the caller.
+///
+/// @param policy       the policy
+/// @param failures     which failure, counted from 1
+/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param generator    a number that the call moves on: any start will do, the same start gives the same delays
+/// @param count        how many; 0 is accepted
+/// @param delays_ns    receives `count` delays
+///
+/// @return as backoff_policy_bounds
+///
+/// # Safety
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+/// the call; `generator` is NULL, or valid, and `delays_ns` is NULL, or valid for `count` entries; they are apart from
+/// each other, and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_policy_draws(
+    policy: *const Policy,
+    failures: u64,
+    previous_ns: u64,
+    generator: *mut u64,
+    count: usize,
+    delays_ns: *mut u64,
+) -> Status {
+    // SAFETY: by the contract above, which is that of `law_of`.
+    let law = match unsafe { law_of(policy, failures, previous_ns, delays_ns.is_null() || generator.is_null()) } {
+        Ok(law) => law,
+        Err(status) => return status,
+    };
+    // SAFETY: by the contract above, a `generator` that is not NULL is valid and unshared.
+    let mut words = Generator::new(unsafe { generator.read() });
+    for index in 0..count {
+        // SAFETY: by the contract above, there is room for `count` delays, apart from the rest.
+        unsafe { delays_ns.add(index).write(law.draw_ns(&mut words)) };
+    }
+    // SAFETY: as for the read.
+    unsafe { generator.write(words.state()) };
+    Status::Ok
+}

@@ -1,0 +1,551 @@
+//! Policies, and operations that are tried again, as a C program sees them.
+
+use core::mem::offset_of;
+use core::time::Duration;
+
+use backoff_core::{Generator, GiveUp, Jitter as CoreJitter, Law as CoreLaw, Policy as CorePolicy, Retry as CoreRetry};
+
+use crate::Status;
+use crate::config::{Sized32, or_default, read};
+
+/// What the words of a state that `backoff_retry_init` made begin with: "back".
+const MARK: u32 = 0x6261_636B;
+
+/// How many entries `intervals` of a `struct backoff_policy` has.
+pub const BACKOFF_INTERVALS: usize = 16;
+
+/// The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Uniform in [0, d], d = base * 2^(n-1), at most the ceiling. AWS Architecture Blog, 2015.
+    FullJitter = 0,
+    /// Uniform in [d/2, d]. AWS Architecture Blog, 2015.
+    EqualJitter = 1,
+    /// Uniform in [base, 3 * the delay before]. AWS Architecture Blog, 2015.
+    DecorrelatedJitter = 2,
+    /// d itself.
+    Exponential = 3,
+    /// Always the base.
+    Constant = 4,
+    /// base + (n - 1) * increment.
+    Linear = 5,
+    /// base * 1, 1, 2, 3, 5, 8 ...
+    Fibonacci = 6,
+    /// r slots, r uniform in 0 <= r < 2^min(n,10); the 16th failure is the last. IEEE 802.3, 4.2.3.2.5.
+    Ieee8023 = 7,
+    /// r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit).
+    SlotExponential = 8,
+    /// Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
+    Rcp = 9,
+    /// The same, with the intervals as multipliers of the interval before; the first one of 1.
+    RcpMultipliers = 10,
+    /// Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0].
+    AlohaUniform = 11,
+    /// Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1). Lam 1974.
+    AlohaGeometric = 12,
+    /// 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2.
+    SipTimerE = 13,
+    /// 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2.
+    SipTimerA = 14,
+    /// 0.5 s * 1.5^(n-1), at most 60 s, times [0.5, 1.5], for 15 minutes. google-http-java-client.
+    GoogleHttp = 15,
+    /// 2^(n-1) + [0, 1000] ms, five times. Google Drive SDK, 2013.
+    GoogleDrive = 16,
+    /// [0, 1) * 100 ms * 4^n. Amazon SimpleDB.
+    AmazonSimpledb = 17,
+    /// 100 ms * 2^(n-1), no jitter; set a cap. AWS guide to polling.
+    Polling = 18,
+}
+
+/// How the delay before jitter, d, is spread.
+#[repr(u32)]
+#[derive(Clone, Copy)]
+pub enum Jitter {
+    /// As the kind has it.
+    Own = 0,
+    /// d itself.
+    None = 1,
+    /// Uniform in [0, d].
+    Full = 2,
+    /// Uniform in [0, d - 1 ns].
+    Below = 3,
+    /// Uniform in [d/2, d].
+    Equal = 4,
+    /// Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50.
+    Proportional = 5,
+    /// d + [0, jitter_amount] ms, in whole milliseconds; 0: 1000.
+    Added = 6,
+    /// Uniform in [base, 3 * the delay before].
+    Decorrelated = 7,
+}
+
+/// How long to wait after the n-th failure. A field that is 0 means the default of the kind; times are in nanoseconds.
+///
+/// `struct backoff_policy policy = BACKOFF_POLICY_INIT;` is exponential with full jitter from 100 ms on, without end.
+/// From the growth to the delay: growth, ceiling, priority, jitter, cap. Any number is accepted: what passes 2^64 ns,
+/// 584 years, is that long. What does not apply to the kind is not looked at. Many states may share one policy.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Policy {
+    /// `sizeof(struct backoff_policy)`; the one field without a default.
+    size: u32,
+    /// One of `enum backoff_kind`.
+    kind: u32,
+    /// The first delay before jitter; T1 of SIP. 0: 100 ms, or what the kind says.
+    base_ns: u64,
+    /// What LINEAR adds; 0: the base.
+    increment_ns: u64,
+    /// The slot; 0: 51200 ns, slotTime at 10 Mb/s.
+    slot_ns: u64,
+    /// The longest delay before jitter; T2 of SIP. 0: none, or what the kind says.
+    ceiling_ns: u64,
+    /// The longest delay, jitter included; 0: none. A range that would pass it is moved down until it ends there.
+    cap_ns: u64,
+    /// How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever.
+    elapsed_limit_ns: u64,
+    /// The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
+    attempt_limit: u64,
+    /// From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
+    multiplier_percent: u32,
+    /// d is multiplied by this; below 100 for emergency traffic. 0: 100.
+    priority_percent: u32,
+    /// One of `enum backoff_jitter`.
+    jitter: u32,
+    /// What the jitter says.
+    jitter_amount: u32,
+    /// The base of SLOT_EXPONENTIAL; 0 and 1: 2.
+    slot_base: u32,
+    /// From this failure on SLOT_EXPONENTIAL no longer grows; 0: 10.
+    slot_limit: u32,
+    /// How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16.
+    intervals_count: u32,
+    /// 0; room for later versions.
+    reserved: u32,
+    /// The K of RCP and ALOHA, or the multipliers.
+    intervals: [u32; BACKOFF_INTERVALS],
+}
+
+// SAFETY: it begins with its size, and has integers only.
+unsafe impl Sized32 for Policy {}
+
+/// One operation that is tried until it succeeds, and its generator. Plain data in the caller's memory, as
+/// `struct backoff` is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Retry {
+    /// The counter of the built-in generator, splitmix64.
+    generator: u64,
+    /// The last delay that the policy drew.
+    previous_ns: u64,
+    /// When the first attempt was made.
+    start_ns: u64,
+    /// How many attempts have failed; it stops at UINT32_MAX.
+    failures: u32,
+    /// Tells a state from memory that is none.
+    mark: u32,
+}
+
+/// The smallest and the largest delay that may come.
+#[repr(C)]
+pub struct Bounds {
+    /// The smallest.
+    shortest_ns: u64,
+    /// The largest.
+    longest_ns: u64,
+}
+
+/// Mean and variance of a delay.
+#[repr(C)]
+pub struct Moments {
+    /// The mean, in nanoseconds.
+    mean_ns: f64,
+    /// The variance, in nanoseconds squared.
+    variance_ns2: f64,
+}
+
+/// The ABI, in octets. The header asserts the same in C.
+const _: () = {
+    assert!(size_of::<Policy>() == 160);
+    assert!(offset_of!(Policy, base_ns) == 8);
+    assert!(offset_of!(Policy, attempt_limit) == 56);
+    assert!(offset_of!(Policy, multiplier_percent) == 64);
+    assert!(offset_of!(Policy, intervals) == 96);
+    assert!(size_of::<Retry>() == 32);
+    assert!(offset_of!(Retry, generator) == 0);
+    assert!(offset_of!(Retry, previous_ns) == 8);
+    assert!(offset_of!(Retry, start_ns) == 16);
+    assert!(offset_of!(Retry, failures) == 24);
+    assert!(offset_of!(Retry, mark) == 28);
+    assert!(size_of::<Bounds>() == 16);
+    assert!(size_of::<Moments>() == 16);
+    assert!(BACKOFF_INTERVALS == backoff_core::RCP_ENTRIES);
+};
+
+/// Gives the bounds of the delay after failure number `failures`. 0 failures: no delay.
+///
+/// @param policy       the policy
+/// @param failures     which failure, counted from 1
+/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param bounds       receives the smallest and the largest delay
+///
+/// @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT if that failure is the last; else
+///         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE
+///
+/// # Safety
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+/// the call; `bounds` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_policy_bounds(
+    policy: *const Policy,
+    failures: u64,
+    previous_ns: u64,
+    bounds: *mut Bounds,
+) -> Status {
+    // SAFETY: by the contract above, which is that of `law_of`.
+    match unsafe { law_of(policy, failures, previous_ns, bounds.is_null()) } {
+        Ok(law) => {
+            let found = Bounds { shortest_ns: law.shortest_ns(), longest_ns: law.longest_ns() };
+            // SAFETY: by the contract above, `bounds`, which is not NULL, is valid for writes and unshared.
+            unsafe { bounds.write(found) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
+/// Gives the mean and the variance of the delay after failure number `failures`, from their closed forms.
+///
+/// The one function that uses floating point.
+///
+/// @param policy       the policy
+/// @param failures     which failure, counted from 1
+/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param moments      receives mean and variance
+///
+/// @return as backoff_policy_bounds
+///
+/// # Safety
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+/// the call; `moments` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_policy_moments(
+    policy: *const Policy,
+    failures: u64,
+    previous_ns: u64,
+    moments: *mut Moments,
+) -> Status {
+    // SAFETY: by the contract above, which is that of `law_of`.
+    match unsafe { law_of(policy, failures, previous_ns, moments.is_null()) } {
+        Ok(law) => {
+            let found = Moments { mean_ns: law.mean_ns(), variance_ns2: law.variance_ns2() };
+            // SAFETY: by the contract above, `moments`, which is not NULL, is valid for writes and unshared.
+            unsafe { moments.write(found) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
+/// Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
+///
+/// 0 gives the shortest delay, UINT64_MAX the longest. Of all words some delays have one more than others, where their
+/// number does not divide 2^64; the functions that have a generator draw again instead, and are exact.
+///
+/// @param policy       the policy
+/// @param failures     which failure, counted from 1
+/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param word         64 random bits
+/// @param delay_ns     receives the delay
+///
+/// @return as backoff_policy_bounds
+///
+/// # Safety
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread during
+/// the call; `delay_ns` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_policy_draw(
+    policy: *const Policy,
+    failures: u64,
+    previous_ns: u64,
+    word: u64,
+    delay_ns: *mut u64,
+) -> Status {
+    // SAFETY: by the contract above, which is that of `law_of`.
+    match unsafe { law_of(policy, failures, previous_ns, delay_ns.is_null()) } {
+        Ok(law) => {
+            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { delay_ns.write(law.at_ns(word)) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
+/// Makes the state of an operation whose first attempt is made now: nothing has failed yet.
+///
+/// The same `seed` and `stream` give the same delays on every machine; see backoff_init. In a fleet the seed should be
+/// random, or each device have a stream of its own: otherwise all of them wait equally long.
+///
+/// @param retry   receives the state; what was there before does not matter
+/// @param seed    the run
+/// @param stream  the device or the operation within the run
+/// @param now_ns  the time, of any clock that does not go back
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+///
+/// # Safety
+/// `retry` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream: u64, now_ns: u64) -> Status {
+    if retry.is_null() {
+        return Status::NullPointer;
+    }
+    let generator = Generator::stream(seed, stream).state();
+    let state = Retry { generator, previous_ns: 0, start_ns: now_ns, failures: 0, mark: MARK };
+    // SAFETY: by the contract above, a `retry` that is not NULL is valid for writes and unshared.
+    unsafe { retry.write(state) };
+    Status::Ok
+}
+
+/// Counts a failure, and draws the delay before the next attempt.
+///
+/// A time before the start counts as the start. A hint moves the delay up until it begins there, its jitter on top,
+/// past the cap if need be: who was told the same does not return together. A failure that gives up counts too; the
+/// attempt limit stays met, and after the elapsed limit a shorter hint might do.
+///
+/// @param retry     the operation
+/// @param policy    the policy; it may be another one at every call
+/// @param now_ns    the time, of the clock that backoff_retry_init was told
+/// @param hint_ns   what the server asked for (Retry-After); 0: nothing
+/// @param delay_ns  receives the delay from now on
+///
+/// @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT or BACKOFF_STATUS_ELAPSED_LIMIT: give up; else
+///         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED, BACKOFF_STATUS_CONFIG_SIZE or
+///         BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
+///
+/// # Safety
+/// `retry` and `delay_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_retry_fail(
+    retry: *mut Retry,
+    policy: *const Policy,
+    now_ns: u64,
+    hint_ns: u64,
+    delay_ns: *mut u64,
+) -> Status {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let Some(retry) = (unsafe { retry.as_mut() }) else {
+        return Status::NullPointer;
+    };
+    if delay_ns.is_null() || policy.is_null() {
+        return Status::NullPointer;
+    }
+    if retry.mark != MARK {
+        return Status::NotInitialised;
+    }
+    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
+    let policy = match unsafe { read(policy) }.and_then(Policy::core) {
+        Ok(policy) => policy,
+        Err(status) => return status,
+    };
+    let mut state = CoreRetry::resume(retry.failures.into(), retry.previous_ns, retry.start_ns);
+    let mut generator = Generator::new(retry.generator);
+    let delay = state.fail_ns(&policy, now_ns, hint_ns, &mut generator);
+    retry.generator = generator.state();
+    retry.previous_ns = state.previous_ns();
+    retry.failures = retry.failures.saturating_add(1);
+    match delay {
+        Ok(delay) => {
+            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { delay_ns.write(delay) };
+            Status::Ok
+        }
+        Err(GiveUp::AttemptLimit) => Status::AttemptLimit,
+        Err(_) => Status::ElapsedLimit,
+    }
+}
+
+/// Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
+///
+/// @param retry   the operation that succeeded or was given up
+/// @param now_ns  the time
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `retry` is NULL, or valid and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_retry_reset(retry: *mut Retry, now_ns: u64) -> Status {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let Some(retry) = (unsafe { retry.as_mut() }) else {
+        return Status::NullPointer;
+    };
+    if retry.mark != MARK {
+        return Status::NotInitialised;
+    }
+    *retry = Retry { previous_ns: 0, start_ns: now_ns, failures: 0, ..*retry };
+    Status::Ok
+}
+
+/// The law of one delay, for a call whose result would go nowhere if `no_result`.
+///
+/// # Safety
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says, and nobody writes to it meanwhile.
+pub(crate) unsafe fn law_of(
+    policy: *const Policy,
+    failures: u64,
+    previous_ns: u64,
+    no_result: bool,
+) -> Result<CoreLaw, Status> {
+    if no_result {
+        return Err(Status::NullPointer);
+    }
+    // SAFETY: by the contract above.
+    let policy = unsafe { read(policy) }?.core()?;
+    let law = if previous_ns == 0 { policy.law(failures) } else { policy.law_after(failures, previous_ns) };
+    law.ok_or(Status::AttemptLimit)
+}
+
+impl Policy {
+    /// The core's policy.
+    #[inline]
+    fn core(&self) -> Result<CorePolicy, Status> {
+        let mut policy = self.of_kind()?;
+        if self.base_ns != 0 {
+            policy = policy.with_base(nanos(self.base_ns));
+        }
+        if self.multiplier_percent != 0 && self.grows() {
+            policy = policy.with_multiplier_percent(self.multiplier_percent);
+        }
+        if self.ceiling_ns != 0 {
+            policy = policy.with_ceiling(nanos(self.ceiling_ns));
+        }
+        if self.elapsed_limit_ns != 0 {
+            policy = policy.with_elapsed_limit(nanos(self.elapsed_limit_ns));
+        }
+        if self.attempt_limit != 0 {
+            policy = policy.with_attempt_limit(self.attempt_limit);
+        }
+        policy = policy.with_cap(nanos(self.cap_ns)).with_priority_percent(self.priority_percent);
+        Ok(match JITTERS.get(self.jitter as usize).ok_or(Status::ConfigValue)? {
+            Jitter::Own => policy,
+            Jitter::None => policy.with_jitter(CoreJitter::None),
+            Jitter::Full => policy.with_jitter(CoreJitter::Full),
+            Jitter::Below => policy.with_jitter(CoreJitter::Below),
+            Jitter::Equal => policy.with_jitter(CoreJitter::Equal),
+            Jitter::Proportional => {
+                policy.with_jitter(CoreJitter::Proportional { percent: or_default(self.jitter_amount, 50) })
+            }
+            Jitter::Added => policy.with_jitter(CoreJitter::AddedMillis { most: or_default(self.jitter_amount, 1000) }),
+            Jitter::Decorrelated => policy.with_jitter(CoreJitter::Decorrelated),
+        })
+    }
+
+    /// The policy of the kind, with what only that kind asks for.
+    #[inline]
+    fn of_kind(&self) -> Result<CorePolicy, Status> {
+        let (base, slot) = (nanos(self.base_ns), nanos(self.slot_ns));
+        let sip_limit = nanos(self.base_ns.saturating_mul(64));
+        Ok(match KINDS.get(self.kind as usize).ok_or(Status::ConfigValue)? {
+            Kind::FullJitter => CorePolicy::full_jitter(base, Duration::ZERO),
+            Kind::EqualJitter => CorePolicy::equal_jitter(base, Duration::ZERO),
+            Kind::DecorrelatedJitter => CorePolicy::decorrelated_jitter(base, Duration::ZERO),
+            Kind::Exponential => CorePolicy::exponential(base),
+            Kind::Constant => CorePolicy::constant(base),
+            Kind::Linear if self.increment_ns != 0 => CorePolicy::linear(base, nanos(self.increment_ns)),
+            Kind::Linear if self.base_ns != 0 => CorePolicy::linear(base, base),
+            Kind::Linear => CorePolicy::linear(backoff_core::DEFAULT_BASE, backoff_core::DEFAULT_BASE),
+            Kind::Fibonacci => CorePolicy::fibonacci(base),
+            Kind::Ieee8023 => CorePolicy::IEEE_802_3.with_slot(slot),
+            Kind::SlotExponential => CorePolicy::slot_exponential(slot, self.slot_base, self.slot_limit),
+            Kind::Rcp => CorePolicy::rcp_of(slot, self.intervals()?).ok_or(Status::ConfigValue)?,
+            Kind::RcpMultipliers => self.multiplied(slot)?,
+            Kind::AlohaUniform => CorePolicy::aloha_uniform(slot, self.intervals[0]),
+            Kind::AlohaGeometric => CorePolicy::aloha_geometric(slot, self.intervals[0]),
+            Kind::SipTimerE if self.base_ns != 0 => CorePolicy::SIP_TIMER_E.with_elapsed_limit(sip_limit),
+            Kind::SipTimerE => CorePolicy::SIP_TIMER_E,
+            Kind::SipTimerA if self.base_ns != 0 => CorePolicy::SIP_TIMER_A.with_elapsed_limit(sip_limit),
+            Kind::SipTimerA => CorePolicy::SIP_TIMER_A,
+            Kind::GoogleHttp => CorePolicy::GOOGLE_HTTP,
+            Kind::GoogleDrive => CorePolicy::GOOGLE_DRIVE,
+            Kind::AmazonSimpledb => CorePolicy::AMAZON_SIMPLEDB,
+            Kind::Polling => CorePolicy::POLLING,
+        })
+    }
+
+    /// Whether a multiplier means something for this kind.
+    const fn grows(&self) -> bool {
+        !matches!(self.kind, 4..=6)
+    }
+
+    /// The entries that count.
+    fn intervals(&self) -> Result<&[u32], Status> {
+        self.intervals.get(..self.intervals_count as usize).ok_or(Status::ConfigValue)
+    }
+
+    /// The RCP whose intervals are products of the multipliers.
+    fn multiplied(&self, slot: Duration) -> Result<CorePolicy, Status> {
+        let (mut intervals, mut product) = (self.intervals, 1_u32);
+        for interval in &mut intervals {
+            product = product.saturating_mul(*interval);
+            *interval = product;
+        }
+        let intervals = intervals.get(..self.intervals()?.len()).ok_or(Status::ConfigValue)?;
+        CorePolicy::rcp_of(slot, intervals).ok_or(Status::ConfigValue)
+    }
+}
+
+const fn nanos(nanos: u64) -> Duration {
+    Duration::from_nanos(nanos)
+}
+
+/// The kinds in the order of their numbers.
+const KINDS: [Kind; 19] = [
+    Kind::FullJitter,
+    Kind::EqualJitter,
+    Kind::DecorrelatedJitter,
+    Kind::Exponential,
+    Kind::Constant,
+    Kind::Linear,
+    Kind::Fibonacci,
+    Kind::Ieee8023,
+    Kind::SlotExponential,
+    Kind::Rcp,
+    Kind::RcpMultipliers,
+    Kind::AlohaUniform,
+    Kind::AlohaGeometric,
+    Kind::SipTimerE,
+    Kind::SipTimerA,
+    Kind::GoogleHttp,
+    Kind::GoogleDrive,
+    Kind::AmazonSimpledb,
+    Kind::Polling,
+];
+
+/// The jitters in the order of their numbers.
+const JITTERS: [Jitter; 8] = [
+    Jitter::Own,
+    Jitter::None,
+    Jitter::Full,
+    Jitter::Below,
+    Jitter::Equal,
+    Jitter::Proportional,
+    Jitter::Added,
+    Jitter::Decorrelated,
+];
+
+/// The tables are in order.
+const _: () = {
+    let mut number = 0;
+    while number < KINDS.len() {
+        assert!(KINDS[number] as usize == number);
+        number += 1;
+    }
+    number = 0;
+    while number < JITTERS.len() {
+        assert!(JITTERS[number] as usize == number);
+        number += 1;
+    }
+};

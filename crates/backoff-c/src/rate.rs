@@ -1,0 +1,328 @@
+//! Rate control and the retry budget, as a C program sees them.
+
+use core::mem::offset_of;
+use core::time::Duration;
+
+use backoff_core::{Budget as CoreBudget, BudgetLimits, Rate as CoreRate, RateLimits, RateParts};
+
+use crate::Status;
+use crate::config::{Sized32, read};
+
+/// What tells a rate and a budget from memory that is none: "rate".
+const MARK: u32 = 0x7261_7465;
+
+/// How a rate falls and recovers: f = 1 / (interval * base^level). A field that is 0 means its default.
+#[repr(C)]
+pub struct RateConfig {
+    /// `sizeof(struct backoff_rate_config)`; the one field without a default.
+    size: u32,
+    /// By how much an adverse event divides the rate; 0 and 1: 2.
+    base: u32,
+    /// The largest level; 0: 10.
+    level_limit: u32,
+    /// 0; room for later versions.
+    reserved: u32,
+    /// The time between two actions at the full rate; 0: 1 ms.
+    interval_ns: u64,
+    /// The time without adverse events after which the rate recovers by one level; 0: 1 s.
+    cooling_off_ns: u64,
+    /// The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s.
+    cooling_off_limit_ns: u64,
+}
+
+/// A rate that falls at once and recovers slowly. Plain data in the caller's memory, as `struct backoff` is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Rate {
+    /// From when the cooling-off period counts.
+    since_ns: u64,
+    /// The last action, plus 1; 0: none yet.
+    last_ns: u64,
+    /// 0 is the full rate.
+    level: u32,
+    /// How often the cooling-off period has been doubled.
+    doublings: u32,
+    /// Whether a level has been recovered since the last adverse event.
+    recovering: u32,
+    /// Tells a state from memory that is none.
+    mark: u32,
+}
+
+/// What a budget of retries holds and gains. A field that is 0 means its default.
+#[repr(C)]
+pub struct BudgetConfig {
+    /// `sizeof(struct backoff_budget_config)`; the one field without a default.
+    size: u32,
+    /// The most retries at once; 0: 10.
+    capacity: u32,
+    /// What each first attempt adds, in percent of a retry; 0: 10.
+    deposit_percent: u32,
+}
+
+/// How many retries a client may make in all. Plain data in the caller's memory, as `struct backoff` is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Budget {
+    /// What it holds, in hundredths of a retry.
+    hundredths: u64,
+    /// 0; room for later versions.
+    reserved: u32,
+    /// Tells a state from memory that is none.
+    mark: u32,
+}
+
+// SAFETY: it begins with its size, and has integers only.
+unsafe impl Sized32 for RateConfig {}
+
+// SAFETY: it begins with its size, and has integers only.
+unsafe impl Sized32 for BudgetConfig {}
+
+/// The ABI, in octets. The header asserts the same in C.
+const _: () = {
+    assert!(size_of::<RateConfig>() == 40);
+    assert!(size_of::<Rate>() == 32);
+    assert!(offset_of!(Rate, level) == 16);
+    assert!(offset_of!(Rate, mark) == 28);
+    assert!(size_of::<BudgetConfig>() == 12);
+    assert!(size_of::<Budget>() == 16);
+};
+
+/// Makes a rate: the full one, and no action yet.
+///
+/// @param rate  receives the state; what was there before does not matter
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+///
+/// # Safety
+/// `rate` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_rate_init(rate: *mut Rate) -> Status {
+    if rate.is_null() {
+        return Status::NullPointer;
+    }
+    let state = Rate { since_ns: 0, last_ns: 0, level: 0, doublings: 0, recovering: 0, mark: MARK };
+    // SAFETY: by the contract above, a `rate` that is not NULL is valid for writes and unshared.
+    unsafe { rate.write(state) };
+    Status::Ok
+}
+
+/// Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
+///
+/// After each cooling-off period without one it recovers by one level. An event while it recovers shows that the
+/// recovery was too early: the cooling-off period doubles. A time before the last event counts as that one.
+///
+/// @param rate    the rate
+/// @param config  how it falls and recovers
+/// @param now_ns  the time, of any clock that does not go back
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+///         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+///
+/// # Safety
+/// `rate` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+/// many octets as its `size` says and written by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_rate_adverse(rate: *mut Rate, config: *const RateConfig, now_ns: u64) -> Status {
+    // SAFETY: by the contract above, which is that of `change`.
+    let changed = unsafe { change(rate, config, |rate, limits| rate.adverse_event(limits, nanos(now_ns))) };
+    changed.err().unwrap_or(Status::Ok)
+}
+
+/// Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
+///
+/// A time before the last action counts as that one.
+///
+/// @param rate     the rate
+/// @param config   how it falls and recovers
+/// @param now_ns   the time, of any clock that does not go back
+/// @param wait_ns  receives 0: act now; or how long to wait before asking again
+///
+/// @return as backoff_rate_adverse
+///
+/// # Safety
+/// `rate` and `wait_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+/// `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_rate_act(
+    rate: *mut Rate,
+    config: *const RateConfig,
+    now_ns: u64,
+    wait_ns: *mut u64,
+) -> Status {
+    if wait_ns.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, which is that of `change`.
+    match unsafe { change(rate, config, |rate, limits| rate.act_ns(limits, now_ns)) } {
+        Ok(wait) => {
+            // SAFETY: by the contract above, `wait_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { wait_ns.write(wait) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
+/// Gives the level now: 0 is the full rate, each level one division by the base.
+///
+/// @param rate    the rate; what has recovered by now is noted in it
+/// @param config  how it falls and recovers
+/// @param now_ns  the time, of any clock that does not go back
+/// @param level   receives the level
+///
+/// @return as backoff_rate_adverse
+///
+/// # Safety
+/// `rate` and `level` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+/// `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_rate_level(
+    rate: *mut Rate,
+    config: *const RateConfig,
+    now_ns: u64,
+    level: *mut u32,
+) -> Status {
+    if level.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, which is that of `change`.
+    match unsafe { change(rate, config, |rate, limits| rate.level(limits, nanos(now_ns))) } {
+        Ok(found) => {
+            // SAFETY: by the contract above, `level`, which is not NULL, is valid for writes and unshared.
+            unsafe { level.write(found) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
+/// Makes a budget: full.
+///
+/// @param budget  receives the state; what was there before does not matter
+/// @param config  what it holds and gains
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+///
+/// # Safety
+/// `budget` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
+/// reads of as many octets as its `size` says and written by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_budget_init(budget: *mut Budget, config: *const BudgetConfig) -> Status {
+    if budget.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, `config` is NULL or valid for its size.
+    let limits = match unsafe { read(config) } {
+        Ok(config) => config.core(),
+        Err(status) => return status,
+    };
+    let state = Budget { hundredths: CoreBudget::full(&limits).hundredths(), reserved: 0, mark: MARK };
+    // SAFETY: by the contract above, a `budget` that is not NULL is valid for writes and unshared.
+    unsafe { budget.write(state) };
+    Status::Ok
+}
+
+/// Counts a first attempt, which adds its share to the budget.
+///
+/// @param budget  the budget
+/// @param config  what it holds and gains
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
+///         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+///
+/// # Safety
+/// `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+/// many octets as its `size` says and written by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_budget_deposit(budget: *mut Budget, config: *const BudgetConfig) -> Status {
+    // SAFETY: by the contract above, which is that of `budget_change`.
+    let changed = unsafe { budget_change(budget, config, |budget, limits| budget.deposit(limits)) };
+    changed.err().unwrap_or(Status::Ok)
+}
+
+/// Takes one retry out of the budget, if it holds one.
+///
+/// @param budget  the budget
+/// @param config  what it holds and gains
+///
+/// @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
+///         backoff_budget_deposit
+///
+/// # Safety
+/// `budget` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+/// many octets as its `size` says and written by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_budget_withdraw(budget: *mut Budget, config: *const BudgetConfig) -> Status {
+    // SAFETY: by the contract above, which is that of `budget_change`.
+    match unsafe { budget_change(budget, config, |budget, limits| budget.withdraw(limits)) } {
+        Ok(true) => Status::Ok,
+        Ok(false) => Status::BudgetEmpty,
+        Err(status) => status,
+    }
+}
+
+/// Changes the rate by `act` on the core's, and gives what that gave.
+///
+/// # Safety
+/// As the exported functions say of `rate` and `config`.
+unsafe fn change<T>(
+    rate: *mut Rate,
+    config: *const RateConfig,
+    act: impl FnOnce(&mut CoreRate, &RateLimits) -> T,
+) -> Result<T, Status> {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let rate = unsafe { rate.as_mut() }.ok_or(Status::NullPointer)?;
+    // SAFETY: by the contract above, `config` is NULL or valid for its size.
+    let limits = unsafe { read(config) }?.core();
+    if rate.mark != MARK {
+        return Err(Status::NotInitialised);
+    }
+    let Rate { since_ns, last_ns, level, doublings, recovering, .. } = *rate;
+    let mut core = CoreRate::from_parts(RateParts { level, doublings, since_ns, last_ns, recovering: recovering != 0 });
+    let given = act(&mut core, &limits);
+    let RateParts { level, doublings, since_ns, last_ns, recovering } = core.parts();
+    *rate = Rate { since_ns, last_ns, level, doublings, recovering: recovering.into(), mark: MARK };
+    Ok(given)
+}
+
+/// Changes the budget by `act` on the core's, and gives what that gave.
+///
+/// # Safety
+/// As the exported functions say of `budget` and `config`.
+unsafe fn budget_change<T>(
+    budget: *mut Budget,
+    config: *const BudgetConfig,
+    act: impl FnOnce(&mut CoreBudget, &BudgetLimits) -> T,
+) -> Result<T, Status> {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let budget = unsafe { budget.as_mut() }.ok_or(Status::NullPointer)?;
+    // SAFETY: by the contract above, `config` is NULL or valid for its size.
+    let limits = unsafe { read(config) }?.core();
+    if budget.mark != MARK {
+        return Err(Status::NotInitialised);
+    }
+    let mut core = CoreBudget::holding(&limits, budget.hundredths);
+    let given = act(&mut core, &limits);
+    budget.hundredths = core.hundredths();
+    Ok(given)
+}
+
+impl RateConfig {
+    fn core(&self) -> RateLimits {
+        RateLimits::new(nanos(self.interval_ns))
+            .with_base(self.base)
+            .with_level_limit(self.level_limit)
+            .with_cooling_off(nanos(self.cooling_off_ns))
+            .with_cooling_off_limit(nanos(self.cooling_off_limit_ns))
+    }
+}
+
+impl BudgetConfig {
+    fn core(&self) -> BudgetLimits {
+        BudgetLimits::new(self.capacity).with_deposit_percent(self.deposit_percent)
+    }
+}
+
+const fn nanos(nanos: u64) -> Duration {
+    Duration::from_nanos(nanos)
+}

@@ -1,0 +1,228 @@
+/* The policies as a C program sees them: the numbers of their sources, the limits, and what is refused. */
+
+#include <string.h>
+
+#include "backoff.h"
+#include "check.h"
+
+#define MS UINT64_C(1000000)
+#define UNTOUCHED UINT64_C(0x5555555555555555)
+#define KINDS (BACKOFF_KIND_POLLING + 1)
+
+static struct backoff_policy of_kind(uint32_t kind)
+{
+    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    policy.kind = kind;
+    if (kind == BACKOFF_KIND_RCP || kind == BACKOFF_KIND_RCP_MULTIPLIERS)
+        policy.intervals_count = 1;
+    policy.intervals[0] = 10;
+    return policy;
+}
+
+/* Longest delays after failures 1, 2, 3 ..., in units of `unit`. */
+static void expect(const struct backoff_policy *policy, uint64_t unit, const uint64_t *longest, int count)
+{
+    int n;
+    for (n = 1; n <= count; n++) {
+        struct backoff_bounds bounds;
+        uint64_t delay;
+        CHECK(backoff_policy_bounds(policy, (uint64_t)n, 0, &bounds) == BACKOFF_STATUS_OK);
+        CHECK(bounds.longest_ns == longest[n - 1] * unit);
+        CHECK(backoff_policy_draw(policy, (uint64_t)n, 0, UINT64_MAX, &delay) == BACKOFF_STATUS_OK);
+        CHECK(delay <= bounds.longest_ns && delay >= bounds.longest_ns - unit);
+        CHECK(backoff_policy_draw(policy, (uint64_t)n, 0, 0, &delay) == BACKOFF_STATUS_OK);
+        CHECK(delay >= bounds.shortest_ns && delay <= bounds.shortest_ns + unit);
+    }
+}
+
+static void the_policies_have_the_numbers_of_their_sources(void)
+{
+    static const uint64_t full[] = {100, 200, 400, 800}, fibonacci[] = {100, 100, 200, 300, 500};
+    static const uint64_t linear[] = {100, 200, 300}, rcp[] = {9, 99, 199, 199}, beb[] = {1, 3, 7, 15, 31};
+    static const uint64_t sip_e[] = {500, 1000, 2000, 4000, 4000}, sip_a[] = {500, 1000, 2000, 4000, 8000};
+    static const uint64_t google[] = {7500, 11250, 16875}, drive[] = {1001, 1002, 1004, 1008, 1016};
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_FULL_JITTER);
+    expect(&policy, MS, full, 4);
+    policy = of_kind(BACKOFF_KIND_FIBONACCI);
+    expect(&policy, MS, fibonacci, 5);
+    policy = of_kind(BACKOFF_KIND_LINEAR);
+    expect(&policy, MS, linear, 3);
+    policy = of_kind(BACKOFF_KIND_RCP);
+    policy.slot_ns = 10;
+    policy.intervals_count = 3;
+    policy.intervals[1] = 100;
+    policy.intervals[2] = 200;
+    expect(&policy, 10, rcp, 4);
+    policy.kind = BACKOFF_KIND_RCP_MULTIPLIERS;
+    policy.intervals[1] = 10;
+    policy.intervals[2] = 2;
+    expect(&policy, 10, rcp, 4);
+    policy = of_kind(BACKOFF_KIND_IEEE8023);
+    expect(&policy, 51200, beb, 5);
+    policy = of_kind(BACKOFF_KIND_SIP_TIMER_E);
+    expect(&policy, MS, sip_e, 5);
+    policy = of_kind(BACKOFF_KIND_SIP_TIMER_A);
+    expect(&policy, MS, sip_a, 5);
+    policy = of_kind(BACKOFF_KIND_GOOGLE_HTTP);
+    expect(&policy, MS / 10, google, 3);
+    policy = of_kind(BACKOFF_KIND_GOOGLE_DRIVE);
+    expect(&policy, MS, drive, 5);
+}
+
+static void every_kind_never_passes_its_cap_at_any_count(void)
+{
+    static const uint64_t counts[] = {1, 2, 3, 10, 64, 65, 1000, UINT32_MAX, UINT64_MAX - 1, UINT64_MAX};
+    uint32_t kind;
+    size_t i;
+    for (kind = 0; kind < KINDS; kind++)
+        for (i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            struct backoff_policy policy = of_kind(kind);
+            uint64_t delay = UNTOUCHED;
+            backoff_status status;
+            policy.cap_ns = 300 * MS;
+            policy.attempt_limit = UINT64_MAX;
+            status = backoff_policy_draw(&policy, counts[i], 77 * MS, UINT64_MAX, &delay);
+            if (counts[i] == UINT64_MAX)
+                CHECK(status == BACKOFF_STATUS_ATTEMPT_LIMIT && delay == UNTOUCHED);
+            else
+                CHECK(status == BACKOFF_STATUS_OK && delay <= 300 * MS);
+        }
+}
+
+/* The mean of the third 802.3 collision is 3.5 slots; the variance of 8 equally likely ones (8^2 - 1)/12 slots. */
+static void the_moments_are_exact(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_IEEE8023);
+    struct backoff_moments moments;
+    policy.slot_ns = 4;
+    CHECK(backoff_policy_moments(&policy, 3, 0, &moments) == BACKOFF_STATUS_OK);
+    CHECK(moments.mean_ns == 14.0 && moments.variance_ns2 == 84.0);
+    CHECK(backoff_policy_moments(&policy, 16, 0, &moments) == BACKOFF_STATUS_ATTEMPT_LIMIT);
+    CHECK(moments.mean_ns == 14.0 && moments.variance_ns2 == 84.0);
+}
+
+/* RFC 3261: requests at 0, 0.5, 1.5, 3.5, 7.5, 11.5 ... 31.5 s, and the transaction ends at 32 s. */
+static void a_sip_request_is_sent_eleven_times_and_an_invite_seven(void)
+{
+    static const uint64_t other[] = {500, 1500, 3500, 7500, 11500, 15500, 19500, 23500, 27500, 31500};
+    static const uint64_t invite[] = {500, 1500, 3500, 7500, 15500, 31500};
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_SIP_TIMER_E);
+    struct backoff_retry transaction;
+    uint64_t start = 1000 * MS, now = start, delay;
+    int sent = 0;
+    CHECK(backoff_retry_init(&transaction, 1, 1, now) == BACKOFF_STATUS_OK);
+    while (backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK) {
+        now += delay;
+        CHECK(sent < 10 && now - start == other[sent] * MS);
+        sent++;
+    }
+    CHECK(sent == 10);
+    CHECK(backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+
+    policy.kind = BACKOFF_KIND_SIP_TIMER_A;
+    CHECK(backoff_retry_reset(&transaction, now) == BACKOFF_STATUS_OK);
+    for (sent = 0, start = now; backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++) {
+        now += delay;
+        CHECK(sent < 6 && now - start == invite[sent] * MS);
+    }
+    CHECK(sent == 6);
+
+    /* T1 = 100 ms: both ends move along. */
+    policy.base_ns = 100 * MS;
+    CHECK(backoff_retry_reset(&transaction, now) == BACKOFF_STATUS_OK);
+    for (sent = 0; backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK; sent++)
+        now += delay;
+    CHECK(sent == 6);
+}
+
+static void limits_hints_and_clocks(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_CONSTANT);
+    struct backoff_retry retry;
+    uint64_t delay = UNTOUCHED;
+    policy.attempt_limit = 3;
+    policy.elapsed_limit_ns = 1000 * MS;
+    CHECK(backoff_retry_init(&retry, 1, 1, 500 * MS) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK); /* a clock that goes back */
+    CHECK(delay == 100 * MS);
+    CHECK(backoff_retry_fail(&retry, &policy, 600 * MS, 700 * MS, &delay) == BACKOFF_STATUS_OK);
+    CHECK(delay == 700 * MS);
+    delay = UNTOUCHED;
+    CHECK(backoff_retry_fail(&retry, &policy, 600 * MS, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
+    CHECK(backoff_retry_reset(&retry, 0) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 1001 * MS, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, UINT64_MAX, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
+    CHECK(delay == UNTOUCHED);
+    policy.attempt_limit = policy.elapsed_limit_ns = UINT64_MAX;
+    retry.failures = UINT32_MAX;
+    CHECK(backoff_retry_fail(&retry, &policy, UINT64_MAX, UINT64_MAX, &delay) == BACKOFF_STATUS_OK);
+    CHECK(delay == UINT64_MAX && retry.failures == UINT32_MAX);
+}
+
+static void a_base_of_0_is_the_default_and_a_base_above_the_cap_is_the_cap(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_CONSTANT);
+    uint64_t delay;
+    CHECK(backoff_policy_draw(&policy, 1, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
+    policy.cap_ns = 7;
+    CHECK(backoff_policy_draw(&policy, 1, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 7);
+}
+
+static void what_means_nothing_is_refused_and_nothing_changes(void)
+{
+    struct backoff_policy policy = of_kind(KINDS);
+    struct backoff_retry retry, before;
+    struct backoff_bounds bounds;
+    uint64_t delay = UNTOUCHED;
+    CHECK(backoff_retry_init(NULL, 1, 1, 0) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
+    before = retry;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy = of_kind(0);
+    policy.jitter = BACKOFF_JITTER_DECORRELATED + 1;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy = of_kind(BACKOFF_KIND_RCP);
+    policy.intervals_count = 0;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy.intervals_count = BACKOFF_INTERVALS + 1;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy.kind = BACKOFF_KIND_RCP_MULTIPLIERS;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy = of_kind(0);
+    policy.size--;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_SIZE);
+    policy = of_kind(0);
+    CHECK(backoff_retry_fail(NULL, &policy, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail(&retry, NULL, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_reset(NULL, 0) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_policy_bounds(NULL, 1, 0, &bounds) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_policy_bounds(&policy, 1, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_policy_moments(&policy, 1, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_policy_draw(&policy, 1, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(memcmp(&retry, &before, sizeof retry) == 0);
+    memset(&retry, 0, sizeof retry);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_retry_reset(&retry, 0) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(delay == UNTOUCHED);
+}
+
+static void the_layout_is_the_documented_one(void)
+{
+    CHECK(sizeof(struct backoff_retry) == 32 && sizeof(struct backoff_rate) == 32);
+    CHECK(sizeof(struct backoff_policy) == 160 && sizeof(struct backoff_budget) == 16);
+    CHECK(offsetof(struct backoff_policy, intervals) == 96);
+}
+
+int main(void)
+{
+    the_policies_have_the_numbers_of_their_sources();
+    every_kind_never_passes_its_cap_at_any_count();
+    the_moments_are_exact();
+    a_sip_request_is_sent_eleven_times_and_an_invite_seven();
+    limits_hints_and_clocks();
+    a_base_of_0_is_the_default_and_a_base_above_the_cap_is_the_cap();
+    what_means_nothing_is_refused_and_nothing_changes();
+    the_layout_is_the_documented_one();
+    return failures != 0;
+}
