@@ -105,9 +105,16 @@ pub enum Protocols {
 impl Segment {
     /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
     ///
+    /// `progress` is told how many stations are connected, each time one is.
+    ///
     /// # Errors
     /// Whatever the kernel refuses.
-    pub fn make(plan: &Plan, protocols: Protocols, mut record: Option<&mut Record>) -> Result<Segment, MakeError> {
+    pub fn make(
+        plan: &Plan,
+        protocols: Protocols,
+        mut record: Option<&mut Record>,
+        mut progress: impl FnMut(usize),
+    ) -> Result<Segment, MakeError> {
         // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
         raise_descriptor_limit(2 * plan.stations.len() as u64 + 256).map_err(MakeError::Descriptors)?;
         let mut make = |whose: &str| namespace(plan, whose, record.as_deref_mut());
@@ -116,13 +123,15 @@ impl Segment {
         // First: switching stamps on takes the kernel a while.
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
-        let links = plan.stations.iter().zip(&stations);
+        let links = plan.stations.iter().zip(&stations).zip(1..);
         let ports = links
-            .map(|(station, namespace)| {
-                connect(&mut netlink, station, namespace, protocols)
-                    .map_err(|source| MakeError::Link { station: station.name.clone(), source })
+            .map(|((station, namespace), number)| {
+                let port = connect(&mut netlink, station, namespace, protocols)
+                    .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
+                progress(number);
+                Ok(port)
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Vec<_>, MakeError>>()?;
         wait_for_carrier(&mut netlink, plan)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
         wait_for_stamps(PATIENCE)?;

@@ -2,7 +2,8 @@
 
 use crate::results::{Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// The whole table: stations, medium, emulator.
@@ -175,6 +176,27 @@ fn emulator(results: &Results) -> String {
         group(emulator.late_arrivals),
         micros(emulator.late_arrival_max_ns),
     )
+}
+
+/// Writes over the terminal's current line; nothing if standard error is no terminal.
+pub fn show(line: &str) {
+    let mut terminal = std::io::stderr();
+    if terminal.is_terminal() {
+        // A terminal that is gone is not worth an error.
+        let _ = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    }
+}
+
+/// Shows how far the making of `stations` stations is, where that takes long enough to be noticed.
+pub fn making(stations: usize) -> impl FnMut(usize) {
+    const NOTICED: usize = 32;
+    move |number| {
+        if stations > NOTICED {
+            let done =
+                if number == stations { String::new() } else { format!("making station {number} of {stations}") };
+            show(&done);
+        }
+    }
 }
 
 /// One line for a terminal while the bus runs.

@@ -13,13 +13,13 @@ use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, say_port};
 use crate::units::Load;
-use crate::view::{live_line, table};
+use crate::view::{live_line, making, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
 use link::namespace::{Namespace, capabilities_missing, enter_user_namespace};
 use link::signals::Signal;
 use link::station::StationSocket;
 use medium::Octets;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
     let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
-    let segment = Segment::make(&plan, Protocols::Silent, None)?;
+    let segment = Segment::make(&plan, Protocols::Silent, None, making(plan.stations.len()))?;
     let setup = Setup::new("", &plan.medium, segment.ports.clone());
     let mut plane = DataPlane::start(&setup, &segment)?;
     let sources = sources(args, &plan, &segment)?;
@@ -115,9 +115,7 @@ fn watch(
             default(left) => {}
         }
     }
-    if live {
-        show("");
-    }
+    show("");
     Ok((offering.stop(), interrupted))
 }
 
@@ -168,11 +166,6 @@ fn intent(args: &DemoArgs, plan: &Plan) -> String {
         args.duration,
         plan.medium.seed
     )
-}
-
-/// Writes over the live line. A terminal that is gone is not worth an error.
-fn show(line: &str) {
-    let _ = write!(std::io::stderr(), "\r\x1b[K{line}").and_then(|()| std::io::stderr().flush());
 }
 
 fn told(results: &Results, seen: u64, refused: u64) -> String {

@@ -9,7 +9,7 @@ use crate::lab::{Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, say_port};
-use crate::view::{plain_table, table};
+use crate::view::{making, plain_table, table};
 use crossbeam_channel::{Receiver, select};
 use link::signals::Signal;
 use std::io::Write;
@@ -65,7 +65,7 @@ fn remove_if_panicking(name: &str) {
 
 /// Makes the lab and serves it until its end; gives the stream of who asked for that, if somebody did.
 fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Option<UnixStream>, CommandError> {
-    let segment = Segment::make(plan, Protocols::Ip, Some(record))?;
+    let segment = Segment::make(plan, Protocols::Ip, Some(record), making(plan.stations.len()))?;
     let setup = Setup::new(&plan.name, &plan.medium, segment.ports.clone());
     let mut plane = DataPlane::start(&setup, &segment)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
