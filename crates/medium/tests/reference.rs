@@ -1,0 +1,196 @@
+//! The engine against a reference model that steps through the processes of 802.3, 4.2.8 bit time by bit time.
+//!
+//! The same configuration, seed and inputs must give the same events, in the same order. `ETHBUS_CASES=100000`
+//! runs more cases, `ETHBUS_SEED=2` others. A scenario in which the two once parted stays here as a test.
+
+mod common;
+#[path = "common/model.rs"]
+mod model;
+#[path = "common/scenario.rs"]
+mod scenario;
+
+use common::{offer, run, station, trace};
+use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Frame, Input, Kind, Octets, Topology};
+use proptest::prelude::*;
+use scenario::{Scenario, any_config, any_scenario, any_topology, fitting_topology, runner, standard_config};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+/// Long enough for most scenarios to end, short enough for a model that looks at every bit time.
+const UNTIL: u64 = 60_000;
+
+/// The events of the engine, or where those of the model part from them.
+fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
+    let (_, engine) = run(scenario.config.clone(), &scenario.inputs, UNTIL);
+    let model = model::run(&scenario.config, &scenario.inputs, UNTIL);
+    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
+    if same == engine.len() && same == model.len() {
+        return Ok(engine);
+    }
+    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
+    let before = trace(&engine[same.saturating_sub(25)..same]);
+    Err(format!("both:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+}
+
+/// How often each kind of event, and each of its rarer faces, has been seen.
+fn count(seen: &mut BTreeMap<&'static str, u64>, events: &[Event]) {
+    for event in events {
+        *seen.entry(event.kind.name()).or_default() += 1;
+        let rare = match event.kind {
+            Kind::Collision { late: true, .. } => "late",
+            Kind::Attempt { excessive_deferral: true, .. } => "excessive_deferral",
+            Kind::Discarded { cause, .. } => cause.name(),
+            _ => continue,
+        };
+        *seen.entry(rare).or_default() += 1;
+    }
+}
+
+/// Draws scenarios, and holds that the two agree on each, and that every one of `kinds` was seen in some.
+fn check(usual: u32, scenarios: impl Strategy<Value = Scenario>, kinds: &[&str]) {
+    let seen = RefCell::new(BTreeMap::new());
+    let result = runner(usual).run(&scenarios, |scenario| {
+        let events = agreed_events(&scenario).map_err(TestCaseError::fail)?;
+        count(&mut seen.borrow_mut(), &events);
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+    let seen = seen.into_inner();
+    println!("{seen:?}");
+    for kind in kinds {
+        assert!(seen.contains_key(kind), "no {kind} in all these scenarios: {seen:?}");
+    }
+}
+
+/// DESIGN.md, the engine's contract with time; 802.3, 4.2.3.2 and 4.2.8.
+#[test]
+fn engine_and_model_agree_whatever_the_parameters() {
+    let causes = ["excessive_collisions", "detached", "too_long", "too_short"];
+    let ends = ["transmitted", "discarded", "queue_drop", "delivered", "fragment", "damaged"];
+    let delays = ["defer", "excessive_deferral", "collision", "late", "backoff"];
+    check(2_000, any_scenario(any_config(any_topology())), &[&causes[..], &ends, &delays].concat());
+}
+
+/// Table 4-2 of 802.3, on cables that slotTime covers.
+#[test]
+fn engine_and_model_agree_on_a_medium_as_the_standard_wants_it() {
+    check(800, any_scenario(standard_config(fitting_topology())), &["collision", "backoff", "transmitted", "fragment"]);
+}
+
+fn bus(positions: &[u64]) -> Config {
+    let positions = positions.iter().map(|&bits| BitTimes::new(bits)).collect();
+    Config::new(BitRate::MBIT_10, Topology::Bus { positions }, 0)
+}
+
+fn attempts_of(number: u16, events: &[Event]) -> Vec<u64> {
+    let of = |event: &&Event| event.station == station(number) && matches!(event.kind, Kind::Attempt { .. });
+    events.iter().filter(of).map(|event| event.at.get()).collect()
+}
+
+fn agreed(config: Config, inputs: &[(u64, Input)]) -> Vec<Event> {
+    agreed_events(&Scenario { config, inputs: inputs.to_vec() }).unwrap_or_else(|parted| panic!("{parted}"))
+}
+
+/// 802.3, 4.2.8, Deference: `while carrierSense or transmitting` sees no silence where one signal ends and the
+/// next begins in the same bit time.
+///
+/// ```text
+///   at station 0:  |own 0..96|signal of station 2 96..224|    gap     |attempt 320
+/// ```
+#[test]
+fn two_signals_that_touch_leave_no_silence_between_them() {
+    let mut config = bus(&[0, 0, 96]);
+    config.parameters.attempt_limit = NonZeroU32::MIN;
+    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(0, 1, 0, 64), offer(0, 2, 0, 64)]);
+    assert_eq!(attempts_of(0, &events), [0, 320], "{}", trace(&events));
+}
+
+/// 802.3, 4.2.8, Deference: `wasTransmitting` holds for the whole of a busy period, however many other signals
+/// follow one's own in it.
+///
+/// Station 3 sends at 3468 for the last time and hears carrier without a pause until 5664; 24 BT into that silence
+/// it hears carrier again, but its gap does not start anew.
+#[test]
+fn having_sent_counts_to_the_end_of_a_long_busy_period() {
+    let mut config = bus(&[70, 10, 252, 150]);
+    config.parameters.attempt_limit = NonZeroU32::new(9).expect("9 is not 0");
+    config.parameters.backoff_limit = 0;
+    let inputs = [
+        offer(915, 1, 0, 64),
+        offer(915, 2, 0, 1517),
+        offer(2065, 1, 0, 64),
+        offer(2065, 1, 0, 64),
+        offer(2065, 2, 0, 64),
+        offer(2076, 3, 0, 64),
+        offer(2128, 0, 1, 64),
+        offer(2128, 0, 1, 64),
+    ];
+    let events = agreed(config, &inputs);
+    assert!(attempts_of(3, &events).contains(&5760), "{}", trace(&events));
+}
+
+/// Kind::Collision: all parties of an overlap name the same one.
+///
+/// Station 1 detects the overlap with station 2 first, and numbers it; station 2 then hears an older fragment of
+/// station 1, of another episode, before the one it overlaps with.
+#[test]
+fn parties_of_an_overlap_name_the_same_episode() {
+    let mut config = bus(&[15, 268, 0]);
+    config.parameters.attempt_limit = NonZeroU32::new(3).expect("3 is not 0");
+    config.parameters.backoff_limit = 1;
+    config.seed = 7_065_622_933_092_375_205;
+    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 2, 1, 64), offer(0, 2, 1, 64), offer(477, 1, 0, 64)]);
+    let episode_at = |at, number| {
+        events.iter().find_map(|event| match event.kind {
+            Kind::Collision { episode, .. } if (event.at.get(), event.station) == (at, station(number)) => {
+                Some(episode)
+            }
+            _ => None,
+        })
+    };
+    assert!(episode_at(1369, 1).is_some(), "{}", trace(&events));
+    assert_eq!(episode_at(1369, 1), episode_at(1415, 2), "{}", trace(&events));
+}
+
+fn discards(events: &[Event]) -> Vec<(u64, Cause, u32)> {
+    let discard = |event: &Event| match event.kind {
+        Kind::Discarded { cause, attempts } if event.station == station(0) => Some((event.at.get(), cause, attempts)),
+        _ => None,
+    };
+    events.iter().filter_map(discard).collect()
+}
+
+/// Kind::Discarded: `attempts` is how many attempts had been made, the one whose jam has just ended included.
+#[test]
+fn a_detached_station_counts_the_attempt_that_collided() {
+    let config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
+    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Detach { station: station(0) })]);
+    assert_eq!(discards(&events), [(96, Cause::Detached, 1)], "{}", trace(&events));
+}
+
+/// Input::Detach: what the station sends ends as it would; attemptLimit attempts that collided end in a discard.
+#[test]
+fn the_last_attempt_of_a_detached_station_ends_as_it_would() {
+    let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
+    config.parameters.attempt_limit = NonZeroU32::MIN;
+    let events = agreed(config, &[offer(0, 0, 1, 64), offer(0, 1, 0, 64), (1, Input::Detach { station: station(0) })]);
+    assert_eq!(discards(&events), [(96, Cause::ExcessiveCollisions, 1)], "{}", trace(&events));
+}
+
+/// DESIGN.md, ties: ends of timers, then arrivals, see the medium as it was just before the instant.
+///
+/// Station 1's own transmission ends at 576, so its gap ends at 672 whatever carrier says. Station 0's signal is
+/// on from 600 at station 1's place, so a frame that arrives at 672 finds the medium busy.
+#[test]
+fn a_frame_that_comes_as_an_unrestartable_gap_ends_under_carrier_defers() {
+    let config = bus(&[0, 500]);
+    let everyone = Frame::new(Octets::new(64), Destination::All);
+    let inputs =
+        [offer(0, 1, 0, 64), (100, Input::Offer { station: station(0), frame: everyone }), offer(672, 1, 0, 64)];
+    let events = agreed(config, &inputs);
+    let defers = events.iter().any(|e| e.at.get() == 672 && e.station == station(1) && e.kind.name() == "defer");
+    assert!(defers, "{}", trace(&events));
+}
