@@ -127,6 +127,18 @@ enum backoff_status
      * The budget holds no retry. An answer, not a fault.
      */
     BACKOFF_STATUS_BUDGET_EMPTY = 8,
+    /**
+     * The schedule has no room for another value. Nothing changed.
+     */
+    BACKOFF_STATUS_SCHEDULE_FULL = 9,
+    /**
+     * Nothing is pending there. An answer, not a fault.
+     */
+    BACKOFF_STATUS_NOT_PENDING = 10,
+    /**
+     * The memory is too small, or not aligned to 8 octets. Nothing changed.
+     */
+    BACKOFF_STATUS_MEMORY = 11,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -277,6 +289,12 @@ typedef enum backoff_jitter backoff_jitter;
 typedef uint32_t backoff_jitter;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
+
+/**
+ * Who attempts in which slot: values that are pending, by slot. It lies at the start of the memory that
+ * backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it.
+ */
+struct backoff_schedule;
 
 /**
  * One station's backoff: the frame in hand and the generator of all its frames. Plain data in the caller's memory.
@@ -564,6 +582,24 @@ struct backoff_budget_config {
      * What each first attempt adds, in percent of a retry; 0: 10.
      */
     uint32_t deposit_percent;
+};
+
+/**
+ * Names a pending value, so that it can be cancelled. Plain data.
+ */
+struct backoff_ticket {
+    /**
+     * The slot.
+     */
+    uint64_t slot;
+    /**
+     * Tells it from others in the slot.
+     */
+    uint32_t serial;
+    /**
+     * Where it lies.
+     */
+    uint32_t node;
 };
 
 #ifdef __cplusplus
@@ -993,6 +1029,113 @@ backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
                                        const struct backoff_budget_config *config);
 
 /**
+ * The octets that a schedule for `capacity` pending values needs: 5760, and 32 for each value.
+ *
+ * SIZE_MAX if that does not fit. Any thread may call it at any time.
+ *
+ * @param capacity  how many values may be pending at the same time
+ */
+size_t backoff_schedule_octets(uint32_t capacity);
+
+/**
+ * Makes an empty schedule in the caller's memory, for as many values as fit.
+ *
+ * @param memory    the memory, aligned to 8 octets; the schedule lives in it
+ * @param octets    its size, from backoff_schedule_octets
+ * @param now       the first slot that can expire
+ * @param schedule  receives the schedule, for the other functions
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_MEMORY, and nothing is written
+ *
+ * # Safety
+ * `memory` is NULL, or valid for `octets` octets and used by no other thread during the call; `schedule` is NULL, or
+ * valid for writes, apart from `memory`, and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_init(void *memory,
+                                     size_t octets,
+                                     uint64_t now,
+                                     struct backoff_schedule **schedule);
+
+/**
+ * Makes a value pending in a slot; in now, where the slot has passed.
+ *
+ * @param schedule  the schedule
+ * @param slot      the slot
+ * @param value     what the caller knows it by: a number, an index, a pointer
+ * @param ticket    receives what backoff_schedule_cancel asks for; NULL: it will not be cancelled
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_SCHEDULE_FULL; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
+                                       uint64_t slot,
+                                       uint64_t value,
+                                       struct backoff_ticket *ticket);
+
+/**
+ * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+ *
+ * @param schedule  the schedule
+ * @param ticket    which value
+ * @param value     receives the value
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid for reads; `value` is NULL, or valid for writes; no other thread uses them.
+ */
+backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
+                                       const struct backoff_ticket *ticket,
+                                       uint64_t *value);
+
+/**
+ * Gives the first slot in which a value is pending.
+ *
+ * @param schedule  the schedule
+ * @param slot      receives the slot
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING if nothing is; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
+                                     uint64_t *slot);
+
+/**
+ * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
+ *
+ * For one slot in one go, let `limit` be that slot. Now is then the slot of the last value, or `limit` if no more are
+ * pending up to there; it never goes back. If `count` is `room`, there may be more: call again.
+ *
+ * @param schedule  the schedule
+ * @param limit     the last slot
+ * @param room      how many values may be written
+ * @param values    receives up to `room` values
+ * @param count     receives how many
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid; `values` is NULL, or valid
+ * for writes of `room` entries; `count` is NULL, or valid for writes; they are apart from each other, and no other
+ * thread uses them during the call.
+ */
+backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
+                                       uint64_t limit,
+                                       size_t room,
+                                       uint64_t *values,
+                                       size_t *count);
+
+/**
  * Makes a state: no attempt has collided, and the built-in generator stands at its start.
  *
  * The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
@@ -1391,6 +1534,113 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
                                     size_t count,
                                     uint64_t *delays_ns);
 
+/**
+ * The octets that a schedule for `capacity` pending values needs: 5760, and 32 for each value.
+ *
+ * SIZE_MAX if that does not fit. Any thread may call it at any time.
+ *
+ * @param capacity  how many values may be pending at the same time
+ */
+size_t backoff_schedule_octets(uint32_t capacity);
+
+/**
+ * Makes an empty schedule in the caller's memory, for as many values as fit.
+ *
+ * @param memory    the memory, aligned to 8 octets; the schedule lives in it
+ * @param octets    its size, from backoff_schedule_octets
+ * @param now       the first slot that can expire
+ * @param schedule  receives the schedule, for the other functions
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_MEMORY, and nothing is written
+ *
+ * # Safety
+ * `memory` is NULL, or valid for `octets` octets and used by no other thread during the call; `schedule` is NULL, or
+ * valid for writes, apart from `memory`, and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_init(void *memory,
+                                     size_t octets,
+                                     uint64_t now,
+                                     struct backoff_schedule **schedule);
+
+/**
+ * Makes a value pending in a slot; in now, where the slot has passed.
+ *
+ * @param schedule  the schedule
+ * @param slot      the slot
+ * @param value     what the caller knows it by: a number, an index, a pointer
+ * @param ticket    receives what backoff_schedule_cancel asks for; NULL: it will not be cancelled
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_SCHEDULE_FULL; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
+                                       uint64_t slot,
+                                       uint64_t value,
+                                       struct backoff_ticket *ticket);
+
+/**
+ * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+ *
+ * @param schedule  the schedule
+ * @param ticket    which value
+ * @param value     receives the value
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid for reads; `value` is NULL, or valid for writes; no other thread uses them.
+ */
+backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
+                                       const struct backoff_ticket *ticket,
+                                       uint64_t *value);
+
+/**
+ * Gives the first slot in which a value is pending.
+ *
+ * @param schedule  the schedule
+ * @param slot      receives the slot
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING if nothing is; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
+                                     uint64_t *slot);
+
+/**
+ * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
+ *
+ * For one slot in one go, let `limit` be that slot. Now is then the slot of the last value, or `limit` if no more are
+ * pending up to there; it never goes back. If `count` is `room`, there may be more: call again.
+ *
+ * @param schedule  the schedule
+ * @param limit     the last slot
+ * @param room      how many values may be written
+ * @param values    receives up to `room` values
+ * @param count     receives how many
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid; `values` is NULL, or valid
+ * for writes of `room` entries; `count` is NULL, or valid for writes; they are apart from each other, and no other
+ * thread uses them during the call.
+ */
+backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
+                                       uint64_t limit,
+                                       size_t room,
+                                       uint64_t *values,
+                                       size_t *count);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
@@ -1473,6 +1723,7 @@ BACKOFF_ASSERT(sizeof(struct backoff_rate) == 32);
 BACKOFF_ASSERT(offsetof(struct backoff_rate, level) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_budget_config) == 12);
 BACKOFF_ASSERT(sizeof(struct backoff_budget) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_ticket) == 16);
 #undef BACKOFF_ASSERT
 #endif
 

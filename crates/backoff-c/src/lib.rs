@@ -11,6 +11,7 @@ mod config;
 mod ieee_802_3;
 mod policy;
 mod rate;
+mod schedule;
 mod words;
 
 use core::ffi::{CStr, c_char};
@@ -45,12 +46,18 @@ pub enum Status {
     ElapsedLimit = 7,
     /// The budget holds no retry. An answer, not a fault.
     BudgetEmpty = 8,
+    /// The schedule has no room for another value. Nothing changed.
+    ScheduleFull = 9,
+    /// Nothing is pending there. An answer, not a fault.
+    NotPending = 10,
+    /// The memory is too small, or not aligned to 8 octets. Nothing changed.
+    Memory = 11,
 }
 
 const _: () = assert!(size_of::<Status>() == 4);
 
 /// Every status and what it means.
-const STATUSES: [(Status, &CStr); 9] = [
+const STATUSES: [(Status, &CStr); 12] = [
     (Status::Ok, c"done"),
     (Status::Discarded, c"the frame is discarded: attempt_limit attempts have collided"),
     (Status::NullPointer, c"a pointer is NULL"),
@@ -60,6 +67,9 @@ const STATUSES: [(Status, &CStr); 9] = [
     (Status::AttemptLimit, c"the last failure that the policy allows"),
     (Status::ElapsedLimit, c"the delay would end after the elapsed limit"),
     (Status::BudgetEmpty, c"the budget holds no retry"),
+    (Status::ScheduleFull, c"the schedule has no room for another value"),
+    (Status::NotPending, c"nothing is pending there"),
+    (Status::Memory, c"the memory is too small, or not aligned to 8 octets"),
 ];
 
 /// The package's version and the header's are one.
@@ -99,6 +109,23 @@ pub extern "C" fn backoff_status_text(status: u32) -> *const c_char {
     let known = STATUSES.iter().find(|(known, _)| *known as u32 == status);
     known.map_or(c"unknown status", |(_, text)| text).as_ptr()
 }
+
+/// Refuses everything: nothing here allocates, and a build of the library alone leaves this out. Where one build takes
+/// in the whole workspace, the core may come with `alloc`, which asks for an allocator even if nobody calls it.
+struct NoMemory;
+
+// SAFETY: no memory is ever given; so none can be misused.
+unsafe impl core::alloc::GlobalAlloc for NoMemory {
+    unsafe fn alloc(&self, _: core::alloc::Layout) -> *mut u8 {
+        core::ptr::null_mut()
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: core::alloc::Layout) {}
+}
+
+#[cfg(not(test))]
+#[global_allocator]
+static NO_MEMORY: NoMemory = NoMemory;
 
 /// `no_std` asks for one; a release build has no way to get here. In a test build the one of std is there already.
 #[cfg(not(test))]

@@ -17,12 +17,13 @@
 //!   limits, a server's hint and priority. [`Law`] is what it says about one delay: bounds, mean, variance, a draw.
 //! - [`Retry`] applies a policy to one operation at the caller's time; [`Delays`] is its plain `Iterator<Item = Duration>`.
 //! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all.
+//! - [`FixedSchedule`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
 //! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
 //!
 //! Every function is total: any input has an answer, nothing overflows, nothing panics. The delays of [`Backoff`] are
 //! in slots, those of a [`Policy`] in nanoseconds; the clock that measures them belongs to the caller.
 //!
-//! There is no allocation here, no `std`, no `unsafe`; nothing here knows media, frames, sockets, threads or a clock.
+//! There is no allocation here (but for the feature `alloc`), no `std`, no `unsafe`; nothing here knows media, frames, sockets, threads or a clock.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -34,6 +35,7 @@ mod law;
 mod policy;
 mod rate;
 mod retry;
+mod schedule;
 
 pub use generator::Generator;
 pub use ieee_802_3::{Backoff, Limits};
@@ -43,3 +45,6 @@ pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
+#[cfg(feature = "alloc")]
+pub use schedule::Schedule;
+pub use schedule::{FixedSchedule, Node, Ticket};

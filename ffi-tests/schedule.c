@@ -1,0 +1,123 @@
+/* The slot schedule as a C program sees it: 16 stations on one medium, each waiting its slots; and what is refused. */
+
+#include <string.h>
+
+#include "backoff.h"
+#include "check.h"
+
+#define STATIONS 16
+
+static uint64_t memory[1024], copy[1024];
+
+static struct backoff_schedule *schedule_of(uint32_t capacity, uint64_t now)
+{
+    struct backoff_schedule *schedule = NULL;
+    memset(memory, 0xFF, sizeof memory);
+    CHECK(backoff_schedule_octets(capacity) <= sizeof memory);
+    CHECK(backoff_schedule_init(memory, backoff_schedule_octets(capacity), now, &schedule) == BACKOFF_STATUS_OK);
+    CHECK((void *)schedule == (void *)memory);
+    return schedule;
+}
+
+/* Stations that share a slot collide and draw again; one that is alone in its slot gets through. All get through. */
+static void stations_get_through_one_after_the_other(void)
+{
+    struct backoff_schedule *schedule = schedule_of(STATIONS, 0);
+    struct backoff_config config = BACKOFF_CONFIG_INIT;
+    struct backoff station[STATIONS];
+    uint64_t slot, slots, values[STATIONS], last = 0;
+    int through = 0;
+    uint64_t i;
+    size_t count, k;
+    config.attempt_limit = 100;
+    for (i = 0; i < STATIONS; i++) {
+        CHECK(backoff_init(&station[i], &config, 1, i) == BACKOFF_STATUS_OK);
+        CHECK(backoff_schedule_insert(schedule, 0, i, NULL) == BACKOFF_STATUS_OK);
+    }
+    while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
+        CHECK(slot >= last);
+        last = slot;
+        CHECK(backoff_schedule_expire(schedule, slot, STATIONS, values, &count) == BACKOFF_STATUS_OK);
+        CHECK(count >= 1);
+        if (count == 1) {
+            through++;
+            continue;
+        }
+        for (k = 0; k < count; k++) {
+            CHECK(backoff_collide(&station[values[k]], &slots) == BACKOFF_STATUS_OK);
+            CHECK(backoff_schedule_insert(schedule, slot + 1 + slots, values[k], NULL) == BACKOFF_STATUS_OK);
+        }
+    }
+    CHECK(through == STATIONS);
+}
+
+static void the_order_within_a_slot_is_that_of_insertion(void)
+{
+    static const uint64_t slots[] = {70, 5, 70, 100000, 5, 70, UINT64_MAX};
+    static const uint64_t order[] = {1, 4, 0, 2, 5, 3, 6};
+    struct backoff_schedule *schedule = schedule_of(7, 3);
+    uint64_t values[8];
+    size_t count, i;
+    for (i = 0; i < 7; i++)
+        CHECK(backoff_schedule_insert(schedule, slots[i], i, NULL) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 9, 9, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, values, &count) == BACKOFF_STATUS_OK && count == 4);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, values + 4, &count) == BACKOFF_STATUS_OK && count == 3);
+    CHECK(memcmp(values, order, sizeof order) == 0);
+    CHECK(backoff_schedule_next(schedule, values) == BACKOFF_STATUS_NOT_PENDING);
+}
+
+static void what_is_cancelled_does_not_expire(void)
+{
+    struct backoff_schedule *schedule = schedule_of(3, 0), *moved = (struct backoff_schedule *)copy;
+    struct backoff_ticket one, two;
+    uint64_t value = 0, values[3];
+    size_t count;
+    CHECK(backoff_schedule_insert(schedule, 8, 100, &one) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 8, 200, &two) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 8, 300, NULL) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_cancel(schedule, &two, &value) == BACKOFF_STATUS_OK && value == 200);
+    CHECK(backoff_schedule_cancel(schedule, &two, &value) == BACKOFF_STATUS_NOT_PENDING);
+    memcpy(copy, memory, sizeof memory);
+    memset(memory, 0, sizeof memory);
+    CHECK(backoff_schedule_expire(moved, 8, 3, values, &count) == BACKOFF_STATUS_OK && count == 2);
+    CHECK(values[0] == 100 && values[1] == 300);
+    CHECK(backoff_schedule_cancel(moved, &one, &value) == BACKOFF_STATUS_NOT_PENDING && value == 200);
+}
+
+static void null_small_memory_and_zeroed_memory_are_refused(void)
+{
+    struct backoff_schedule *schedule = NULL, *zeroed = (struct backoff_schedule *)copy;
+    struct backoff_ticket ticket = {0, 0, 0};
+    uint64_t value = 7;
+    size_t count = 7, octets = backoff_schedule_octets(0);
+    memset(copy, 0, sizeof copy);
+    CHECK(octets == 5760 && backoff_schedule_octets(10) == octets + 320);
+    CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(backoff_schedule_init((char *)memory + 1, octets, 0, &schedule) == BACKOFF_STATUS_MEMORY);
+    CHECK(schedule == NULL);
+    CHECK(backoff_schedule_init(memory, octets, 0, &schedule) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 1, 1, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
+    CHECK(backoff_schedule_insert(zeroed, 1, 1, NULL) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_schedule_insert(NULL, 1, 1, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_cancel(schedule, NULL, &value) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_cancel(schedule, &ticket, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_cancel(zeroed, &ticket, &value) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_schedule_next(zeroed, &value) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_schedule_next(schedule, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire(schedule, 1, 1, NULL, &count) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire(schedule, 1, 1, &value, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire(zeroed, 1, 1, &value, &count) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(value == 7 && count == 7);
+}
+
+int main(void)
+{
+    stations_get_through_one_after_the_other();
+    the_order_within_a_slot_is_that_of_insertion();
+    what_is_cancelled_does_not_expire();
+    null_small_memory_and_zeroed_memory_are_refused();
+    return failures != 0;
+}
