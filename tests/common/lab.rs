@@ -1,0 +1,239 @@
+//! A lab of the program, with a name that nobody else has; taken down when dropped, by force if need be.
+
+use super::process::{Finished, Running, ethbus, program, run, run_for, signal};
+use super::{PATIENCE, wait_until};
+use link::namespace::Namespace;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// What every station calls its interface.
+pub const INTERFACE: &str = "eth0";
+
+/// A name for a lab: at most 15 characters, of this process alone.
+pub fn fresh_name() -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    format!("t{}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A lab, and the supervisor that keeps it up.
+pub struct Lab {
+    pub name: String,
+    supervisor: Option<Running>,
+    greeting: String,
+}
+
+impl Lab {
+    /// Brings a lab up with these further arguments of `ethbus up`.
+    #[track_caller]
+    pub fn up(arguments: &[&str]) -> Lab {
+        Lab::up_as(fresh_name(), arguments)
+    }
+
+    /// The same with a name that a test has chosen.
+    #[track_caller]
+    pub fn up_as(name: String, arguments: &[&str]) -> Lab {
+        let mut lab = Lab { name, supervisor: None, greeting: String::new() };
+        lab.start(arguments);
+        lab
+    }
+
+    /// Brings it up again after [`Lab::lose_supervisor`].
+    #[track_caller]
+    pub fn start(&mut self, arguments: &[&str]) {
+        let command = ethbus(["up", "--name", &self.name].iter().chain(arguments));
+        let mut supervisor = Running::start(command, "");
+        // If it never comes up, what it has made is swept away all the same.
+        supervisor.wait_for_stderr("ethbus stats --name");
+        self.greeting = supervisor.stderr();
+        self.supervisor = Some(supervisor);
+    }
+
+    /// The supervisor that keeps it up.
+    pub fn supervisor(&mut self) -> &mut Running {
+        self.supervisor.as_mut().expect("the lab is up")
+    }
+
+    /// What it said when it came up.
+    pub fn greeting(&self) -> &str {
+        &self.greeting
+    }
+
+    /// The address of a station in this column of the greeting: 2 for IPv4, 3 for IPv6.
+    #[track_caller]
+    fn column(&self, station: &str, column: usize) -> String {
+        let rows = self.greeting.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = rows.into_iter().find(|row| row.first() == Some(&station) && row.len() == 4);
+        row.unwrap_or_else(|| panic!("no {station} in {}", self.greeting))[column].to_owned()
+    }
+
+    /// A station's MAC address, as the greeting tells it.
+    #[track_caller]
+    pub fn mac(&self, station: &str) -> String {
+        self.column(station, 1)
+    }
+
+    /// A station's IPv4 address, as the greeting tells it.
+    #[track_caller]
+    pub fn ipv4(&self, station: &str) -> String {
+        self.column(station, 2)
+    }
+
+    /// A station's IPv6 address, as the greeting tells it.
+    #[track_caller]
+    pub fn ipv6(&self, station: &str) -> String {
+        self.column(station, 3)
+    }
+
+    /// A command of `ethbus` about this lab.
+    pub fn ethbus(&self, command: &str, arguments: &[&str]) -> Command {
+        ethbus([command, "--name", &self.name].iter().chain(arguments))
+    }
+
+    /// A program in a station.
+    pub fn exec(&self, station: &str, command: &[&str]) -> Command {
+        ethbus(["exec", "--name", &self.name, station, "--"].iter().chain(command))
+    }
+
+    /// Results so far.
+    #[track_caller]
+    pub fn stats(&self) -> Value {
+        run(self.ethbus("stats", &["--format", "json"])).json()
+    }
+
+    /// Results once every transmit queue is empty.
+    #[track_caller]
+    pub fn settled_stats(&self) -> Value {
+        let mut stats = self.stats();
+        wait_until(PATIENCE, "every queue empty", || {
+            stats = self.stats();
+            stats["stations"].as_array().expect("stations").iter().all(|station| station["queued"] == 0)
+        });
+        stats
+    }
+
+    /// The namespace of a station.
+    #[track_caller]
+    pub fn namespace(&self, station: &str) -> Namespace {
+        Namespace::open_named(&self.namespace_name(station)).expect("the station's namespace")
+    }
+
+    /// What `ip netns` calls it.
+    pub fn namespace_name(&self, station: &str) -> String {
+        format!("{}-{station}", self.name)
+    }
+
+    /// Keeps IPv6 from sending frames of its own, in every station, so that counters show only what a test sends.
+    #[track_caller]
+    pub fn silence(&self, stations: usize) {
+        for number in 1..=stations {
+            let script = "echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6; ip link set eth0 arp off";
+            run(self.exec(&format!("st{number}"), &["sh", "-c", script])).succeeded();
+        }
+        self.settled_stats();
+    }
+
+    /// One ping that must be answered.
+    #[track_caller]
+    pub fn ping(&self, from: &str, address: &str) -> Finished {
+        run(self.exec(from, &["ping", "-c", "1", "-W", "5", address])).succeeded()
+    }
+
+    /// Takes it down with `ethbus down`, and gives what the supervisor said.
+    #[track_caller]
+    pub fn down(&mut self) -> Finished {
+        run(self.ethbus("down", &[])).succeeded();
+        self.ended()
+    }
+
+    /// Waits until the supervisor has ended by itself.
+    #[track_caller]
+    pub fn ended(&mut self) -> Finished {
+        self.supervisor.take().expect("the lab is up").wait()
+    }
+
+    /// Kills the supervisor so that it can clean nothing up.
+    #[track_caller]
+    pub fn lose_supervisor(&mut self) {
+        let supervisor = self.supervisor.take().expect("the lab is up");
+        supervisor.signal("KILL");
+        assert_eq!(supervisor.wait().signal(), Some(9));
+    }
+
+    /// Where it keeps its record.
+    pub fn record(&self) -> PathBuf {
+        PathBuf::from("/run/ethbus").join(&self.name)
+    }
+
+    /// Namespaces whose name begins with its own.
+    pub fn namespaces(&self) -> Vec<String> {
+        namespaces_of(&self.name)
+    }
+
+    /// Checks that no namespace and no record of it is left.
+    #[track_caller]
+    pub fn assert_nothing_left(&self) {
+        assert_nothing_of(&self.name);
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        if let Some(mut supervisor) = self.supervisor.take() {
+            supervisor.signal("TERM");
+            let begin = std::time::Instant::now();
+            while !supervisor.has_ended() && begin.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        sweep(&self.name);
+    }
+}
+
+/// Namespaces of the lab `name`, as `ip netns` lists them.
+pub fn namespaces_of(name: &str) -> Vec<String> {
+    let list = run(program("ip", ["netns", "list"])).stdout;
+    let names = list.lines().filter_map(|line| line.split_whitespace().next());
+    names.filter(|namespace| namespace.starts_with(&format!("{name}-"))).map(str::to_owned).collect()
+}
+
+/// Checks that a lab called `name` is not there, and has left nothing.
+#[track_caller]
+pub fn assert_nothing_of(name: &str) {
+    assert_eq!(namespaces_of(name), Vec::<String>::new(), "namespaces left");
+    let record = PathBuf::from("/run/ethbus").join(name);
+    assert!(!record.exists(), "a record is left: {record:?}");
+}
+
+/// The name of a lab that should never come up; if it does, it is swept away when this is dropped.
+pub struct Unused(pub String);
+
+impl Unused {
+    /// A fresh name.
+    pub fn name() -> Unused {
+        Unused(fresh_name())
+    }
+}
+
+impl Drop for Unused {
+    fn drop(&mut self) {
+        sweep(&self.0);
+    }
+}
+
+/// Removes what a lab that did not clean up has left.
+fn sweep(name: &str) {
+    if !PathBuf::from("/run/ethbus").join(name).exists() && namespaces_of(name).is_empty() {
+        return;
+    }
+    run_for(ethbus(["down", "--name", name]), Duration::from_secs(10));
+    for namespace in namespaces_of(name) {
+        let processes = run(program("ip", ["netns", "pids", &namespace])).stdout;
+        processes.lines().for_each(|pid| signal("KILL", pid));
+        let _ = Command::new("ip").args(["netns", "del", &namespace]).stderr(Stdio::null()).status();
+    }
+    // Gone already if `down` could do it.
+    let _ = std::fs::remove_dir_all(PathBuf::from("/run/ethbus").join(name));
+}

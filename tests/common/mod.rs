@@ -1,0 +1,98 @@
+//! What the tests of the program from outside share: running it with a limit, labs that clean up after themselves,
+//! and the rules that every table of results must keep.
+
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+pub mod lab;
+pub mod process;
+pub mod results;
+
+use link::namespace::capabilities_missing;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The program under test.
+pub const ETHBUS: &str = env!("CARGO_BIN_EXE_ethbus");
+
+/// Longer than anything takes on a busy machine, so that only what never happens fails a test.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whether a test cannot run here, for want of capabilities or of one of these tools; says why.
+pub fn skipped(tools: &[&str]) -> bool {
+    let missing = capabilities_missing().expect("/proc is mounted");
+    let mut missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    missing.extend(tools.iter().filter(|tool| !is_installed(tool)).map(|&tool| tool.to_owned()));
+    if !missing.is_empty() {
+        skip(&format!("needs {}", missing.join(", ")));
+    }
+    !missing.is_empty()
+}
+
+/// Says that a test did not run. The runner keeps what a passing test prints to itself, but not this.
+pub fn skip(why: &str) {
+    let mut stderr = std::io::stderr().lock();
+    writeln!(stderr, "SKIPPED: {why}").expect("standard error takes a line");
+}
+
+/// Figures worth seeing even when a test passes.
+pub fn note(figures: &str) {
+    let mut stderr = std::io::stderr().lock();
+    writeln!(stderr, "note: {figures}").expect("standard error takes a line");
+}
+
+/// Whether a program of this name stands in the search path.
+pub fn is_installed(tool: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+}
+
+/// A turn on the machine, given back when dropped.
+#[must_use]
+pub struct Turn {
+    _lock: File,
+}
+
+impl Turn {
+    /// For tests that keep the processors busy or look at times: nobody else runs meanwhile.
+    pub fn alone() -> Turn {
+        let file = Turn::file();
+        file.lock().expect("the lock's file system knows locks");
+        Turn { _lock: file }
+    }
+
+    /// For tests that bear company, of each other and not of those who want to be alone.
+    pub fn shared() -> Turn {
+        let file = Turn::file();
+        file.lock_shared().expect("the lock's file system knows locks");
+        Turn { _lock: file }
+    }
+
+    fn file() -> File {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("turn");
+        File::create(path).expect("cargo gives tests a folder to write into")
+    }
+}
+
+/// Tries until `done`, with a pause between tries; fails if that takes longer than `limit`.
+pub fn wait_until(limit: Duration, what: &str, mut done: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(begin.elapsed() < limit, "{what}: not within {limit:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Runs `attempt` again if it says no: a bound that noise can break must hold in two of three runs.
+///
+/// `attempt` gives what it saw if the bound does not hold.
+pub fn two_of_three(mut attempt: impl FnMut() -> Result<(), String>) {
+    let Err(first) = attempt() else { return };
+    note(&format!("once more, since {first}"));
+    for run in 2..=3 {
+        if let Err(again) = attempt() {
+            panic!("run 1: {first}; run {run}: {again}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Programs that end in bounded time: whatever happens to a test, none of them is left.
+
+use super::PATIENCE;
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// `ethbus` with these arguments.
+pub fn ethbus<I: IntoIterator<Item: AsRef<OsStr>>>(arguments: I) -> Command {
+    program(super::ETHBUS, arguments)
+}
+
+/// A program with its arguments.
+pub fn program<I: IntoIterator<Item: AsRef<OsStr>>>(name: &str, arguments: I) -> Command {
+    let mut command = Command::new(name);
+    command.args(arguments);
+    command
+}
+
+/// Runs a program to its end, which must come soon.
+pub fn run(command: Command) -> Finished {
+    run_for(command, PATIENCE)
+}
+
+/// Runs a program to its end, which must come within `limit`.
+pub fn run_for(command: Command, limit: Duration) -> Finished {
+    Running::start(command, "").wait_for(limit)
+}
+
+/// What a program said and how it ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+    pub took: Duration,
+}
+
+impl Finished {
+    /// The exit code; `None` if a signal ended the program.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The signal that ended it.
+    pub fn signal(&self) -> Option<i32> {
+        self.status.signal()
+    }
+
+    /// Itself, if the exit code is 0.
+    #[track_caller]
+    pub fn succeeded(self) -> Finished {
+        assert!(self.status.success(), "{self:#?}");
+        self
+    }
+
+    /// Standard output as JSON, of a program that succeeded.
+    #[track_caller]
+    pub fn json(self) -> Value {
+        let finished = self.succeeded();
+        serde_json::from_str(&finished.stdout).unwrap_or_else(|error| panic!("{error} in {finished:#?}"))
+    }
+
+    /// Checks that the program failed with this exit code, and that standard error has all these words.
+    #[track_caller]
+    pub fn failed_with(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code(), Some(code), "{self:#?}");
+        for word in words {
+            assert!(self.stderr.contains(word), "no `{word}` in {self:#?}");
+        }
+    }
+}
+
+/// A stream's octets so far.
+type Text = Arc<Mutex<Vec<u8>>>;
+
+/// A program that runs in a process group of its own, all of which is killed when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    begin: Instant,
+    ended: bool,
+    stdout: (Text, std::thread::JoinHandle<()>),
+    stderr: (Text, std::thread::JoinHandle<()>),
+}
+
+impl Running {
+    /// Starts a program that reads `input` from its standard input.
+    pub fn start(mut command: Command, input: &str) -> Running {
+        command.process_group(0).stdin(Stdio::piped());
+        let (shown, begin) = (format!("{command:?}"), Instant::now());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot run {shown}: {error}"));
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // A program that ends without reading closes its end: that is not this one's business.
+        let _ = stdin.write_all(input.as_bytes());
+        let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
+        Running { child, begin, ended: false, stdout: collect(stdout), stderr: collect(stderr) }
+    }
+
+    /// Its process number.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it has written to standard output so far.
+    pub fn stdout(&self) -> String {
+        text(&self.stdout.0)
+    }
+
+    /// What it has written to standard error so far.
+    pub fn stderr(&self) -> String {
+        text(&self.stderr.0)
+    }
+
+    /// Waits until standard error has `words`; fails if the program ends before.
+    #[track_caller]
+    pub fn wait_for_stderr(&mut self, words: &str) {
+        let begin = Instant::now();
+        while !self.stderr().contains(words) {
+            assert!(begin.elapsed() < PATIENCE, "no `{words}` within {PATIENCE:?} in {:#?}", self.stderr());
+            let ended = self.child.try_wait().expect("a child");
+            if let Some(status) = ended {
+                self.let_readers_finish();
+                assert!(self.stderr().contains(words), "{status} without `{words}`: {:#?}", self.stderr());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Sends it a signal, like `"TERM"`.
+    pub fn signal(&self, name: &str) {
+        signal(name, &self.pid().to_string());
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// Waits for its end, which must come soon.
+    #[track_caller]
+    pub fn wait(self) -> Finished {
+        self.wait_for(PATIENCE)
+    }
+
+    /// Waits for its end, which must come within `limit`.
+    #[track_caller]
+    pub fn wait_for(mut self, limit: Duration) -> Finished {
+        let begin = Instant::now();
+        let status = loop {
+            match self.child.try_wait().expect("a child") {
+                Some(status) => break status,
+                None if begin.elapsed() > limit => {
+                    panic!("still running after {limit:?}: {:#?} {:#?}", self.stdout(), self.stderr())
+                }
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let took = self.begin.elapsed();
+        self.ended = true;
+        self.let_readers_finish();
+        Finished { status, stdout: self.stdout(), stderr: self.stderr(), took }
+    }
+
+    /// What a program leaves running may keep its pipes open for ever, so this does not wait for long.
+    fn let_readers_finish(&self) {
+        let begin = Instant::now();
+        while !(self.stdout.1.is_finished() && self.stderr.1.is_finished()) && begin.elapsed() < Duration::from_secs(1)
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.ended {
+            signal("KILL", &format!("-{}", self.pid()));
+            // Fails only if it was waited for already.
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Sends a signal to a process, or to a group if there is a minus before its number.
+pub fn signal(name: &str, process: &str) {
+    let mut kill = Command::new("sh");
+    kill.args(["-c", "kill -s \"$0\" -- \"$1\"", name, process]).stderr(Stdio::null());
+    // One that has ended already is no error: whoever cares looks at its end.
+    kill.status().expect("every system has a shell");
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> (Text, std::thread::JoinHandle<()>) {
+    let text = Text::default();
+    let theirs = text.clone();
+    let read = move || {
+        let mut octets = [0; 4096];
+        while let Ok(count @ 1..) = stream.read(&mut octets) {
+            theirs.lock().expect("no panic holds it").extend_from_slice(&octets[..count]);
+        }
+    };
+    (text, std::thread::spawn(read))
+}
+
+fn text(text: &Text) -> String {
+    String::from_utf8_lossy(&text.lock().expect("no panic holds it")).into_owned()
+}
+
+/// The processes whose parent is `pid`, with their command lines.
+pub fn children(pid: u32) -> Vec<(u32, String)> {
+    let processes = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let parent = |number: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        // After the name, which may hold anything: state, then the parent.
+        stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
+    };
+    let ours = numbers.filter(|number| parent(number) == Some(pid));
+    ours.map(|number| {
+        let line = std::fs::read_to_string(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        (number, line.replace('\0', " "))
+    })
+    .collect()
+}
+
+/// Whether a process runs; one that has ended and waits for its parent does not.
+pub fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// The data plane of the supervisor `pid`.
+#[track_caller]
+pub fn data_plane(pid: u32) -> u32 {
+    let children = children(pid);
+    let plane = children.iter().find(|(_, line)| line.contains("__bus"));
+    plane.unwrap_or_else(|| panic!("no data plane among the children {children:?} of {pid}")).0
+}

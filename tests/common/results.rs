@@ -1,0 +1,159 @@
+//! The rules that results keep whatever happens on the medium (docs/results.md; 802.3 clause 30.3).
+
+use serde_json::Value;
+
+/// A counter of a station, or another whole number.
+#[track_caller]
+pub fn number(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or_else(|| panic!("`{key}` is no whole number in {value}"))
+}
+
+/// A metric.
+#[track_caller]
+pub fn metric(results: &Value, key: &str) -> f64 {
+    results["medium"][key].as_f64().unwrap_or_else(|| panic!("`{key}` is no number in {}", results["medium"]))
+}
+
+/// A figure about the emulator itself.
+#[track_caller]
+pub fn emulator(results: &Value, key: &str) -> u64 {
+    number(&results["emulator"], key)
+}
+
+/// The stations.
+#[track_caller]
+pub fn stations(results: &Value) -> &[Value] {
+    results["stations"].as_array().expect("`stations` is a list")
+}
+
+/// One station.
+#[track_caller]
+pub fn station<'a>(results: &'a Value, name: &str) -> &'a Value {
+    let found = stations(results).iter().find(|station| station["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {results}"))
+}
+
+/// A counter summed over all stations.
+#[track_caller]
+pub fn sum(results: &Value, key: &str) -> u64 {
+    stations(results).iter().map(|station| number(station, key)).sum()
+}
+
+/// How much a counter of a station grew between two results.
+#[track_caller]
+pub fn grown(before: &Value, after: &Value, name: &str, key: &str) -> u64 {
+    number(station(after, name), key) - number(station(before, name), key)
+}
+
+/// Everything that must hold in any results, exactly.
+#[track_caller]
+pub fn check(results: &Value) {
+    check_schema(results);
+    for station in stations(results) {
+        check_conservation(station);
+        check_histogram(station);
+    }
+    check_medium(results);
+}
+
+/// One results schema serves every command: DESIGN.md, "Events".
+#[track_caller]
+fn check_schema(results: &Value) {
+    let keys: Vec<&str> = results.as_object().expect("an object").keys().map(String::as_str).collect();
+    for key in ["version", "config", "seed", "measured_bit_times", "medium", "stations", "emulator"] {
+        assert!(keys.contains(&key), "no `{key}` among {keys:?}");
+    }
+    assert_eq!(results["version"], 1);
+    for key in METRICS {
+        metric(results, key);
+    }
+    for station in stations(results) {
+        assert!(station["name"].is_string() && station["attached"].is_boolean(), "{station}");
+        COUNTERS.iter().for_each(|key| _ = number(station, key));
+    }
+    for key in ["deliveries", "lateness_p50_ns", "lateness_p99_ns", "late_arrivals", "ring_drops", "ports_lost"] {
+        emulator(results, key);
+    }
+}
+
+/// STANDARD.md, "Metrics".
+const METRICS: [&str; 9] = [
+    "utilization_frame",
+    "utilization_wire",
+    "utilization_total",
+    "utilization_payload",
+    "attempts_per_frame",
+    "discard_fraction",
+    "stations_per_collision",
+    "same_winner",
+    "fairness",
+];
+
+/// STANDARD.md, "Counters".
+const COUNTERS: [&str; 18] = [
+    "frames_transmitted_ok",
+    "single_collision_frames",
+    "multiple_collision_frames",
+    "deferred_transmissions",
+    "late_collisions",
+    "excessive_collisions",
+    "excessive_deferrals",
+    "octets_transmitted_ok",
+    "frames_received_ok",
+    "octets_received_ok",
+    "fcs_errors",
+    "alignment_errors",
+    "internal_mac_transmit_errors",
+    "queue_drops",
+    "collisions",
+    "fragments_received",
+    "attempts",
+    "queued",
+];
+
+/// offered + queued at the start = transmitted + discarded by cause + queued at the end (STANDARD.md).
+#[track_caller]
+fn check_conservation(station: &Value) {
+    let offered = number(station, "offered") + number(station, "queued_at_start");
+    let sent = number(station, "frames_transmitted_ok");
+    let causes = ["queue_drops", "excessive_collisions", "too_short", "too_long", "detached"];
+    let discarded: u64 = causes.iter().map(|cause| number(station, cause)).sum();
+    assert_eq!(offered, sent + discarded + number(station, "queued"), "{station}");
+}
+
+/// aCollisionFrames counts successful frames by their collisions, so its sum and those without a collision make all.
+#[track_caller]
+fn check_histogram(station: &Value) {
+    let list: Vec<u64> = station["collision_frames"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|count| count.as_u64().expect("whole"))
+        .collect();
+    assert_eq!(list.len(), 15, "{station}");
+    let sent = number(station, "frames_transmitted_ok");
+    let collided: u64 = list.iter().sum();
+    assert_eq!(list[0], number(station, "single_collision_frames"), "{station}");
+    assert_eq!(collided - list[0], number(station, "multiple_collision_frames"), "{station}");
+    assert!(collided <= sent, "{station}");
+    // Frames without a collision were deferred on their first attempt or were not.
+    assert!(number(station, "deferred_transmissions") <= sent - collided, "{station}");
+    // An attempt ends in success or collision; one may be under way at either end of the measurement.
+    let (attempts, ended) = (number(station, "attempts"), sent + number(station, "collisions"));
+    assert!(attempts.abs_diff(ended) <= 1, "{station}");
+}
+
+/// The medium's own figures are those of its stations.
+#[track_caller]
+fn check_medium(results: &Value) {
+    for n in 0..15 {
+        let of_stations: u64 =
+            stations(results).iter().map(|station| station["collision_frames"][n].as_u64().expect("whole")).sum();
+        assert_eq!(results["medium"]["collision_frames"][n], of_stations, "after {} collisions", n + 1);
+    }
+    let [frame, wire, total] =
+        ["utilization_frame", "utilization_wire", "utilization_total"].map(|key| metric(results, key));
+    assert!(metric(results, "utilization_payload") <= frame && frame <= wire && wire <= total, "{}", results["medium"]);
+    assert!(total <= 1.0, "more than the medium carries: {total}");
+    assert!((0.0..=1.0).contains(&metric(results, "fairness")), "{}", results["medium"]);
+}
