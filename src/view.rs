@@ -209,9 +209,8 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration) -> St
     let queued: Vec<String> = results.stations.iter().take(8).map(|station| station.queued.to_string()).collect();
     let more = if results.stations.len() > queued.len() { " …" } else { "" };
     format!(
-        "{:>5.1}/{:.0} s [{bar}] {:>3.0} %  {} frames  {} collisions  {:.2} attempts/frame  queued {}{more}",
+        "{:>5.1}/{duration:?} [{bar}] {:>3.0} %  {} frames  {} collisions  {:.2} attempts/frame  queued {}{more}",
         elapsed.as_secs_f64(),
-        duration.as_secs_f64(),
         100.0 * used,
         group(sum("frames_transmitted_ok")),
         group(results.medium.collision_episodes),

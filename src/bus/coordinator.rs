@@ -26,8 +26,9 @@ use std::time::Duration;
 /// Frames shorter than this, without FCS, go out padded (802.3, 4.2.3.3).
 const MIN_OCTETS: usize = 60;
 const FCS: u32 = 4;
-/// A sleep ends about this late, so the last bit before a delivery is spent spinning.
-const SPIN: u64 = 25_000;
+/// A sleep ends late, so the last bit before a delivery is spent spinning: as long as sleeps are late, within bounds.
+const SHORTEST_SPIN: u64 = 10_000;
+const LONGEST_SPIN: u64 = 80_000;
 /// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
 const HOUSEKEEPING: u64 = 50_000_000;
 /// The longest guard window; two senders' stamps are in order within 2 us unless one was preempted.
@@ -86,6 +87,8 @@ pub struct Coordinator {
     engine_slack: u64,
     /// Sleeping until then would be too late.
     spin_for_engine: bool,
+    /// How long to spin before a delivery.
+    spin: u64,
     ports: Ports,
     receiver: Receiver,
     sender: Sender,
@@ -140,8 +143,9 @@ impl Coordinator {
             timeline,
             clocks,
             guard: LONGEST_GUARD.min(notice / 2),
-            engine_slack: notice.saturating_sub(SPIN).max(LONGEST_GUARD.min(notice / 2)),
-            spin_for_engine: notice < LONGEST_GUARD + SPIN,
+            engine_slack: notice.saturating_sub(SHORTEST_SPIN + LONGEST_GUARD).max(LONGEST_GUARD.min(notice / 2)),
+            spin_for_engine: notice < LONGEST_GUARD + SHORTEST_SPIN,
+            spin: SHORTEST_SPIN,
             ports,
             receiver,
             sender,
@@ -383,10 +387,10 @@ impl Coordinator {
         let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
         let engine = engine.map(|instant| self.timeline.nanos(instant) + self.engine_slack);
         let spin_until = if self.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
-        let wake = [delivery.map(|due| due.saturating_sub(SPIN)), engine, Some(self.next_housekeeping)];
+        let wake = [delivery.map(|due| due.saturating_sub(self.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
-        if let Some(until) = spin_until.filter(|&until| until <= now + SPIN) {
+        if let Some(until) = spin_until.filter(|&until| until <= now + self.spin) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();
             }
@@ -395,6 +399,11 @@ impl Coordinator {
         if wake > now {
             let timeout = Duration::from_nanos(wake - now);
             let tokens: Vec<u64> = self.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+            if tokens.is_empty() {
+                // Follows twice the usual lateness, a sixteenth of the way each time.
+                let wanted = (2 * monotonic_nanos().saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
+                self.spin = (self.spin * 15 + wanted) / 16;
+            }
             if tokens.contains(&MONITOR) {
                 self.watch_links()?;
             }

@@ -87,11 +87,21 @@ pub(crate) struct Bus {
     /// Stations that are told when a signal begins or ends at their place.
     listeners: Vec<StationId>,
     episodes: u64,
+    /// Stations that sent, and up to when carrier at their place is known not to have paused since.
+    spoke: Vec<(StationId, BitInstant)>,
 }
 
 impl Bus {
     pub fn new(topology: Topology, memory: BitTimes) -> Bus {
-        Bus { topology, transmissions: VecDeque::new(), first: 0, memory, listeners: Vec::new(), episodes: 0 }
+        Bus {
+            topology,
+            transmissions: VecDeque::new(),
+            first: 0,
+            memory,
+            listeners: Vec::new(),
+            episodes: 0,
+            spoke: Vec::new(),
+        }
     }
 
     pub fn topology(&self) -> &Topology {
@@ -134,6 +144,8 @@ impl Bus {
         let transmission = &mut self.transmissions[(id.0 - first) as usize];
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
         let source = transmission.source();
+        self.spoke.retain(|&(station, _)| station != source);
+        self.spoke.push((source, now));
         let mut hear = |place| agenda.push(Due::signal_end(now + topology.distance(source, place), place, id));
         let everyone = match transmission.destination {
             Destination::All => {
@@ -181,6 +193,8 @@ impl Bus {
     /// Carrier at `place` that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
+        let spoke = self.spoke.iter().filter(|(station, _)| *station == place);
+        into.extend(spoke.map(|&(_, end)| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
         into.extend(self.transmissions.iter().filter_map(|transmission| {
             let distance = self.topology.distance(transmission.source(), place);
             let begin = transmission.begin + distance;
@@ -198,11 +212,11 @@ impl Bus {
         })
     }
 
-    /// Nothing sounds at `place` once the signals that end at `now` have ended and before others begin.
+    /// Nothing sounds at `place` from `now` on: no signal goes on, and none begins just as the last one ends.
     pub fn silent(&self, place: StationId, now: BitInstant) -> bool {
         self.transmissions.iter().all(|transmission| {
             let distance = self.topology.distance(transmission.source(), place);
-            transmission.begin + distance >= now || transmission.known_end().is_some_and(|end| end + distance <= now)
+            transmission.begin + distance > now || transmission.known_end().is_some_and(|end| end + distance <= now)
         })
     }
 
@@ -242,8 +256,8 @@ impl Bus {
     /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
     pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
         let met: Vec<TransmissionId> = self.signals_of_others(place, now).chain([id]).collect();
-        let known = met.iter().filter_map(|&one| self.get(one).episode).min();
-        let episode = known.unwrap_or_else(|| {
+        let met_before = met.iter().filter_map(|&one| self.get(one).episode).min();
+        let episode = self.get(id).episode.or(met_before).unwrap_or_else(|| {
             self.episodes += 1;
             self.episodes
         });
@@ -255,15 +269,52 @@ impl Bus {
 
     /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
     fn retire(&mut self, now: BitInstant) {
-        while let Some(oldest) = self.transmissions.front() {
-            let Some(end) = oldest.known_end() else { return };
-            let over = end + self.topology.farthest(oldest.source()) + self.memory;
-            let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
-            if over > unfinished.map_or(now, |other| other.begin) {
-                return;
-            }
+        if self.oldest_is_over(now) {
+            self.remember_who_spoke(now);
+        }
+        while self.oldest_is_over(now) {
             self.transmissions.pop_front();
             self.first += 1;
+        }
+    }
+
+    fn oldest_is_over(&self, now: BitInstant) -> bool {
+        let Some(oldest) = self.transmissions.front() else { return false };
+        let Some(end) = oldest.known_end() else { return false };
+        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
+        let over = end + self.topology.farthest(oldest.source()) + self.memory;
+        over <= unfinished.map_or(now, |other| other.begin)
+    }
+
+    /// Follows the carrier at the place of each station that spoke, as long as it does not pause.
+    ///
+    /// `wasTransmitting` of 4.2.8 holds to the end of the busy period, however many signals it has.
+    fn remember_who_spoke(&mut self, now: BitInstant) {
+        let mut spoke = std::mem::take(&mut self.spoke);
+        spoke.retain_mut(|(place, end)| {
+            let goes_on = self.follow(*place, end);
+            goes_on || *end + self.memory > now
+        });
+        self.spoke = spoke;
+    }
+
+    /// Moves `end`, up to which carrier at `place` lasts, to the end of all signals that leave no pause; whether one
+    /// of them has no known end yet.
+    fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
+        loop {
+            let (so_far, mut goes_on) = (*end, false);
+            for other in &self.transmissions {
+                let distance = self.topology.distance(other.source(), place);
+                if other.begin + distance <= so_far {
+                    match other.known_end() {
+                        Some(known) => *end = (*end).max(known + distance),
+                        None => goes_on = true,
+                    }
+                }
+            }
+            if *end == so_far {
+                return goes_on;
+            }
         }
     }
 

@@ -175,7 +175,7 @@ impl Deferring {
     /// Works out what Deference would be if it had watched all along.
     ///
     /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
-    /// stretch of carrier can matter.
+    /// stretch of carrier can matter. Signals that touch leave no bit of silence: one stretch.
     fn from_history(history: &[Carrier], now: BitInstant, view: View, parameters: &Parameters) -> Deferring {
         let mut stretch: Option<Carrier> = None;
         // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
@@ -183,7 +183,7 @@ impl Deferring {
         for &carrier in history {
             stretch = Some(match stretch {
                 Some(so_far) => match so_far.end {
-                    Some(end) if carrier.begin >= end => {
+                    Some(end) if carrier.begin > end => {
                         let gap_end = end + parameters.inter_packet_gap;
                         let restarts = !so_far.own && carrier.begin < end + parameters.inter_packet_gap_part_1;
                         unstoppable = (!restarts && carrier.begin < gap_end).then_some(gap_end);
@@ -364,15 +364,15 @@ impl Medium {
         self.emit(station, frame, Kind::JamEnd { attempt });
         self.end_transmission(station, false);
         let this = self.station_mut(station);
-        if !this.attached {
-            return self.abandon(station);
-        }
         let word = this.generator.next_u64();
         let Some(slots) = this.backoff.collide(word) else {
             self.emit(station, frame, Kind::Discarded { cause: Cause::ExcessiveCollisions, attempts: attempt });
             self.release(frame);
             return self.next_frame(station);
         };
+        if !this.attached {
+            return self.abandon(station);
+        }
         this.transmit = Transmit::BackingOff;
         self.set_timer(station, now + slot_time * slots);
         self.emit(station, frame, Kind::Backoff { attempt, slots });

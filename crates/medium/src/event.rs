@@ -36,7 +36,7 @@ pub enum Kind {
     Attempt {
         /// Which attempt, from 1.
         attempt: u32,
-        /// This frame waited longer than maxDeferTime, for the first time.
+        /// This one wait was longer than maxDeferTime, the first such of the frame (802.3, 4.2.8 DeferTest).
         excessive_deferral: bool,
     },
     /// The station detected a collision while it sent.
@@ -45,7 +45,8 @@ pub enum Kind {
         attempt: u32,
         /// Later than slotTime after the first bit of the preamble.
         late: bool,
-        /// Which overlap on the medium, from 1; all its parties name the same one.
+        /// Which overlap on the medium, from 1. Its parties name the same one; two overlaps that meet only later
+        /// keep their numbers.
         episode: u64,
     },
     /// Preamble and jam were sent to the end.
@@ -85,12 +86,12 @@ pub enum Kind {
         /// Padded length, from destination address to FCS.
         size: Octets,
     },
-    /// The addressed station heard the frame cut short below minFrameSize.
+    /// The addressed station, which did not send, heard the frame cut short below minFrameSize.
     Fragment {
         /// Bits after preamble and SFD.
         bits: BitTimes,
     },
-    /// The addressed station heard a long enough frame with a bad FCS.
+    /// The addressed station heard a long enough frame with a bad FCS; one that sent meanwhile, only if it was whole.
     Damaged {
         /// Bits after preamble and SFD.
         bits: BitTimes,

@@ -8,7 +8,7 @@ use crate::bus::{Bus, Carrier, TransmissionId};
 use crate::config::{Config, ConfigError};
 use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::event::{Cause, Event, Kind};
-use crate::frame::{Frame, FrameId, HEADER_AND_FCS, Queued, StationId};
+use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, Queued, StationId};
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -24,7 +24,8 @@ pub enum Input {
         /// The frame.
         frame: Frame,
     },
-    /// The station is taken off: what it sends now ends as it would, the rest is discarded, and it hears nothing.
+    /// The station is taken off: an attempt under way ends as it would, every other frame is discarded then or at once,
+    /// and it receives nothing whose last bit comes while it is off.
     Detach {
         /// Which one.
         station: StationId,
@@ -115,7 +116,7 @@ impl Medium {
     /// Takes one input at `now`.
     ///
     /// # Panics
-    /// If `now` is before [`Medium::now`], or the station does not exist: the caller's mistake.
+    /// If `now` is before [`Medium::now`], or a station, as sender or destination, does not exist: the caller's mistake.
     pub fn handle_input(&mut self, now: BitInstant, input: Input) {
         assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
         match input {
@@ -176,7 +177,7 @@ impl Medium {
 
     /// Counts from zero again; what is queued or on its way stays.
     pub fn restart_tally(&mut self) {
-        self.tally = Tally::new(self.stations.len());
+        self.tally.restart();
     }
 
     /// The name that the next frame offered by `station` will have.
@@ -237,6 +238,9 @@ impl Medium {
 
     fn offer(&mut self, station: StationId, frame: Frame) {
         let now = self.instant;
+        if let Destination::Station(addressee) = frame.destination {
+            assert!(addressee.index() < self.stations.len(), "a frame for {addressee}, which does not exist");
+        }
         let parameters = &self.config.parameters;
         let longest = parameters.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
         let size = Octets::new(frame.size.get().max(parameters.min_frame_size.get()));

@@ -43,7 +43,7 @@ counters! {
     excessive_collisions,
     /// aFramesWithExcessiveDeferral.
     excessive_deferrals,
-    /// aFramesLostDueToIntMACXmitError: too short or too long to be sent, or offered to a MAC that was detached.
+    /// aFramesLostDueToIntMACXmitError: too short or too long to be sent, or lost because the MAC was detached.
     internal_mac_transmit_errors,
     /// Discarded because the host's frame had no whole header.
     too_short,
@@ -115,6 +115,13 @@ impl Tally {
     /// Nothing has happened yet on a medium with `stations` stations.
     pub fn new(stations: usize) -> Tally {
         Tally { stations: vec![Counters::default(); stations], medium: MediumTally::default() }
+    }
+
+    /// Counts from zero again. A collision that goes on is not counted a second time.
+    pub fn restart(&mut self) {
+        let last_episode = self.medium.last_episode;
+        *self = Tally::new(self.stations.len());
+        self.medium.last_episode = last_episode;
     }
 
     /// One station's counters.
