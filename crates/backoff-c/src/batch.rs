@@ -31,17 +31,14 @@ pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usi
     }
     // SAFETY: by the contract above, there are `count` stations and nobody else uses them.
     let stations = unsafe { core::slice::from_raw_parts_mut(stations, count) };
-    if stations.iter().any(|station| station.frame().is_none()) {
+    if !stations.iter().all(Backoff::is_initialised) {
         return Status::NotInitialised;
     }
     for (index, station) in stations.iter_mut().enumerate() {
         let word = station.next_word();
-        if let Some(mut frame) = station.frame() {
-            let delay = frame.collide(word).unwrap_or(BACKOFF_DISCARDED);
-            station.attempts = frame.attempts();
-            // SAFETY: by the contract above, there is room for `count` delays, apart from the stations.
-            unsafe { slots.add(index).write(delay) };
-        }
+        let delay = station.collide(word).unwrap_or(BACKOFF_DISCARDED);
+        // SAFETY: by the contract above, there is room for `count` delays, apart from the stations.
+        unsafe { slots.add(index).write(delay) };
     }
     Status::Ok
 }

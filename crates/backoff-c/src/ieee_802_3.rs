@@ -197,17 +197,18 @@ unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, word: impl FnOnce(&mut
     if slots.is_null() {
         return Status::NullPointer;
     }
-    let Some(mut frame) = backoff.frame() else {
+    if !backoff.is_initialised() {
         return Status::NotInitialised;
-    };
-    let delay = frame.collide(word(backoff));
-    backoff.attempts = frame.attempts();
-    let Some(delay) = delay else {
-        return Status::Discarded;
-    };
-    // SAFETY: by the contract above, a `slots` that is not NULL is valid for writes and unshared.
-    unsafe { slots.write(delay) };
-    Status::Ok
+    }
+    let word = word(backoff);
+    match backoff.collide(word) {
+        Some(delay) => {
+            // SAFETY: by the contract above, a `slots` that is not NULL is valid for writes and unshared.
+            unsafe { slots.write(delay) };
+            Status::Ok
+        }
+        None => Status::Discarded,
+    }
 }
 
 impl Backoff {
@@ -216,6 +217,26 @@ impl Backoff {
         let attempt_limit = NonZeroU32::new(self.attempt_limit)?;
         let limits = Limits::IEEE_802_3.with_attempt_limit(attempt_limit).with_backoff_limit(self.backoff_limit);
         Some(backoff_core::Backoff::after(limits, self.attempts))
+    }
+
+    /// The core's collision. `None` discards the frame, and stands for a state that is not initialised too.
+    ///
+    /// The discard is asked for first: then the core has nothing to clamp between one count and the next.
+    #[inline]
+    pub(crate) fn collide(&mut self, word: u64) -> Option<u64> {
+        if self.attempts >= self.attempt_limit.wrapping_sub(1) {
+            self.attempts = self.attempt_limit;
+            return None;
+        }
+        let mut frame = self.frame()?;
+        let delay = frame.collide(word);
+        self.attempts = frame.attempts();
+        delay
+    }
+
+    /// Whether `backoff_init` has been here.
+    pub(crate) const fn is_initialised(&self) -> bool {
+        self.attempt_limit != 0
     }
 
     /// The next word of the built-in generator.

@@ -1,0 +1,52 @@
+//! The slot schedule: one expire and one insert, with N values pending all the time.
+
+use std::hint::black_box;
+
+use backoff::{Generator, Schedule};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// How many values at least expire in one iteration.
+const TURNS: u64 = 4096;
+
+fn schedule(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("schedule");
+    for delay_bits in [10, 20] {
+        for pending in [1_000_u64, 100_000, 1_000_000] {
+            let mut generator = Generator::stream(1, 2);
+            let mut schedule = Schedule::starting_at(0);
+            let delay = |generator: &mut Generator| 1 + (generator.next_u64() >> (64 - delay_bits));
+            for value in 0..pending {
+                schedule.insert(delay(&mut generator), value as u32);
+            }
+            let mut due = Vec::new();
+            // Past the first turn of every bucket, so that none has to grow.
+            turn(&mut schedule, &mut due, 4 * pending.max(1 << 14), |_| delay(&mut generator));
+            group.throughput(Throughput::Elements(TURNS));
+            group.bench_function(format!("delays below 2^{delay_bits}, {pending} pending"), |bencher| {
+                bencher.iter_custom(|iterations| {
+                    let start = std::time::Instant::now();
+                    let done = turn(&mut schedule, &mut due, iterations * TURNS, |_| delay(&mut generator));
+                    start.elapsed().mul_f64((iterations * TURNS) as f64 / done as f64)
+                });
+            });
+            assert_eq!(schedule.len() as u64, pending);
+        }
+    }
+}
+
+/// Expires slot after slot and puts each value back, until that many have expired; gives how many have.
+fn turn(schedule: &mut Schedule<u32>, due: &mut Vec<u32>, values: u64, mut delay: impl FnMut(u32) -> u64) -> u64 {
+    let mut done = 0;
+    while done < values {
+        due.clear();
+        let slot = schedule.expire_next(u64::MAX, |_, value| due.push(value)).expect("never empty");
+        for &value in &*due {
+            black_box(schedule.insert(slot + delay(value), value));
+        }
+        done += due.len() as u64;
+    }
+    done
+}
+
+criterion_group!(schedules, schedule);
+criterion_main!(schedules);

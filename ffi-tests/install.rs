@@ -1,0 +1,141 @@
+//! An installed copy in a prefix of its own: found by pkg-config and by CMake, used by a program that knows nothing but
+//! the header, moved by DESTDIR, and removed again.
+
+mod harness;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use harness::{LIBRARY, ROOT, is_there, run};
+
+/// Written from the header alone.
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <backoff.h>
+
+int main(void)
+{
+    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    struct backoff_retry retry;
+    uint64_t delay, total = 0;
+    int delays = 0;
+    policy.kind = BACKOFF_KIND_SIP_TIMER_A;
+    if (backoff_retry_init(&retry, 1, 2, 0) != BACKOFF_STATUS_OK)
+        return 1;
+    while (backoff_retry_fail(&retry, &policy, total, 0, &delay) == BACKOFF_STATUS_OK) {
+        total += delay;
+        delays++;
+    }
+    printf("%d delays, %llu ms, version %s\n", delays, (unsigned long long)(total / 1000000), backoff_version_text());
+    return 0;
+}
+"#;
+
+const ANSWER: &str = "6 delays, 31500 ms, version 0.1.0\n";
+
+/// A folder with the program, and a prefix with an installed copy, made once for all tests.
+static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the target folder is writable");
+    fs::write(folder.join("program.c"), PROGRAM).expect("the folder is writable");
+    install(&folder, &[], "");
+    folder
+});
+
+/// Runs the install script with that prefix; the library is built already.
+fn install(prefix: &Path, arguments: &[&str], destdir: &str) {
+    let mut script = Command::new(Path::new(ROOT).join("crates/backoff-c/install.sh"));
+    script.arg("--prefix").arg(prefix).args(arguments);
+    script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
+    run(script.env("DESTDIR", destdir).env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_BUILD_TARGET"));
+}
+
+fn pkg_config(arguments: &[&str]) -> Vec<String> {
+    let mut command = Command::new("pkg-config");
+    let flags = run(command.env("PKG_CONFIG_PATH", INSTALLED.join("lib/pkgconfig")).args(arguments).arg("backoff"));
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The sentence that says when the library is done: this line, and nothing else read.
+#[test]
+fn pkg_config_finds_the_installed_copy() {
+    if !is_there("pkg-config") {
+        return;
+    }
+    let program = INSTALLED.join("by_pkg_config");
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]).arg(INSTALLED.join("program.c"));
+    run(compiler.args(pkg_config(&["--cflags", "--libs"])).arg("-o").arg(&program));
+    assert_eq!(run(Command::new(&program).env("LD_LIBRARY_PATH", INSTALLED.join("lib"))), ANSWER);
+    assert_eq!(pkg_config(&["--modversion"]), ["0.1.0"]);
+}
+
+#[test]
+fn cmake_finds_the_installed_copy() {
+    if !is_there("cmake") {
+        return;
+    }
+    let folder = INSTALLED.join("by_cmake");
+    fs::create_dir_all(&folder).expect("the folder is writable");
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.1 REQUIRED)\n\
+        add_executable(shared ../program.c)\ntarget_link_libraries(shared backoff::backoff)\n\
+        add_executable(static ../program.c)\ntarget_link_libraries(static backoff::backoff-static)\n";
+    fs::write(folder.join("CMakeLists.txt"), lists).expect("the folder is writable");
+    let build = folder.join("build");
+    let prefix = format!("-DCMAKE_PREFIX_PATH={}", INSTALLED.display());
+    run(Command::new("cmake").arg("-S").arg(&folder).arg("-B").arg(&build).arg(prefix));
+    run(Command::new("cmake").arg("--build").arg(&build));
+    for program in ["shared", "static"] {
+        assert_eq!(run(&mut Command::new(build.join(program))), ANSWER, "{program}");
+    }
+}
+
+/// What was installed, by its names; the links lead from the name of the linker to the soname to the file.
+#[test]
+fn everything_is_where_it_belongs() {
+    for file in ["include/backoff.h", "lib/libbackoff.a", "lib/pkgconfig/backoff.pc"] {
+        assert!(INSTALLED.join(file).is_file(), "{file}");
+    }
+    let link = |name: &str| fs::read_link(INSTALLED.join("lib").join(name)).expect("it is a link");
+    assert_eq!(link("libbackoff.so"), Path::new("libbackoff.so.0"));
+    assert_eq!(link("libbackoff.so.0"), Path::new("libbackoff.so.0.1.0"));
+}
+
+/// Each function of the header has a page, and the pages are clean for the formatter.
+#[test]
+fn every_function_has_a_man_page() {
+    let header = fs::read_to_string(Path::new(ROOT).join("include/backoff.h")).expect("the header is checked in");
+    let starts = header.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()));
+    let names = starts.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    let mut names: Vec<&str> = names.collect();
+    assert!(names.len() > 20, "{names:?}");
+    names.push("backoff");
+    for name in names {
+        let page = INSTALLED.join(format!("share/man/man3/{name}.3"));
+        assert!(page.is_file(), "{name} has no page");
+        if is_there("groff") {
+            let output =
+                Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(&page).output().expect("groff runs");
+            let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(complaints.is_empty(), "{name}: {complaints}");
+            assert!(text.contains(name), "{name}: {text}");
+        }
+    }
+}
+
+/// DESTDIR comes before every path and into none; what was installed can be removed.
+#[test]
+fn destdir_stages_and_uninstall_removes() {
+    let stage = tempfile::tempdir().expect("there is room for a stage");
+    let destdir = stage.path().display().to_string();
+    install(Path::new("/usr"), &["--libdir", "/usr/lib/triplet"], &destdir);
+    let pc = fs::read_to_string(stage.path().join("usr/lib/triplet/pkgconfig/backoff.pc")).expect("it is staged");
+    assert!(pc.contains("libdir=/usr/lib/triplet\n") && !pc.contains(&destdir), "{pc}");
+    install(Path::new("/usr"), &["--libdir", "/usr/lib/triplet", "--uninstall"], &destdir);
+    let left = run(Command::new("find").arg(stage.path()).args(["-type", "f", "-o", "-type", "l"]));
+    assert!(left.is_empty(), "{left}");
+}
