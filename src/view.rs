@@ -94,8 +94,14 @@ fn stations(results: &Results) -> String {
     let queued_before: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
     let before = if queued_before > 0 { format!(" + {} queued before", group(queued_before)) } else { String::new() };
     let table = plain_table(STATION_COLUMNS, rows);
+    let causes = [("too short", "too_short"), ("too long", "too_long"), ("station off the medium", "detached")];
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let other = causes.map(|(name, counter)| (name, sum(counter)));
+    let other: Vec<String> =
+        other.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {}", group(*count))).collect();
+    let other = if other.is_empty() { String::new() } else { format!("  other: {}\n", other.join(", ")) };
     format!(
-        "{table}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
+        "{table}{other}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
     )
 }
 
