@@ -7,8 +7,7 @@
 //! ```
 //! A moment is one key of that order; the engine's place in time is a moment, not just an instant.
 
-use crate::bus::TransmissionId;
-use crate::frame::StationId;
+use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -8,24 +8,10 @@
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
 use crate::agenda::{Agenda, Due};
-use crate::frame::{Destination, FrameId, StationId};
+use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
-
-/// Counts transmissions on the bus, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct TransmissionId(u64);
-
-impl TransmissionId {
-    pub fn new(number: u64) -> TransmissionId {
-        TransmissionId(number)
-    }
-
-    pub fn get(self) -> u64 {
-        self.0
-    }
-}
 
 /// How a transmission goes on, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,17 +96,17 @@ impl Bus {
 
     /// The transmission `id`, which has not been retired.
     pub fn get(&self, id: TransmissionId) -> &Transmission {
-        &self.transmissions[(id.0 - self.first) as usize]
+        &self.transmissions[(id.get() - self.first) as usize]
     }
 
     pub fn get_mut(&mut self, id: TransmissionId) -> &mut Transmission {
-        &mut self.transmissions[(id.0 - self.first) as usize]
+        &mut self.transmissions[(id.get() - self.first) as usize]
     }
 
     /// A station starts to send at `now`. Whoever listens will hear it when it gets there.
     pub fn begin(&mut self, now: BitInstant, transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
         self.retire(now);
-        let id = TransmissionId(self.first + self.transmissions.len() as u64);
+        let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
         let source = transmission.source();
         for &place in self.listeners.iter().filter(|&&place| place != source) {
             agenda.push(Due::signal_begin(now + self.topology.distance(source, place), place, id));
@@ -141,7 +127,7 @@ impl Bus {
     /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
     pub fn end(&mut self, now: BitInstant, id: TransmissionId, whole: bool, agenda: &mut Agenda) {
         let (first, topology, stations) = (self.first, &self.topology, self.topology.stations());
-        let transmission = &mut self.transmissions[(id.0 - first) as usize];
+        let transmission = &mut self.transmissions[(id.get() - first) as usize];
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
         let source = transmission.source();
         self.spoke.retain(|&(station, _)| station != source);
@@ -172,7 +158,7 @@ impl Bus {
         }
         self.listeners.push(place);
         for (number, other) in (self.first..).zip(&self.transmissions) {
-            let (id, distance) = (TransmissionId(number), self.topology.distance(other.source(), place));
+            let (id, distance) = (TransmissionId::new(number), self.topology.distance(other.source(), place));
             if other.begin + distance >= now && other.source() != place {
                 agenda.push(Due::signal_begin(other.begin + distance, place, id));
             }
@@ -208,7 +194,7 @@ impl Bus {
     pub fn signals_of_others(&self, place: StationId, now: BitInstant) -> impl Iterator<Item = TransmissionId> {
         (self.first..).zip(&self.transmissions).filter_map(move |(number, other)| {
             let sounds = other.source() != place && self.may_still_sound(other, place, now);
-            sounds.then_some(TransmissionId(number))
+            sounds.then_some(TransmissionId::new(number))
         })
     }
 
@@ -231,7 +217,7 @@ impl Bus {
     }
 
     fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
-        (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.0).map(|(_, other)| other)
+        (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
     }
 
     fn overlap_at(&self, place: StationId, one: &Transmission, other: &Transmission) -> bool {

@@ -30,6 +30,20 @@ impl fmt::Display for StationId {
     }
 }
 
+/// Counts transmissions on the bus, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TransmissionId(u64);
+
+impl TransmissionId {
+    pub fn new(number: u64) -> TransmissionId {
+        TransmissionId(number)
+    }
+
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
 /// A frame's name: the station that offered it, and which of that station's frames it is, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId {

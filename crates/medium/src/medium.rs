@@ -4,11 +4,11 @@
 //! signal in `bus`, what an addressee makes of it in `receive`.
 
 use crate::agenda::{Agenda, Due, Phase};
-use crate::bus::{Bus, Carrier, TransmissionId};
+use crate::bus::{Bus, Carrier};
 use crate::config::{Config, ConfigError};
 use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::event::{Cause, Event, Kind};
-use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, Queued, StationId};
+use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, Queued, StationId, TransmissionId};
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};

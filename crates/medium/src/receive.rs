@@ -7,9 +7,9 @@
 //! ```
 
 use crate::agenda::Due;
-use crate::bus::{Course, TransmissionId};
+use crate::bus::Course;
 use crate::event::Kind;
-use crate::frame::{Destination, PREAMBLE_AND_SFD, StationId};
+use crate::frame::{Destination, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::medium::{Medium, Output};
 use crate::time::BitTimes;
 

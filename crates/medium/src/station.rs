@@ -1,9 +1,8 @@
 //! A station's MAC: its transmit queue, its two machines, and what they remember of the frame at the head.
 
-use crate::bus::TransmissionId;
 use crate::config::Config;
 use crate::csma_cd::{Deference, Transmit};
-use crate::frame::{FrameId, Queued, StationId};
+use crate::frame::{FrameId, Queued, StationId, TransmissionId};
 use crate::time::BitInstant;
 use backoff::{Backoff, Generator, Limits};
 use std::collections::VecDeque;
