@@ -52,17 +52,18 @@ fn policies(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(DECISIONS));
     let mut generator = Generator::stream(1, 1);
     const FULL: Policy = Policy::full_jitter(BASE, CEILING);
-    let mut failures = 0;
     group.bench_function("full jitter, u64 ns, constant policy", |bencher| {
+        let mut failures = 0;
         bencher.iter(|| {
             repeat(|| {
-                failures = (failures % 12) + 1;
+                failures = if failures == 16 { 1 } else { failures + 1 };
                 FULL.law(failures).map_or(0, |law| law.draw_ns(&mut generator))
             })
         });
     });
     let laws: Vec<_> = (1..=16).filter_map(|failures| FULL.law(failures)).collect();
     group.bench_function("full jitter, u64 ns, law at hand", |bencher| {
+        let mut failures = 0_u64;
         bencher.iter(|| {
             repeat(|| {
                 failures = (failures + 1) % 16;

@@ -40,7 +40,7 @@ impl Growth {
     }
 
     /// The delay after failure number `failures`, which is at least 1.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn after(self, failures: u64) -> u64 {
         let steps = failures.saturating_sub(1);
         match self {
@@ -85,6 +85,10 @@ const fn fibonacci(n: u64) -> u64 {
 const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 {
     if numerator <= denominator {
         return base;
+    }
+    // 1.5^110 is beyond 2^64.
+    if steps >= 110 && numerator as u64 * 2 >= denominator as u64 * 3 {
+        return u64::MAX;
     }
     if steps <= 64
         && let (Some(up), Some(down)) =

@@ -26,22 +26,26 @@ enum Kind {
 
 impl Law {
     /// Always `value`.
+    #[inline]
     pub(crate) const fn always(value: u64) -> Law {
         Law(Kind::Uniform { first: value, step: 1, top: 0 })
     }
 
     /// Every value from `first` to `last`; `last` alone where it is below `first`.
+    #[inline]
     pub(crate) const fn between(first: u64, last: u64) -> Law {
         let first = if first < last { first } else { last };
         Law(Kind::Uniform { first, step: 1, top: last - first })
     }
 
     /// `first` and up to `top` steps more, as many of them as fit `u64`.
+    #[inline]
     pub(crate) const fn steps(first: u64, step: u64, top: u64) -> Law {
         Law(Kind::Uniform { first, step, top: fitting(u64::MAX - first, step, top) })
     }
 
     /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0.
+    #[inline]
     pub(crate) const fn geometric(step: u64, slots: u32) -> Law {
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
@@ -50,11 +54,14 @@ impl Law {
     ///
     /// What is counted in steps stays on them as long as one step fits below the cap. A geometric law is cut: what
     /// remains keeps its proportions.
+    #[inline]
     pub(crate) const fn capped(self, cap: u64) -> Law {
         let longest = self.longest_ns();
-        if longest <= cap {
-            return self;
-        }
+        if longest <= cap { self } else { self.moved_down(longest, cap) }
+    }
+
+    /// The law, which ends at `longest`, moved down until it ends at `cap`.
+    const fn moved_down(self, longest: u64, cap: u64) -> Law {
         Law(match self.0 {
             Kind::Uniform { first, step, top } if first >= longest - cap => {
                 Kind::Uniform { first: first - (longest - cap), step, top }
@@ -70,6 +77,7 @@ impl Law {
     /// The law moved up until it starts at `hint`; itself where it starts later.
     ///
     /// What would pass `u64::MAX` nanoseconds, 584 years, is that long.
+    #[inline]
     pub const fn not_before_ns(self, hint: u64) -> Raised {
         Raised { law: self, by: hint.saturating_sub(self.shortest_ns()) }
     }
@@ -160,6 +168,7 @@ impl Raised {
 }
 
 /// How many of `top` steps fit into `room`.
+#[inline]
 const fn fitting(room: u64, step: u64, top: u64) -> u64 {
     let fit = match room.checked_div(step) {
         Some(fit) => fit,

@@ -134,6 +134,7 @@ impl Policy {
     pub const POLLING: Policy = Policy::exponential(DEFAULT_BASE);
 
     /// base · 2^(n−1), no jitter.
+    #[inline]
     pub const fn exponential(base: Duration) -> Policy {
         Policy::timed(Growth::exponential(or_default(nanos(base), nanos(DEFAULT_BASE)), 200))
     }
@@ -141,11 +142,13 @@ impl Policy {
     /// Exponential with full jitter: uniform in [0, min(ceiling, base · 2^(n−1))].
     ///
     /// Source: AWS Architecture Blog, "Exponential Backoff and Jitter", 2015, which calls the ceiling cap.
+    #[inline]
     pub const fn full_jitter(base: Duration, ceiling: Duration) -> Policy {
         Policy::exponential(base).with_ceiling(ceiling).with_jitter(Jitter::Full)
     }
 
     /// Exponential with equal jitter: d/2 + [0, d/2] with d = min(ceiling, base · 2^(n−1)). Source: as full jitter.
+    #[inline]
     pub const fn equal_jitter(base: Duration, ceiling: Duration) -> Policy {
         Policy::exponential(base).with_ceiling(ceiling).with_jitter(Jitter::Equal)
     }
@@ -154,22 +157,26 @@ impl Policy {
     ///
     /// Source: as full jitter. There the draw is cut at the cap, so that most delays become the cap itself; here the
     /// range ends at the cap and keeps its spread.
+    #[inline]
     pub const fn decorrelated_jitter(base: Duration, cap: Duration) -> Policy {
         Policy::exponential(base).with_cap(cap).with_jitter(Jitter::Decorrelated)
     }
 
     /// Always `delay`.
+    #[inline]
     pub const fn constant(delay: Duration) -> Policy {
         Policy::linear(delay, Duration::ZERO)
     }
 
     /// base, base + increment, base + 2 · increment …; with an increment of 0 it is constant.
+    #[inline]
     pub const fn linear(base: Duration, increment: Duration) -> Policy {
         let base = or_default(nanos(base), nanos(DEFAULT_BASE));
         Policy::timed(Growth::Linear { base, increment: nanos(increment) })
     }
 
     /// base · F(n): base times 1, 1, 2, 3, 5, 8 …
+    #[inline]
     pub const fn fibonacci(base: Duration) -> Policy {
         Policy::timed(Growth::Fibonacci { base: or_default(nanos(base), nanos(DEFAULT_BASE)) })
     }
@@ -177,6 +184,7 @@ impl Policy {
     /// Generalised exponential backoff in slots: r slots, r uniform in 0 ≤ r < base^min(n, limit).
     ///
     /// A base of 0 or 1 would never wait: it counts as 2. A limit of 0 counts as 10.
+    #[inline]
     pub const fn slot_exponential(slot: Duration, base: u32, limit: u32) -> Policy {
         let base = if base < 2 { 2 } else { base };
         Policy::slotted(Choice::Exponential { base, limit: if limit == 0 { 10 } else { limit } }, slot)
@@ -224,6 +232,7 @@ impl Policy {
     ///
     /// Source: Abramson 1970, Kleinrock and Lam 1972. The packet goes out in one of the next K slots; so the mean
     /// interval, its own slot included, is (K + 1)/2.
+    #[inline]
     pub const fn aloha_uniform(slot: Duration, intervals: u32) -> Policy {
         Policy::rcp(slot, [if intervals == 0 { 2 } else { intervals }])
     }
@@ -232,18 +241,22 @@ impl Policy {
     ///
     /// P(r) = p · (1 − p)^r. The mean is that of the uniform choice from K slots. Source: Lam's dissertation, 1974,
     /// chapter 5. K = 0 counts as 2.
+    #[inline]
     pub const fn aloha_geometric(slot: Duration, intervals: u32) -> Policy {
         Policy::slotted(Choice::Geometric { slots: if intervals == 0 { 2 } else { intervals } }, slot)
     }
 
+    #[inline]
     const fn timed(growth: Growth) -> Policy {
         Policy::of(Shape::Timed { growth, jitter: Jitter::None })
     }
 
+    #[inline]
     const fn slotted(choice: Choice, slot: Duration) -> Policy {
         Policy::of(Shape::Slotted { choice, slot: or_default(nanos(slot), nanos(DEFAULT_SLOT)) })
     }
 
+    #[inline]
     const fn of(shape: Shape) -> Policy {
         Policy {
             shape,
@@ -259,6 +272,7 @@ impl Policy {
 /// The builders. What does not apply to a policy (the jitter of a slotted one) leaves it as it is.
 impl Policy {
     /// The same from another base; 0: 100 ms.
+    #[inline]
     pub const fn with_base(self, base: Duration) -> Policy {
         let base = or_default(nanos(base), nanos(DEFAULT_BASE));
         match self.shape {
@@ -270,6 +284,7 @@ impl Policy {
     }
 
     /// The same with another slot; 0: 51.2 µs.
+    #[inline]
     pub const fn with_slot(self, slot: Duration) -> Policy {
         match self.shape {
             Shape::Slotted { choice, .. } => {
@@ -283,6 +298,7 @@ impl Policy {
     /// The same, multiplied by this much from failure to failure; 0: 200. Below 100 it counts as 100, which is constant.
     ///
     /// Makes every growth exponential.
+    #[inline]
     pub const fn with_multiplier_percent(self, percent: u32) -> Policy {
         match self.shape {
             Shape::Timed { growth, jitter } => {
@@ -294,6 +310,7 @@ impl Policy {
     }
 
     /// The same with another jitter.
+    #[inline]
     pub const fn with_jitter(self, jitter: Jitter) -> Policy {
         match self.shape {
             Shape::Timed { growth, .. } => Policy { shape: Shape::Timed { growth, jitter }, ..self },
@@ -302,6 +319,7 @@ impl Policy {
     }
 
     /// The same with the delay *before jitter* no longer than this; 0: none.
+    #[inline]
     pub const fn with_ceiling(self, ceiling: Duration) -> Policy {
         Policy { ceiling: or_default(nanos(ceiling), u64::MAX), ..self }
     }
@@ -310,16 +328,19 @@ impl Policy {
     ///
     /// A range that would pass the cap is moved down until it ends there, its width kept where it does not reach
     /// below 0. So the jitter is never lost at the cap. Delays in slots stay whole slots as long as one slot fits.
+    #[inline]
     pub const fn with_cap(self, cap: Duration) -> Policy {
         Policy { cap: or_default(nanos(cap), u64::MAX), ..self }
     }
 
     /// The same with this failure, counted from 1, as the last: there is no delay after it. 0: no limit.
+    #[inline]
     pub const fn with_attempt_limit(self, attempt_limit: u64) -> Policy {
         Policy { attempt_limit: or_default(attempt_limit, u64::MAX), ..self }
     }
 
     /// The same given up where a delay would end later than this after the start; 0: never.
+    #[inline]
     pub const fn with_elapsed_limit(self, elapsed_limit: Duration) -> Policy {
         Policy { elapsed_limit: or_default(nanos(elapsed_limit), u64::MAX), ..self }
     }
@@ -327,6 +348,7 @@ impl Policy {
     /// The same with the delay before jitter multiplied by this: below 100 for emergency traffic. 0: 100.
     ///
     /// What waited at all still waits: at least 1 ns, or a choice from 2 slots.
+    #[inline]
     pub const fn with_priority_percent(self, percent: u32) -> Policy {
         Policy { priority: if percent == 0 { 100 } else { percent }, ..self }
     }
@@ -352,13 +374,14 @@ impl Policy {
     /// The law of the delay after failure number `failures`; `None` if that failure is the last.
     ///
     /// 0 failures: no delay. For decorrelated jitter the delay before is taken to be the base.
-    #[inline]
+    #[inline(always)]
     pub const fn law(&self, failures: u64) -> Option<Law> {
         self.law_after(failures, self.first_previous_ns())
     }
 
     /// The law of the delay after failure number `failures`, given the delay before: decorrelated jitter asks for it.
-    #[inline]
+    // A policy that is a constant leaves little of it: a shift and a draw.
+    #[inline(always)]
     pub const fn law_after(&self, failures: u64, previous_ns: u64) -> Option<Law> {
         if self.gives_up_after(failures) {
             return None;
@@ -382,7 +405,7 @@ impl Policy {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     const fn timed_law(&self, growth: Growth, jitter: Jitter, failures: u64, previous: u64) -> Law {
         if matches!(jitter, Jitter::Decorrelated) {
             let first = at_most(self.prioritised(growth.base()), self.ceiling);
@@ -403,6 +426,7 @@ impl Policy {
         }
     }
 
+    #[inline(never)]
     const fn slotted_law(&self, choice: Choice, slot: u64, failures: u64) -> Law {
         let slots = match choice {
             // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
@@ -444,24 +468,29 @@ const fn ceiling_in_slots(ceiling: u64, slot: u64) -> u64 {
 }
 
 /// The nanoseconds of a span; what passes 584 years is that long.
+#[inline]
 pub(crate) const fn nanos(span: Duration) -> u64 {
     let nanos = span.as_nanos();
     if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
 }
 
+#[inline]
 const fn percent_of(value: u64, percent: u32) -> u64 {
     let part = value as u128 * percent as u128 / 100;
     if part > u64::MAX as u128 { u64::MAX } else { part as u64 }
 }
 
+#[inline]
 const fn or_default(value: u64, default: u64) -> u64 {
     if value == 0 { default } else { value }
 }
 
+#[inline]
 const fn at_most(value: u64, limit: u64) -> u64 {
     if value < limit { value } else { limit }
 }
 
+#[inline]
 const fn floor_at(value: u64, limit: u64) -> u64 {
     if value > limit { value } else { limit }
 }

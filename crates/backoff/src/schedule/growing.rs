@@ -166,13 +166,16 @@ impl<T: Copy> Schedule<T> {
 
     #[inline]
     fn place(&mut self, slot: u64, near: Near<T>) {
-        match level_of(slot ^ self.now) {
-            0 => self.near.push(index_of(slot, 0), near),
-            level => self.place_far(level, slot, near),
+        if slot ^ self.now < BUCKETS as u64 {
+            self.near.push(index_of(slot, 0), near);
+        } else {
+            self.place_far(slot, near);
         }
     }
 
-    fn place_far(&mut self, level: usize, slot: u64, near: Near<T>) {
+    #[inline(never)]
+    fn place_far(&mut self, slot: u64, near: Near<T>) {
+        let level = level_of(slot ^ self.now);
         while self.far.len() < level {
             self.far.push(Level::new());
         }
@@ -246,9 +249,12 @@ impl<I> Level<I> {
 
     #[inline]
     fn push(&mut self, index: usize, item: I) {
-        self.summary |= 1 << (index / 64);
-        self.occupied[index / 64] |= 1 << (index % 64);
-        self.buckets[index].items.push(item);
+        let items = &mut self.buckets[index].items;
+        if items.is_empty() {
+            self.summary |= 1 << (index / 64);
+            self.occupied[index / 64] |= 1 << (index % 64);
+        }
+        items.push(item);
     }
 
     /// The first bucket from `index` on that has values.
