@@ -41,6 +41,19 @@ fn every_c_program_passes_under_the_sanitizers() {
     }
 }
 
+/// 100,000 random inputs for every function; the fuzzer of `fuzz/backoff.sh` searches on.
+#[test]
+fn any_octets_have_an_answer() {
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    let binary = folder.path().join("program");
+    let source = Path::new(ROOT).join("fuzz/backoff.c");
+    compile("gcc", &["-DSTANDALONE", "-g"], &source, &binary);
+    for seed in ["1", "802", "1975"] {
+        let output = run(Command::new(&binary).args([seed, "100000"]).env("LD_LIBRARY_PATH", &*LIBRARY));
+        println!("{output}");
+    }
+}
+
 fn compile(compiler: &str, flags: &[&str], source: &Path, binary: &Path) {
     let mut command = Command::new(compiler);
     command.arg("-std=c11").args(STRICT).args(flags).arg("-I").arg(Path::new(ROOT).join("include"));

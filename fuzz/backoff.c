@@ -1,0 +1,225 @@
+/*
+ * Any octets as states and configurations, any numbers as arguments: every function of libbackoff answers, keeps its
+ * promises, and touches nothing but what it was given. A broken promise aborts.
+ *
+ * With clang's libFuzzer: fuzz/backoff.sh. With -DSTANDALONE it is a program of its own: `backoff SEED COUNT`.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backoff.h"
+
+#define UNTOUCHED UINT64_C(0x5555555555555555)
+#define PROMISE(holds) \
+    do { \
+        if (!(holds)) { \
+            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #holds); \
+            abort(); \
+        } \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What is left of the input; zeros after its end. */
+struct input {
+    const uint8_t *data;
+    size_t left;
+};
+
+static void take(struct input *input, void *into, size_t size)
+{
+    size_t taken = size < input->left ? size : input->left;
+    memset(into, 0, size);
+    memcpy(into, input->data, taken);
+    input->data += taken;
+    input->left -= taken;
+}
+
+static uint64_t number(struct input *input)
+{
+    uint64_t value;
+    take(input, &value, sizeof value);
+    return value;
+}
+
+static void stations(struct input *input)
+{
+    struct backoff_config config = BACKOFF_CONFIG_INIT;
+    struct backoff station, before, inlined;
+    uint64_t slots = UNTOUCHED, other = UNTOUCHED, many[9];
+    backoff_status status;
+    take(input, &station, sizeof station);
+    take(input, &config.attempt_limit, 8);
+    before = inlined = station;
+    status = backoff_collide(&station, &slots);
+    PROMISE(backoff_collide_inline(&inlined, &other) == status);
+    PROMISE(memcmp(&station, &inlined, sizeof station) == 0 && slots == other);
+    PROMISE(status == BACKOFF_STATUS_OK || slots == UNTOUCHED);
+    PROMISE(status != BACKOFF_STATUS_NOT_INITIALISED || memcmp(&station, &before, sizeof station) == 0);
+    backoff_collide_word(&station, number(input), &slots);
+    backoff_draws(&station, 9, many);
+    backoff_collide_each(&station, 1, many);
+    backoff_reset(&station);
+    PROMISE(backoff_init(&station, &config, number(input), number(input)) == BACKOFF_STATUS_OK);
+    PROMISE(station.attempts == 0 && station.attempt_limit != 0);
+}
+
+static void policies(struct input *input)
+{
+    struct backoff_policy policy;
+    struct backoff_retry retry, before;
+    struct backoff_bounds bounds;
+    struct backoff_moments moments;
+    uint64_t failures = number(input), previous = number(input), now = number(input), hint = number(input);
+    uint64_t delay = UNTOUCHED, generator = number(input), many[5];
+    backoff_status status;
+    int round;
+    take(input, &retry, sizeof retry);
+    take(input, &policy, sizeof policy);
+    policy.size = sizeof policy;
+    if (number(input) & 1) {
+        policy.kind %= BACKOFF_KIND_POLLING + 1;
+        policy.jitter %= BACKOFF_JITTER_DECORRELATED + 1;
+        policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
+    }
+    status = backoff_policy_bounds(&policy, failures, previous, &bounds);
+    PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
+    PROMISE(backoff_policy_moments(&policy, failures, previous, &moments) == status);
+    PROMISE(backoff_policy_draws(&policy, failures, previous, &generator, 5, many) == status);
+    if (status == BACKOFF_STATUS_OK) {
+        PROMISE(bounds.shortest_ns <= delay && delay <= bounds.longest_ns);
+        PROMISE(bounds.shortest_ns <= many[4] && many[4] <= bounds.longest_ns);
+        PROMISE(policy.cap_ns == 0 || bounds.longest_ns <= policy.cap_ns);
+        PROMISE(moments.variance_ns2 >= 0 && moments.mean_ns >= 0);
+    } else {
+        PROMISE(delay == UNTOUCHED);
+    }
+    if (number(input) & 1)
+        PROMISE(backoff_retry_init(&retry, now, hint, now) == BACKOFF_STATUS_OK);
+    for (round = 0; round < 4; round++) {
+        before = retry;
+        delay = UNTOUCHED;
+        status = backoff_retry_fail(&retry, &policy, now, hint, &delay);
+        if (status == BACKOFF_STATUS_OK)
+            PROMISE(delay >= hint && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
+        else
+            PROMISE(delay == UNTOUCHED);
+        if (status == BACKOFF_STATUS_NOT_INITIALISED || status == BACKOFF_STATUS_CONFIG_VALUE)
+            PROMISE(memcmp(&retry, &before, sizeof retry) == 0);
+        hint = 0;
+    }
+    backoff_retry_reset(&retry, now);
+}
+
+static void rates(struct input *input)
+{
+    struct backoff_rate_config config = BACKOFF_RATE_CONFIG_INIT;
+    struct backoff_budget_config share = BACKOFF_BUDGET_CONFIG_INIT;
+    struct backoff_rate rate;
+    struct backoff_budget budget;
+    uint64_t wait;
+    uint32_t level;
+    int round;
+    take(input, &rate, sizeof rate);
+    take(input, &budget, sizeof budget);
+    take(input, &config.base, sizeof config - sizeof config.size);
+    take(input, &share.capacity, 8);
+    if (number(input) & 1)
+        PROMISE(backoff_rate_init(&rate) == BACKOFF_STATUS_OK);
+    for (round = 0; round < 6; round++) {
+        uint64_t now = number(input);
+        if (now & 1)
+            backoff_rate_adverse(&rate, &config, now);
+        backoff_rate_act(&rate, &config, now, &wait);
+        if (backoff_rate_level(&rate, &config, now, &level) == BACKOFF_STATUS_OK)
+            PROMISE(level <= (config.level_limit ? config.level_limit : 10));
+    }
+    backoff_budget_deposit(&budget, &share);
+    backoff_budget_withdraw(&budget, &share);
+    PROMISE(backoff_budget_init(&budget, &share) == BACKOFF_STATUS_OK);
+    PROMISE(backoff_budget_withdraw(&budget, &share) == BACKOFF_STATUS_OK);
+}
+
+static void schedules(struct input *input)
+{
+    static uint64_t memory[720 + 4 * 4];
+    struct backoff_schedule *schedule;
+    struct backoff_ticket tickets[8];
+    uint64_t slot, value, values[4], last = 0;
+    size_t count = 0;
+    unsigned inserted = 0, gone = 0;
+    int round;
+    PROMISE(backoff_schedule_init(memory, sizeof memory, number(input), &schedule) == BACKOFF_STATUS_OK);
+    memset(tickets, 0, sizeof tickets);
+    for (round = 0; round < 24; round++) {
+        uint64_t what = number(input), where = number(input);
+        switch (what & 3) {
+        case 0:
+        case 1:
+            inserted += backoff_schedule_insert(schedule, where, what, &tickets[what >> 61]) == BACKOFF_STATUS_OK;
+            break;
+        case 2:
+            gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
+            break;
+        default:
+            PROMISE(backoff_schedule_expire(schedule, where, what >> 62, values, &count) == BACKOFF_STATUS_OK);
+            gone += (unsigned)count;
+        }
+        PROMISE(inserted - gone <= 4);
+    }
+    while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
+        PROMISE(slot >= last);
+        last = slot;
+        PROMISE(backoff_schedule_expire(schedule, slot, 1, values, &count) == BACKOFF_STATUS_OK && count == 1);
+        gone++;
+    }
+    PROMISE(inserted == gone);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input;
+    uint8_t which = 0;
+    input.data = data;
+    input.left = size;
+    take(&input, &which, 1);
+    switch (which & 3) {
+    case 0:
+        stations(&input);
+        break;
+    case 1:
+        policies(&input);
+        break;
+    case 2:
+        rates(&input);
+        break;
+    default:
+        schedules(&input);
+    }
+    return 0;
+}
+
+#ifdef STANDALONE
+/* Random inputs, with small numbers and edges among them; the seed alone repeats the run. */
+int main(int argc, char **argv)
+{
+    uint64_t generator = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 10) : 100000, i;
+    printf("seed %llu, %lu inputs\n", (unsigned long long)generator, count);
+    for (i = 0; i < count; i++) {
+        uint64_t data[64];
+        size_t k;
+        for (k = 0; k < 64; k++) {
+            uint64_t word = (generator += UINT64_C(0x9E3779B97F4A7C15));
+            word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+            word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+            word ^= word >> 31;
+            data[k] = word & 8 ? word : word & 16 ? word >> (word & 63) : word & 32 ? UINT64_MAX - (word & 3) : word & 3;
+        }
+        LLVMFuzzerTestOneInput((const uint8_t *)data, sizeof data);
+    }
+    return 0;
+}
+#endif
