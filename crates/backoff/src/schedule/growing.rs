@@ -20,6 +20,8 @@ use super::Ticket;
 /// How many bits of a slot one level tells apart.
 const BITS: u32 = 12;
 const BUCKETS: usize = 1 << BITS;
+/// From this capacity on the memory of an empty bucket is handed to the next one that fills.
+const SPARED: usize = 16;
 /// Marks a cancelled value, in the highest bit of its serial number.
 const CANCELLED: u32 = 1 << 31;
 
@@ -39,7 +41,7 @@ const CANCELLED: u32 = 1 << 31;
 /// assert_eq!(expired, [(1001, 'c'), (1003, 'b')]);
 /// ```
 ///
-/// A bucket keeps the memory it has needed. All slots of `u64` are accepted; a slot before now counts as now.
+/// Memory is kept for the values to come. All slots of `u64` are accepted; a slot before now counts as now.
 #[derive(Clone, Debug)]
 pub struct Schedule<T> {
     now: u64,
@@ -231,6 +233,8 @@ const fn index_of(slot: u64, level: usize) -> usize {
 struct Level<I> {
     summary: u64,
     occupied: [u64; BUCKETS / 64],
+    /// The memory of buckets that are empty now, the last one used first: it is still in the cache.
+    spare: Vec<Vec<I>>,
     buckets: Box<[Bucket<I>; BUCKETS]>,
 }
 
@@ -244,15 +248,19 @@ impl<I> Level<I> {
     fn new() -> Level<I> {
         let buckets: Box<[Bucket<I>]> = (0..BUCKETS).map(|_| Bucket { items: Vec::new(), cancelled: 0 }).collect();
         let Ok(buckets) = buckets.try_into() else { unreachable!("there are 4096 of them") };
-        Level { summary: 0, occupied: [0; BUCKETS / 64], buckets }
+        Level { summary: 0, occupied: [0; BUCKETS / 64], spare: Vec::new(), buckets }
     }
 
     #[inline]
     fn push(&mut self, index: usize, item: I) {
+        // Without asking whether it was empty: a bucket of few values would be guessed wrong too often.
+        self.summary |= 1 << (index / 64);
+        self.occupied[index / 64] |= 1 << (index % 64);
         let items = &mut self.buckets[index].items;
-        if items.is_empty() {
-            self.summary |= 1 << (index / 64);
-            self.occupied[index / 64] |= 1 << (index % 64);
+        if items.capacity() == 0
+            && let Some(spare) = self.spare.pop()
+        {
+            *items = spare;
         }
         items.push(item);
     }
@@ -274,8 +282,12 @@ impl<I> Level<I> {
 
     #[inline]
     fn clear(&mut self, index: usize) {
-        self.buckets[index].items.clear();
-        self.buckets[index].cancelled = 0;
+        let bucket = &mut self.buckets[index];
+        bucket.items.clear();
+        bucket.cancelled = 0;
+        if bucket.items.capacity() >= SPARED {
+            self.spare.push(core::mem::take(&mut bucket.items));
+        }
         self.occupied[index / 64] &= !(1 << (index % 64));
         if self.occupied[index / 64] == 0 {
             self.summary &= !(1 << (index / 64));
