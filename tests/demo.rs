@@ -136,6 +136,35 @@ fn a_load_below_saturation_is_carried_as_offered() {
     });
 }
 
+/// Nothing is on the demonstration's medium but what its drivers offer: IPv6 is silent (issue 2, "The program").
+///
+/// This load is 2.4 frames in a second; two kernels that come up send 14 frames of IPv6 (KERNEL.md, "Traps").
+#[test]
+fn stations_of_the_demonstration_are_silent_but_for_their_drivers() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let results = results_of("--stations 2 --load 0.001 --duration 1s");
+    assert!(sum(&results, "offered") <= 10, "{results}");
+}
+
+/// A live line shows the bus on a terminal, and is gone before the table (issue 2, "The program").
+#[test]
+fn a_live_line_shows_the_bus_on_a_terminal() {
+    if skipped(&["script"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let command = format!("{ETHBUS} --stations 2 --duration 1s");
+    let shown = run(program("script", ["--quiet", "--return", "--command", &command, "/dev/null"])).succeeded().stdout;
+    let (live, table) = shown.split_once("\r\u{1b}[K2 stations").unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(live.matches("\r\u{1b}[K").count() >= 2 && live.contains("frames"), "{shown:?}");
+    assert!(!table.contains('\u{1b}'), "{shown:?}");
+    let plain = run(demo("--stations 2 --duration 300ms")).succeeded();
+    assert!(!plain.stderr.contains('\u{1b}') && !plain.stdout.contains('\u{1b}'), "{plain:#?}");
+}
+
 /// The table names what the issue lists, and ends by naming the next commands to try (issue 2, "The program").
 #[test]
 fn the_table_tells_of_stations_medium_and_emulator_and_what_to_try_next() {

@@ -282,6 +282,29 @@ fn an_interface_that_goes_down_is_off_the_medium_until_it_comes_up() {
     assert_eq!(emulator(&results, "ports_lost"), 1, "{results}");
 }
 
+/// A full disk or a closed terminal behind standard error: everything made is removed all the same (issue 2).
+#[test]
+fn a_lab_that_can_tell_nobody_anything_leaves_nothing() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let unused = common::lab::Unused::name();
+    let full = "exec \"$0\" up --name \"$1\" --stations 2 2> /dev/full";
+    let ended = run(program("sh", ["-c", full, common::ETHBUS, &unused.0]));
+    assert!(!ended.status.success(), "{ended:#?}");
+    common::lab::assert_nothing_of(&unused.0);
+
+    let closed = "\"$0\" up --name \"$1\" --stations 2 2>&1 | grep -m 1 IPv4";
+    let reader = Running::start(program("sh", ["-c", closed, common::ETHBUS, &unused.0]), "");
+    wait_until(PATIENCE, "a lab whose reader has ended", || {
+        let stats = run(common::process::ethbus(["stats", "--name", &unused.0]));
+        stats.status.success() && reader.stdout().contains("IPv4")
+    });
+    run(common::process::ethbus(["down", "--name", &unused.0])).succeeded();
+    common::lab::assert_nothing_of(&unused.0);
+}
+
 /// Two that start a lab of the same name at once: one has it, the other is told.
 #[test]
 fn of_two_that_start_at_once_one_is_refused() {
