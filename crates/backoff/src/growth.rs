@@ -7,6 +7,8 @@ pub(crate) enum Growth {
     Linear { base: u64, increment: u64 },
     /// base · 1, 1, 2, 3, 5, 8 …
     Fibonacci { base: u64 },
+    /// base · 2^(shift · (n − 1)); the shift is at least 1, so that 64 steps leave `u64`.
+    Doubling { base: u64, shift: u32 },
     /// base · (numerator/denominator)^(n − 1); in lowest terms, and not below 1.
     Exponential { base: u64, numerator: u32, denominator: u32 },
 }
@@ -19,14 +21,19 @@ impl Growth {
         while rest != 0 {
             (divisor, rest) = (rest, divisor % rest);
         }
-        Growth::Exponential { base, numerator: percent / divisor, denominator: 100 / divisor }
+        let (numerator, denominator) = (percent / divisor, 100 / divisor);
+        if denominator == 1 && numerator > 1 && numerator.is_power_of_two() {
+            return Growth::Doubling { base, shift: numerator.trailing_zeros() };
+        }
+        Growth::Exponential { base, numerator, denominator }
     }
 
     /// What it starts from.
     #[inline]
     pub(crate) const fn base(self) -> u64 {
         match self {
-            Growth::Linear { base, .. } | Growth::Fibonacci { base } | Growth::Exponential { base, .. } => base,
+            Growth::Linear { base, .. } | Growth::Fibonacci { base } => base,
+            Growth::Doubling { base, .. } | Growth::Exponential { base, .. } => base,
         }
     }
 
@@ -35,6 +42,7 @@ impl Growth {
         match self {
             Growth::Linear { increment, .. } => Growth::Linear { base, increment },
             Growth::Fibonacci { .. } => Growth::Fibonacci { base },
+            Growth::Doubling { shift, .. } => Growth::Doubling { base, shift },
             Growth::Exponential { numerator, denominator, .. } => Growth::Exponential { base, numerator, denominator },
         }
     }
@@ -46,9 +54,7 @@ impl Growth {
         match self {
             Growth::Linear { base, increment } => base.saturating_add(increment.saturating_mul(steps)),
             Growth::Fibonacci { base } => base.saturating_mul(fibonacci(failures)),
-            Growth::Exponential { base, numerator, denominator: 1 } if numerator.is_power_of_two() => {
-                shifted(base, steps.saturating_mul(numerator.trailing_zeros() as u64))
-            }
+            Growth::Doubling { base, shift } => shifted(base, if steps < 64 { steps * shift as u64 } else { steps }),
             Growth::Exponential { base, numerator, denominator } => scaled(base, numerator, denominator, steps),
         }
     }
@@ -163,6 +169,22 @@ mod tests {
         let power = 1.01_f64.powi(999) * 1e6;
         assert!((growth.after(1000) as f64 / power - 1.0).abs() < 1e-9);
         assert_eq!(growth.after(u64::MAX), u64::MAX);
+    }
+
+    /// Powers of two take a path of their own.
+    #[test]
+    fn doubling_constant_and_tripling_saturate_each_in_its_way() {
+        let counts = [1, 2, 3, 40, 64, 65, 66, 1000, u64::MAX];
+        for percent in [0, 99, 100] {
+            assert_eq!(counts.map(|failures| Growth::exponential(7, percent).after(failures)), [7; 9]);
+        }
+        for (percent, factor) in [(200, 2_u64), (300, 3), (400, 4), (6400, 64), (6600, 66)] {
+            for failures in counts {
+                let steps = u32::try_from(failures - 1).unwrap_or(u32::MAX);
+                let exact = factor.saturating_pow(steps).saturating_mul(7);
+                assert_eq!(Growth::exponential(7, percent).after(failures), exact, "{percent} %, {failures}");
+            }
+        }
     }
 
     #[test]
