@@ -88,6 +88,19 @@ fn policies(criterion: &mut Criterion) {
             });
         });
     }
+    // As a program has it, and as the peers are below: made in place, for the compiler to see.
+    let mut delays = FULL.delays(Generator::stream(1, 1));
+    group.bench_function("Iterator, full jitter, constant policy", |bencher| {
+        bencher.iter(|| repeat(|| u64::from(delays.next().unwrap_or(Duration::ZERO).subsec_nanos())));
+    });
+    group.bench_function("Iterator, full jitter, made for each operation", |bencher| {
+        bencher.iter(|| {
+            (0..DECISIONS / 8).fold(0_u64, |sum, _| {
+                let delays = FULL.with_attempt_limit(9).delays(&mut generator);
+                delays.fold(sum, |sum, delay| sum + u64::from(delay.subsec_nanos()))
+            })
+        });
+    });
     let (policy, mut retry) = (black_box(FULL), Retry::starting_at(Duration::ZERO));
     group.bench_function("Retry::fail_ns, full jitter", |bencher| {
         bencher.iter(|| repeat(|| retry.fail_ns(&policy, 1, 0, &mut generator).unwrap_or(0)));
