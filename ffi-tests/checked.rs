@@ -5,7 +5,7 @@ mod harness;
 use std::path::Path;
 use std::process::Command;
 
-use harness::{LIBRARY, ROOT, STRICT, files_with_extension, is_there, run};
+use harness::{LIBRARY, ROOT, STRICT, files_with_extension, is_there, run, say_skipped};
 
 /// No octet is read or written that is not the program's, none is used before it is written, none is lost.
 #[test]
@@ -29,7 +29,7 @@ fn every_c_program_passes_under_the_sanitizers() {
     for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
         let flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
         if !links(compiler, &flags) {
-            println!("SKIPPED: {compiler} has no sanitizers on this machine");
+            say_skipped(&format!("{compiler} has no sanitizers on this machine"));
             continue;
         }
         for program in files_with_extension(&Path::new(ROOT).join("ffi-tests"), "c") {

@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 pub const INTERFACE: &str = "eth0";
 /// What the bus's own namespace is called after the lab's name.
 const BUS: &str = "bus";
+/// The largest MTU that a veth takes.
+const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -174,6 +176,8 @@ fn connect(
     }
     let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
     namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
+    // Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
+    netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
     netlink.set_up(pair.bus_index)?;
     Ok(Port { name: station.name.clone(), index: pair.bus_index, mac: station.mac.octets() })
 }

@@ -4,6 +4,7 @@
 use clap::Parser;
 use ethbus::args::{Cli, Command};
 use ethbus::commands::CommandError;
+use ethbus::view::say;
 use ethbus::{bus, commands};
 use std::error::Error;
 use std::process::ExitCode;
@@ -38,6 +39,6 @@ fn failed(error: &dyn Error) -> ExitCode {
         }
         source = cause.source();
     }
-    eprintln!("{}", text.trim_end());
+    say(&format!("{}\n", text.trim_end()));
     ExitCode::FAILURE
 }

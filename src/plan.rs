@@ -8,6 +8,7 @@ use medium::{BitRate, BitTimes, Config, Topology};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 use toml::Spanned;
 
 /// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
@@ -97,7 +98,7 @@ impl Plan {
 
 impl Planner<'_> {
     /// An error at `span` of the scenario, or else at the option or key `name`.
-    fn wrong(&self, name: &str, span: Option<std::ops::Range<usize>>, what: String) -> PlanError {
+    fn wrong(&self, name: &str, span: Option<Range<usize>>, what: String) -> PlanError {
         let place = match (self.source, span) {
             (Some(source), Some(span)) => format!("{}, `{name}`", source.place(span)),
             _ => name.to_owned(),
@@ -110,10 +111,11 @@ impl Planner<'_> {
     }
 
     fn name(&self) -> Result<String, PlanError> {
-        match (&self.overrides.name, &self.scenario.name) {
-            (Some(name), _) => check_lab_name(name).map_err(|what| self.wrong("--name", None, what))?,
-            (None, Some(name)) => check_lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?,
-            (None, None) => {}
+        if let Some(name) = &self.overrides.name {
+            check_lab_name(name).map_err(|what| self.wrong("--name", None, what))?;
+        }
+        if let Some(name) = &self.scenario.name {
+            check_lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
         }
         let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
         Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
@@ -184,17 +186,19 @@ impl Planner<'_> {
 
     fn unique<T: Hash + Eq + std::fmt::Display>(
         &self,
-        taken: &mut HashMap<T, String>,
+        taken: &mut HashMap<T, (String, Option<Range<usize>>)>,
         value: T,
         station: &str,
         key: &str,
-        span: Option<std::ops::Range<usize>>,
+        span: Option<Range<usize>>,
     ) -> Result<(), PlanError> {
-        if let Some(other) = taken.get(&value) {
+        if let Some((other, other_span)) = taken.get(&value) {
+            // Where one of the two is given by default, the place is that of the one that was written.
+            let span = span.or_else(|| other_span.clone());
             let what = format!("{key} {value} of station {station} is that of station {other} too: each needs its own");
             return Err(self.wrong(key, span, what));
         }
-        taken.insert(value, station.to_owned());
+        taken.insert(value, (station.to_owned(), span));
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use crate::bus::protocol::{PortState, Request, Setup, Told};
 use crate::lab::Segment;
 use crate::results::Results;
+use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use link::channel::{Channel, ChannelError};
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,9 +12,6 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-/// How long the data plane may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no data plane, or no answer from it.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +30,7 @@ pub enum SupervisorError {
         status: Option<ExitStatus>,
     },
     /// It did not answer in time.
-    #[error("the data plane did not answer within {} seconds", PATIENCE.as_secs())]
+    #[error("the data plane did not answer within {} seconds", DataPlane::PATIENCE.as_secs())]
     Silent,
 }
 
@@ -45,6 +43,9 @@ pub struct DataPlane {
 }
 
 impl DataPlane {
+    /// How long it may take to answer.
+    pub const PATIENCE: Duration = Duration::from_secs(10);
+
     /// Starts the data plane for a segment, and waits until its medium runs.
     ///
     /// It gets copies of the segment's sockets, and an empty environment. It dies when the calling thread ends.
@@ -70,7 +71,7 @@ impl DataPlane {
             [segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
         ours.send_with_fds(&message, &descriptors)?;
         drop(their_stream);
-        plane.wait_for(PATIENCE, |told| matches!(told, Told::Ready).then_some(()))?;
+        plane.wait_for(Self::PATIENCE, |told| matches!(told, Told::Ready).then_some(()))?;
         Ok(plane)
     }
 
@@ -94,16 +95,7 @@ impl DataPlane {
     /// The data plane is gone or does not answer.
     pub fn restart(&mut self) -> Result<(), SupervisorError> {
         self.ask(Request::Restart)?;
-        self.wait_for(PATIENCE, |told| matches!(told, Told::Restarted).then_some(()))
-    }
-
-    /// The results so far.
-    ///
-    /// # Errors
-    /// The data plane is gone or does not answer.
-    pub fn results(&mut self) -> Result<Results, SupervisorError> {
-        self.ask(Request::Report)?;
-        self.wait_for(PATIENCE, results)
+        self.wait_for(Self::PATIENCE, |told| matches!(told, Told::Restarted).then_some(()))
     }
 
     /// Ends it and gives its last results.
@@ -112,7 +104,7 @@ impl DataPlane {
     /// The data plane is gone or does not answer.
     pub fn stop(mut self) -> Result<Results, SupervisorError> {
         self.ask(Request::Stop)?;
-        let results = self.wait_for(PATIENCE, results)?;
+        let results = self.wait_for(Self::PATIENCE, results)?;
         self.child.wait().map_err(SupervisorError::Start)?;
         Ok(results)
     }
@@ -167,11 +159,12 @@ impl Drop for DataPlane {
 
 /// Tells whoever watches that a station's interface changed.
 pub fn say_port(station: &str, state: PortState) {
-    match state {
-        PortState::Up => eprintln!("ethbus: {station} is back on the medium: its interface is up"),
-        PortState::Down => eprintln!("ethbus: {station} is off the medium: its interface went down"),
-        PortState::Gone => eprintln!("ethbus: {station} is off the medium: its interface or namespace is gone"),
-    }
+    let what = match state {
+        PortState::Up => "is back on the medium: its interface is up",
+        PortState::Down => "is off the medium: its interface went down",
+        PortState::Gone => "is off the medium: its interface or namespace is gone",
+    };
+    say(&format!("ethbus: {station} {what}\n"));
 }
 
 fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {

@@ -144,6 +144,9 @@ fn histogram_line(label: &str, count: u64, counts: &[u64]) -> String {
     format!("  {label:>4} {:>10} {bar}\n", group(count))
 }
 
+/// A median lateness that no medium explains: the machine does not keep up.
+const FAR_BEHIND: u64 = 1_000_000;
+
 fn emulator(results: &Results) -> String {
     let emulator = &results.emulator;
     let micros = |nanos: u64| nanos as f64 / 1e3;
@@ -169,11 +172,16 @@ fn emulator(results: &Results) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{name} {}", group(*count)))
         .collect();
+    let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
+        "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
+    } else {
+        ""
+    };
     let oddities =
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
     format!(
         "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries\n  \
-         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{oddities}",
+         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{oddities}{behind}",
         emulator.priority,
         micros(emulator.lateness_p50_ns),
         micros(emulator.lateness_p99_ns),
@@ -182,6 +190,12 @@ fn emulator(results: &Results) -> String {
         group(emulator.late_arrivals),
         micros(emulator.late_arrival_max_ns),
     )
+}
+
+/// Tells the user something that is no result, on standard error.
+pub fn say(text: &str) {
+    // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.

@@ -13,7 +13,7 @@ use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, say_port};
 use crate::units::Load;
-use crate::view::{live_line, making, show, table};
+use crate::view::{live_line, making, say, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
 use link::namespace::{Namespace, capabilities_missing, enter_user_namespace};
 use link::signals::Signal;
@@ -51,7 +51,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let results = plane.stop()?;
     let seen = sources.iter_mut().map(|source| source.seen().unwrap_or(0)).sum();
     let refused = sources.iter().map(|source| source.sent().refused).sum();
-    print_result(args.format, &results, |results| told(results, seen, refused))?;
+    print_result(args.format, &results, |results| told(args, results, seen, refused))?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
@@ -92,7 +92,7 @@ fn watch(
 ) -> Result<(Vec<Source>, bool), CommandError> {
     let live = std::io::stderr().is_terminal();
     if !live {
-        eprintln!("{}", intent(args, plan));
+        say(&format!("{}\n", intent(args, plan)));
     }
     let mut offering = Offering::start(args.load, sources);
     let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
@@ -168,16 +168,23 @@ fn intent(args: &DemoArgs, plan: &Plan) -> String {
     )
 }
 
-fn told(results: &Results, seen: u64, refused: u64) -> String {
+fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let mut text = table(results);
     text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", results.emulator.deliveries);
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
-    let again = format!("ethbus --stations {} --seed {}", results.stations.len(), results.seed);
+    let load = match args.load {
+        Load::Saturated => String::new(),
+        Load::Fraction(load) => format!(" --load {load}"),
+    };
+    let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
     text + &format!(
-        "Next: {again}            the same draws again\n      \
+        "Next: ethbus --stations {} --rate {rate} --duration {:?} --frame-size {}{load} --seed {}\n      \
+         \x20    the same draws again\n      \
          ethbus --stations 16 --frame-size 64 --load 0.5\n      \
-         sudo ethbus up                             a lab that stays, with IP addresses; then, in another terminal:\n      \
+         sudo ethbus up\n      \
+         \x20    a lab that stays, with IP addresses; then, in another terminal:\n      \
          sudo ethbus exec st1 -- ping 10.77.0.2\n      \
-         ethbus --help\n"
+         ethbus --help\n",
+        args.stations, args.duration, args.frame_size, results.seed
     )
 }

@@ -4,6 +4,7 @@ use super::{CommandError, Outcome, require_root};
 use crate::args::LabArgs;
 use crate::control::{self, Control};
 use crate::lab::record::{Record, RecordError};
+use crate::view::say;
 use std::process::ExitCode;
 
 /// Takes a lab down.
@@ -21,7 +22,7 @@ pub fn down(args: &LabArgs) -> Outcome {
         Ok(record) => {
             let claims = record.claims();
             record.remove_everything()?;
-            eprintln!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)");
+            say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
         }
         Err(RecordError::InUse { .. }) => {
             let silent = |source| CommandError::Control { name: name.clone(), source };

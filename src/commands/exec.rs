@@ -4,6 +4,7 @@
 use super::{CommandError, Outcome, require_root, station};
 use crate::args::ExecArgs;
 use crate::lab::record::Record;
+use crate::view::say;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -24,6 +25,6 @@ pub fn exec(args: &ExecArgs) -> Outcome {
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: args.station.clone(), source })?;
     let error = Command::new(&args.command[0]).args(&args.command[1..]).exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
-    eprintln!("ethbus: cannot run {}: {error}", args.command[0].display());
+    say(&format!("ethbus: cannot run {}: {error}\n", args.command[0].display()));
     Ok(ExitCode::from(code))
 }

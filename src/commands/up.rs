@@ -2,19 +2,22 @@
 
 use super::{CommandError, Outcome, draw_seed, interrupts, require_root};
 use crate::args::UpArgs;
-use crate::bus::protocol::{Setup, Told};
+use crate::bus::protocol::{Request, Setup, Told};
 use crate::control::{self, Control};
 use crate::lab::record::Record;
 use crate::lab::{Protocols, Segment};
 use crate::plan::{Overrides, Plan};
+use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::supervisor::{DataPlane, say_port};
-use crate::view::{making, plain_table, table};
-use crossbeam_channel::{Receiver, select};
+use crate::supervisor::{DataPlane, SupervisorError, say_port};
+use crate::view::{making, plain_table, say, table};
+use crossbeam_channel::{Receiver, at, never, select};
 use link::signals::Signal;
+use std::collections::VecDeque;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Brings a lab up.
 ///
@@ -28,7 +31,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     let mut record = Record::take(&plan.name)?;
     remove_if_panicking(&plan.name);
     if record.claims() > 0 {
-        eprintln!("ethbus: removing what a killed lab `{}` had left behind", plan.name);
+        say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
         record.clear()?;
     }
     let kept = keep(&plan, &mut record, &interrupts);
@@ -54,11 +57,11 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
 
 /// A panic ends the process at once, so what the lab made is removed from the hook.
 fn remove_if_panicking(name: &str) {
-    let (name, say) = (name.to_owned(), std::panic::take_hook());
+    let (name, hook) = (name.to_owned(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
-        say(panic);
+        hook(panic);
         if let Err(error) = Record::remove_own(&name) {
-            eprintln!("ethbus: {error}; `ethbus down --name {name}` will try again");
+            say(&format!("ethbus: {error}; `ethbus down --name {name}` will try again\n"));
         }
     }));
 }
@@ -73,18 +76,25 @@ fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Resu
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names.
     drop(segment);
-    eprint!("{}", greeting(plan));
-    let told = plane.told().clone();
+    // A lab that nobody is told of would be of no use: a full disk here is an error.
+    std::io::stderr().write_all(greeting(plan).as_bytes()).map_err(CommandError::Output)?;
+    let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
     let stream = loop {
+        let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
         select! {
+            recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
             recv(interrupts) -> _ => break None,
             recv(told) -> told => match told {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(_) => {}
+                Ok(Told::Results(results)) => answer(&results, asked.pop_front().map(|(_, stream)| stream)),
+                Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
             recv(requests) -> request => match request {
-                Ok((Control::Stats, stream)) => answer(&mut plane, stream)?,
+                Ok((Control::Stats, stream)) => {
+                    plane.ask(Request::Report)?;
+                    asked.push_back((Instant::now(), stream));
+                }
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
                 Ok((Control::Panic, _)) => {}
                 Ok((Control::Down, stream)) => break Some(stream),
@@ -93,16 +103,15 @@ fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Resu
         }
     };
     let results = plane.stop()?;
-    eprint!("\n{}", table(&results));
+    say(&format!("\n{}", table(&results)));
     Ok(stream)
 }
 
-fn answer(plane: &mut DataPlane, mut stream: UnixStream) -> Result<(), CommandError> {
-    let results = plane.results()?;
-    let json = serde_json::to_string(&results).expect("numbers and names");
+/// Answers whoever has waited longest for results.
+fn answer(results: &Results, stream: Option<UnixStream>) {
+    let json = serde_json::to_string(results).expect("numbers and names");
     // Whoever asked and went away does not matter to the lab.
-    let _ = stream.write_all(json.as_bytes());
-    Ok(())
+    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
 }
 
 fn greeting(plan: &Plan) -> String {
@@ -117,10 +126,11 @@ fn greeting(plan: &Plan) -> String {
     let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
     format!(
         "{}\nethbus: lab `{}` is up at {}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
-         sudo ethbus exec {name}{first} -- ping {address}\n  sudo ethbus stats {name}\n",
+         sudo ethbus exec {name}{first} -- ping {address}\n  sudo ethbus stats{}\n",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         plan.name,
         plan.medium.rate,
-        plan.medium.seed
+        plan.medium.seed,
+        if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) }
     )
 }

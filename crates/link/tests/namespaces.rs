@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use common::{Offloads, lab, skipped, until};
+use common::{Offloads, lab, say_skipped, skipped, until};
 use link::Pid;
 use link::namespace::{Namespace, NamespaceError, NamespaceId, Removal};
 
@@ -94,7 +94,7 @@ fn one_that_ip_netns_made_can_be_opened_and_removed() {
     let name = unique("foreign");
     let _cleaner = Named(name.clone());
     if ip(&["netns", "add", &name]).is_none() {
-        println!("SKIPPED: needs ip");
+        say_skipped("needs ip");
         return;
     }
     let identity = Namespace::open_named(&name).unwrap().identity();

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
-use common::{PATIENCE, skipped, until};
+use common::{PATIENCE, say_skipped, skipped, until};
 use link::namespace::{Namespace, UserNamespaceError, capabilities_missing, enter_user_namespace};
 use link::netlink::{LinkMonitor, Netlink};
 use link::process::{clear_cloexec, die_with_parent, inherited, pid_alive, process_start_time};
@@ -71,7 +71,7 @@ fn an_unprivileged_user_makes_a_lab() {
     let text = String::from_utf8_lossy(&output.stdout);
     match output.status.code() {
         Some(0) => assert!(text.contains("a frame crossed"), "{text}"),
-        Some(code) if code == CANNOT.into() => println!("SKIPPED: {text}"),
+        Some(code) if code == CANNOT.into() => say_skipped(&text),
         _ => panic!("{output:?}"),
     }
 }
