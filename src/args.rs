@@ -1,6 +1,6 @@
 //! The command line. Used by `build.rs` too, which makes man pages and completions from it: std and clap only.
 
-use crate::units::{FrameRate, Load, duration, frame_rate, load, rate};
+use crate::units::{FrameRate, Load, duration, frame_rate, lab_name, load, rate};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ pub struct DemoArgs {
 #[derive(Args, Clone, Debug)]
 pub struct LabArgs {
     /// The lab's name
-    #[arg(long, value_name = "LAB", default_value = "ethbus")]
+    #[arg(long, value_name = "LAB", default_value = "ethbus", value_parser = lab_name)]
     pub name: String,
 }
 
@@ -104,7 +104,7 @@ pub struct UpArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,
     /// The lab's name [default: ethbus, or as the scenario says]
-    #[arg(long, value_name = "LAB")]
+    #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
     /// Seed of every random draw; drawn and printed if left out
     #[arg(long, value_name = "SEED")]

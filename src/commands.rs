@@ -14,6 +14,7 @@ use crate::lab::record::{Content, Record, RecordError};
 use crate::plan::PlanError;
 use crate::scenario::ScenarioError;
 use crate::supervisor::SupervisorError;
+use crate::view::making;
 use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, Namespace, NamespaceError, capabilities_missing};
 use link::signals::{Signal, Signals};
@@ -159,6 +160,15 @@ fn print_result<T: serde::Serialize>(
     match format {
         Format::Table => print(&table(result)),
         Format::Json => print(&(serde_json::to_string_pretty(result).expect("numbers and names") + "\n")),
+    }
+}
+
+/// What a lab's maker is told: shows how far it is, and goes on until there is an interrupt.
+fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(usize) -> bool {
+    let show = making(stations);
+    move |number| {
+        show(number);
+        interrupts.is_empty()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests to a lab that is up: one line on a socket that only the user who brought it up may open.
+//! Requests to a lab that is up: one line on a socket that only root may open.
 
 use crate::lab::record::Record;
 use crossbeam_channel::{Receiver, bounded};
@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// How long somebody who connects may take to say what he wants.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a lab may take to answer: taking down a thousand stations takes a while.
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 /// The longest request.
 const LONGEST: u64 = 64;
 
@@ -70,6 +72,8 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
 /// No lab listens, or it does not answer.
 pub fn ask(name: &str, request: Control) -> io::Result<String> {
     let mut stream = UnixStream::connect(Record::control_socket(name))?;
+    stream.set_read_timeout(Some(LONGEST_ANSWER))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{}\n", request.word()).as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;

@@ -87,6 +87,9 @@ pub enum MakeError {
     /// The limit of open files cannot be raised.
     #[error("cannot raise the limit of open files")]
     Descriptors(#[source] std::io::Error),
+    /// The user did not want to wait.
+    #[error("interrupted while stations were being made; what had been made is gone again")]
+    Interrupted,
     /// A link did not come up.
     #[error("{station}'s link did not come up within {} seconds", PATIENCE.as_secs())]
     NoCarrier {
@@ -107,7 +110,7 @@ pub enum Protocols {
 impl Segment {
     /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
     ///
-    /// `progress` is told how many stations are connected, each time one is.
+    /// `progress` is told how many stations are connected, each time something was made, and says whether to go on.
     ///
     /// # Errors
     /// Whatever the kernel refuses.
@@ -115,11 +118,14 @@ impl Segment {
         plan: &Plan,
         protocols: Protocols,
         mut record: Option<&mut Record>,
-        mut progress: impl FnMut(usize),
+        mut progress: impl FnMut(usize) -> bool,
     ) -> Result<Segment, MakeError> {
         // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
         raise_descriptor_limit(2 * plan.stations.len() as u64 + 256).map_err(MakeError::Descriptors)?;
-        let mut make = |whose: &str| namespace(plan, whose, record.as_deref_mut());
+        let mut make = |whose: &str| match progress(0) {
+            true => namespace(plan, whose, record.as_deref_mut()),
+            false => Err(MakeError::Interrupted),
+        };
         let bus = make(BUS)?;
         let stations = plan.stations.iter().map(|station| make(&station.name)).collect::<Result<Vec<_>, _>>()?;
         // First: switching stamps on takes the kernel a while.
@@ -130,8 +136,7 @@ impl Segment {
             .map(|((station, namespace), number)| {
                 let port = connect(&mut netlink, station, namespace, protocols)
                     .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
-                progress(number);
-                Ok(port)
+                if progress(number) { Ok(port) } else { Err(MakeError::Interrupted) }
             })
             .collect::<Result<Vec<_>, MakeError>>()?;
         wait_for_carrier(&mut netlink, plan)?;
@@ -151,7 +156,7 @@ fn namespace(plan: &Plan, whose: &str, record: Option<&mut Record>) -> Result<Na
     let namespace = Namespace::anonymous().map_err(failed)?;
     if let Some(record) = record {
         let name = namespace_name(&plan.name, whose);
-        record.claim(whose, &name, namespace.identity())?;
+        record.claim(whose, &name, &namespace)?;
         namespace.give_name(&name).map_err(failed)?;
     }
     Ok(namespace)

@@ -4,6 +4,7 @@
 use clap::Parser;
 use ethbus::args::{Cli, Command};
 use ethbus::commands::CommandError;
+use ethbus::lab::MakeError;
 use ethbus::view::say;
 use ethbus::{bus, commands};
 use std::error::Error;
@@ -24,7 +25,11 @@ fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| {
         let code = failed(&error);
         // What was asked for makes no sense: as clap ends for options.
-        if matches!(error, CommandError::Plan(_) | CommandError::Scenario(_)) { ExitCode::from(2) } else { code }
+        match error {
+            CommandError::Plan(_) | CommandError::Scenario(_) => ExitCode::from(2),
+            CommandError::Make(MakeError::Interrupted) => ExitCode::from(commands::INTERRUPTED),
+            _ => code,
+        }
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a lab will be, wholly checked before anything is made.
 
 use crate::scenario::{Network, Scenario, Source, StationSection, TopologyText};
-use crate::units::Length;
+use crate::units::{Length, lab_name};
 use link::MacAddr;
 use link::netlink::check_interface_name;
 use medium::{BitRate, BitTimes, Config, Topology};
@@ -111,11 +111,8 @@ impl Planner<'_> {
     }
 
     fn name(&self) -> Result<String, PlanError> {
-        if let Some(name) = &self.overrides.name {
-            check_lab_name(name).map_err(|what| self.wrong("--name", None, what))?;
-        }
         if let Some(name) = &self.scenario.name {
-            check_lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+            lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
         }
         let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
         Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
@@ -281,18 +278,6 @@ impl Planner<'_> {
                 Ok(Topology::Bus { positions: places? })
             }
         }
-    }
-}
-
-/// A lab's name becomes part of file and namespace names.
-fn check_lab_name(name: &str) -> Result<(), String> {
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-    if (1..=15).contains(&name.len()) && plain && !name.starts_with(['-', '.']) {
-        Ok(())
-    } else {
-        Err(format!(
-            "`{name}` cannot name a lab: take 1 to 15 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
-        ))
     }
 }
 

@@ -149,6 +149,8 @@ pub struct EmulatorResults {
     /// Frames that the kernel stamped as it put them into the ring, a few microseconds late: TCP's, as the place of
     /// the stamp holds TCP's own departure time, and those before stamping was switched on.
     pub stamped_at_ring: u64,
+    /// Frames whose stamp was later than their reading, because somebody set the clock; the reading served.
+    pub future_stamps: u64,
     /// Frames longer than the ring's slot: super-frames of a station that switched offloads on.
     pub oversized: u64,
     /// Frames that came with a partial checksum, which was filled in.

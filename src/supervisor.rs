@@ -55,7 +55,8 @@ impl DataPlane {
     pub fn start(setup: &Setup, segment: &Segment) -> Result<DataPlane, SupervisorError> {
         let (ours, theirs) = Channel::pair()?;
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
-        let child = Command::new("/proc/self/exe")
+        let mut command = Command::new("/proc/self/exe");
+        let child = link::signals::unblock(&mut command)
             .arg("__bus")
             .env_clear()
             .current_dir("/")

@@ -7,13 +7,13 @@ use std::time::Duration;
 /// A number and the unit after it; the unit may be missing.
 fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | ','))).unwrap_or(text.len());
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_'))).unwrap_or(text.len());
     (text[..end].trim(), text[end..].trim())
 }
 
 /// A decimal number as millionths, exact: no rounding of what the user wrote.
 fn millionths(number: &str) -> Option<u128> {
-    let digits: String = number.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    let digits: String = number.chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if whole.is_empty() || fraction.len() > 6 || !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return None;
@@ -35,7 +35,8 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
 /// No number, an unknown unit, zero, or above 10 Gbit/s.
 pub fn rate(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
-    let scale = match unit.trim_end_matches("/s").trim_end_matches("ps").trim_end_matches("bit").trim_end_matches('b') {
+    let prefix = ["bit/s", "b/s", "bps"].iter().find_map(|suffix| unit.strip_suffix(suffix)).unwrap_or(unit);
+    let scale = match prefix {
         "" => 1,
         "k" | "K" => 1_000,
         "M" => 1_000_000,
@@ -116,6 +117,20 @@ pub fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A lab's name: it becomes part of the names of files and namespaces.
+///
+/// # Errors
+/// A name that is too long, or that could be something else there.
+pub fn lab_name(name: &str) -> Result<String, String> {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    if (1..=15).contains(&name.len()) && plain && !name.starts_with(['-', '.']) {
+        return Ok(name.to_owned());
+    }
+    Err(format!(
+        "`{name}` cannot name a lab: take 1 to 15 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
+    ))
+}
+
 /// Frames per second, or as many as the medium takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FrameRate {
@@ -177,7 +192,9 @@ mod tests {
             assert_eq!(rate(text), Ok(10_000_000), "{text}");
         }
         assert_eq!(rate("2.94M"), Ok(2_940_000));
-        for text in ["", "0", "fast", "10 bananas", "10m", "-1M", "11G", "1.2.3M", "0.0000001M"] {
+        for text in
+            ["", "0", "fast", "10 bananas", "10m", "-1M", "11G", "1.2.3M", "0.0000001M", "1,5M", "10M/s/s", "10Mbbb"]
+        {
             assert!(rate(text).is_err(), "{text}");
         }
     }

@@ -159,6 +159,7 @@ fn emulator(results: &Results) -> String {
     let drops = drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ");
     let oddities = [
         ("stamped at the ring", emulator.stamped_at_ring),
+        ("stamps from the future", emulator.future_stamps),
         ("oversized", emulator.oversized),
         ("checksums repaired", emulator.checksums_repaired),
         ("checksums left", emulator.checksums_left),
@@ -208,10 +209,10 @@ pub fn show(line: &str) {
 }
 
 /// Shows how far the making of `stations` stations is, where that takes long enough to be noticed.
-pub fn making(stations: usize) -> impl FnMut(usize) {
+pub fn making(stations: usize) -> impl Fn(usize) {
     const NOTICED: usize = 32;
     move |number| {
-        if stations > NOTICED {
+        if stations > NOTICED && number > 0 {
             let done =
                 if number == stations { String::new() } else { format!("making station {number} of {stations}") };
             show(&done);

@@ -108,6 +108,19 @@ fn a_lab_name_that_is_a_path_is_refused() {
     assert!(Path::new("/etc").is_dir());
 }
 
+/// A lab's name never leads out of the folder of records, whatever is asked of the lab (it becomes part of a path).
+#[test]
+fn no_command_takes_a_path_for_a_lab() {
+    let commands: [&[&str]; 5] =
+        [&["up"], &["down"], &["stats"], &["exec", "st1", "--", "true"], &["send", "--from", "st1", "--to", "st2"]];
+    for command in commands {
+        for name in ["..", ".", "../lock/x", "/tmp", ""] {
+            let named: Vec<&str> = [command[0], "--name", name].iter().chain(&command[1..]).copied().collect();
+            run(ethbus(named)).failed_with(2, &["--name", "cannot name a lab"]);
+        }
+    }
+}
+
 #[test]
 fn stations_with_the_same_name_or_address_are_refused() {
     let twice = |key: &str, value: &str| {

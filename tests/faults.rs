@@ -94,6 +94,8 @@ fn a_namespace_that_the_lab_did_not_make_stays() {
     let beside = Foreign::add(format!("{}x-st1", lab.name));
     let similar = Foreign::add(lab.namespace_name("st77"));
     run(program("ip", ["netns", "del", &lab.namespace_name("st1")])).succeeded();
+    // The kernel frees a namespace after a while; from then on the next one may well get its inode (seen on Linux 6.18).
+    std::thread::sleep(Duration::from_secs(1));
     let taken = Foreign::add(lab.namespace_name("st1"));
     let sleeper = Running::start(program("ip", ["netns", "exec", &taken.0, "sleep", "1000"]), "");
     run(lab.ethbus("down", &[])).succeeded();

@@ -2,7 +2,7 @@
 //!
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
-use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result};
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, print_result};
 use crate::args::DemoArgs;
 use crate::bus::protocol::{Request, Setup, Told};
 use crate::driver::ETHERTYPE;
@@ -13,7 +13,7 @@ use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, say_port};
 use crate::units::Load;
-use crate::view::{live_line, making, say, show, table};
+use crate::view::{live_line, say, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
 use link::namespace::{Namespace, capabilities_missing, enter_user_namespace};
 use link::signals::Signal;
@@ -42,7 +42,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
     let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
-    let segment = Segment::make(&plan, Protocols::Silent, None, making(plan.stations.len()))?;
+    let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
     let setup = Setup::new("", &plan.medium, segment.ports.clone());
     let mut plane = DataPlane::start(&setup, &segment)?;
     let sources = sources(args, &plan, &segment)?;

@@ -15,7 +15,7 @@ pub fn down(args: &LabArgs) -> Outcome {
     require_root("down")?;
     let name = &args.name;
     let not_up = || RecordError::NotUp { name: name.clone() };
-    if name.contains('/') || !Record::exists(name) {
+    if !Record::exists(name) {
         return Err(not_up().into());
     }
     match Record::take(name) {

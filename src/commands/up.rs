@@ -1,6 +1,6 @@
 //! `ethbus up`: brings a lab up, keeps it up until interrupted or taken down, and leaves nothing behind.
 
-use super::{CommandError, Outcome, draw_seed, interrupts, require_root};
+use super::{CommandError, Outcome, draw_seed, interrupts, making_until, require_root};
 use crate::args::UpArgs;
 use crate::bus::protocol::{Request, Setup, Told};
 use crate::control::{self, Control};
@@ -10,7 +10,7 @@ use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, SupervisorError, say_port};
-use crate::view::{making, plain_table, say, table};
+use crate::view::{plain_table, say, table};
 use crossbeam_channel::{Receiver, at, never, select};
 use link::signals::Signal;
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ fn remove_if_panicking(name: &str) {
 
 /// Makes the lab and serves it until its end; gives the stream of who asked for that, if somebody did.
 fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Option<UnixStream>, CommandError> {
-    let segment = Segment::make(plan, Protocols::Ip, Some(record), making(plan.stations.len()))?;
+    let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let setup = Setup::new(&plan.name, &plan.medium, segment.ports.clone());
     let mut plane = DataPlane::start(&setup, &segment)?;
     let system = |source| CommandError::System { what: "listen for requests", source };

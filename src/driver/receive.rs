@@ -113,14 +113,17 @@ impl Stream {
             let remembered = missing.min(MISSING as u64);
             self.lost_for_good += missing - remembered;
             self.missing.extend(sequence - remembered..sequence);
-            self.next = sequence + 1;
+            self.next = sequence.saturating_add(1);
             while self.missing.len() > MISSING {
                 self.missing.pop_first();
                 self.lost_for_good += 1;
             }
         } else if self.missing.remove(&sequence) || sequence < self.first {
             self.reordered += 1;
-            self.missing.extend(sequence + 1..self.first);
+            let missing = self.first.saturating_sub(sequence + 1);
+            let remembered = missing.min((MISSING - self.missing.len().min(MISSING)) as u64);
+            self.lost_for_good += missing - remembered;
+            self.missing.extend(self.first - remembered..self.first);
             self.first = self.first.min(sequence);
         } else {
             self.duplicates += 1;
@@ -167,6 +170,7 @@ mod tests {
 
     #[test]
     fn a_gap_beyond_memory_is_lost_for_good() {
+        assert_eq!(told(&[u64::MAX, 0]).0, u64::MAX - 1);
         let (lost, ..) = told(&[0, 10_000_000]);
         assert_eq!(lost, 9_999_999);
     }

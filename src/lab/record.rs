@@ -8,7 +8,7 @@
 //! A record whose lock is free is what a killed lab left behind.
 
 use crate::bus::protocol::Port;
-use link::namespace::{Namespace, NamespaceError, NamespaceId, Removal};
+use link::namespace::{Namespace, NamespaceError, NamespaceId};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -43,6 +43,8 @@ pub struct Claim {
     pub name: String,
     device: u64,
     inode: u64,
+    /// What the kernel gives to no other namespace until the next boot, as it does with inodes.
+    cookie: u64,
 }
 
 impl Claim {
@@ -156,11 +158,7 @@ impl Record {
     pub fn station(name: &str, claim: &Claim) -> Result<Namespace, RecordError> {
         let error = |source| RecordError::Namespace { name: claim.name.clone(), source };
         let namespace = Namespace::open_named(&claim.name).map_err(error)?;
-        if namespace.identity() == claim.identity() {
-            Ok(namespace)
-        } else {
-            Err(RecordError::NotUp { name: name.to_owned() })
-        }
+        if is_ours(claim) { Ok(namespace) } else { Err(RecordError::NotUp { name: name.to_owned() }) }
     }
 
     /// Where the lab takes requests.
@@ -172,9 +170,11 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn claim(&mut self, whose: &str, name: &str, identity: NamespaceId) -> Result<(), RecordError> {
-        let NamespaceId { device, inode } = identity;
-        self.content.namespaces.push(Claim { whose: whose.to_owned(), name: name.to_owned(), device, inode });
+    pub fn claim(&mut self, whose: &str, name: &str, namespace: &Namespace) -> Result<(), RecordError> {
+        let NamespaceId { device, inode } = namespace.identity();
+        let cookie = namespace.cookie().map_err(|source| RecordError::Namespace { name: name.to_owned(), source })?;
+        let (whose, name) = (whose.to_owned(), name.to_owned());
+        self.content.namespaces.push(Claim { whose, name, device, inode, cookie });
         self.write()
     }
 
@@ -256,9 +256,10 @@ fn remove_made(content: &Content) -> Result<(), RecordError> {
     end_processes(&ours);
     let mut result = Ok(());
     for claim in &content.namespaces {
-        let removed = match Namespace::remove_named(&claim.name, claim.identity()) {
-            Ok(Removal::NotOurs) => Namespace::remove_leftover(&claim.name),
-            removed => removed,
+        let removed = if is_ours(claim) {
+            Namespace::remove_named(&claim.name, claim.identity())
+        } else {
+            Namespace::remove_leftover(&claim.name)
         };
         if let Err(source) = removed {
             result = result.and(Err(RecordError::Namespace { name: claim.name.clone(), source }));
@@ -268,7 +269,10 @@ fn remove_made(content: &Content) -> Result<(), RecordError> {
 }
 
 fn is_ours(claim: &Claim) -> bool {
-    Namespace::identity_of_named(&claim.name).is_ok_and(|found| found == Some(claim.identity()))
+    let named = Namespace::open_named(&claim.name);
+    named.is_ok_and(|found| {
+        found.identity() == claim.identity() && found.cookie().is_ok_and(|cookie| cookie == claim.cookie)
+    })
 }
 
 /// Ends the processes in the lab's namespaces: asked first, made to after a while.

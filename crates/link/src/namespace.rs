@@ -17,6 +17,7 @@ use std::thread;
 
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::Pid;
 
@@ -150,6 +151,17 @@ impl Namespace {
     /// If the kernel cannot tell the status of an open descriptor, which it always can.
     pub fn identity(&self) -> NamespaceId {
         NamespaceId::of(&self.file.metadata().expect("an open descriptor has a status"))
+    }
+
+    /// A number that no other namespace gets until the machine is booted again, unlike an inode, which is reused.
+    ///
+    /// Needs Linux 5.14.
+    pub fn cookie(&self) -> Result<u64, NamespaceError> {
+        let cookie = || {
+            let (family, kind) = (AddressFamily::Unix, SockType::Datagram);
+            crate::sys::option::netns_cookie(socket(family, kind, SockFlag::SOCK_CLOEXEC, None)?)
+        };
+        self.run(cookie)?.map_err(NamespaceError::of("reading a network namespace's cookie"))
     }
 
     /// Moves the calling thread into this namespace, for good.

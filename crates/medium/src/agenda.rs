@@ -5,7 +5,6 @@
 //!   ends of timers │ arrivals from hosts │ signals end │ signals begin │ outputs settle
 //!   └───── by station number ─────┘       └──── by station number, then by transmission ────┘
 //! ```
-//! A moment is one key of that order; the engine's place in time is a moment, not just an instant.
 
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;

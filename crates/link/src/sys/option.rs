@@ -58,6 +58,23 @@ pub fn take_statistics(socket: impl AsFd) -> io::Result<libc::tpacket_stats> {
     Ok(unsafe { statistics.assume_init() })
 }
 
+/// The number of the network namespace that a socket is in; the kernel gives none twice until it is booted again.
+pub fn netns_cookie(socket: impl AsFd) -> io::Result<u64> {
+    let mut cookie = 0_u64;
+    let mut octets = size_of::<u64>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `octets` octets, which are those of `cookie`.
+    super::checked(unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut octets,
+        )
+    })?;
+    Ok(cookie)
+}
+
 /// Sets one option of the packet level.
 fn set<T>(socket: impl AsFd, name: libc::c_int, value: &T) -> io::Result<()> {
     // SAFETY: the kernel reads size_of::<T>() octets of `value`, which outlives the call.
