@@ -121,11 +121,6 @@ impl DataPlane {
         SupervisorError::Died { status }
     }
 
-    /// The process number.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     fn wait_for<T>(&mut self, patience: Duration, want: fn(Told) -> Option<T>) -> Result<T, SupervisorError> {
         let end = Instant::now() + patience;
         loop {

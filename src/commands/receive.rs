@@ -23,6 +23,8 @@ struct ReceiveReport {
     received: u64,
     /// Frames that the station's own kernel dropped because this program was too slow.
     socket_drops: u64,
+    /// Frames of the same EtherType that were no driver's.
+    other: u64,
     streams: Vec<StreamReport>,
 }
 
@@ -59,6 +61,7 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
         seconds: begin.elapsed().as_secs_f64(),
         received: reception.received(),
         socket_drops: socket.statistics().map_err(failed)?.dropped,
+        other: reception.other(),
         streams: reception.reports(),
     };
     print_result(args.format, &report, told)?;

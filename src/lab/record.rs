@@ -106,7 +106,6 @@ fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Re
 /// A lab's record, locked: whoever has it is the only one to make or remove the lab.
 #[derive(Debug)]
 pub struct Record {
-    name: String,
     folder: PathBuf,
     content: Content,
     _lock: File,
@@ -130,7 +129,7 @@ impl Record {
             }
         };
         let content = read(&folder)?.unwrap_or_default();
-        Ok(Record { name: name.to_owned(), folder, content, _lock: lock })
+        Ok(Record { folder, content, _lock: lock })
     }
 
     /// Whether a lab of this name is up, or has left something behind.
@@ -234,12 +233,6 @@ impl Record {
             std::fs::rename(&new, &path)
         };
         write().map_err(file_error("write", &path))
-    }
-}
-
-impl std::fmt::Display for Record {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name)
     }
 }
 
