@@ -90,14 +90,6 @@ pub enum CommandError {
         /// What there is.
         stations: Vec<String>,
     },
-    /// A program could not be started.
-    #[error("cannot run {program}")]
-    Exec {
-        /// The program.
-        program: String,
-        /// What the system said.
-        source: io::Error,
-    },
     /// The result could not be written.
     #[error("cannot write the result")]
     Output(#[source] io::Error),
@@ -131,9 +123,13 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Refuses at once what could only fail half-way.
 fn require_root(command: &'static str) -> Result<(), CommandError> {
-    let missing =
-        capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })?;
+    let missing = missing_capabilities()?;
     if missing.is_empty() { Ok(()) } else { Err(CommandError::NotPermitted { command, missing }) }
+}
+
+/// What a live bus needs and this process lacks.
+fn missing_capabilities() -> Result<Vec<Capability>, CommandError> {
+    capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })
 }
 
 /// A seed nobody chose.

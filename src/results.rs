@@ -180,6 +180,22 @@ pub struct Start {
     pub queued: Vec<u64>,
 }
 
+impl Start {
+    /// A measurement that begins at `at`.
+    pub fn take(medium: &Medium, at: medium::BitInstant) -> Start {
+        Start { at, queued: queued(medium) }
+    }
+}
+
+/// Frames in each station's transmit queue, in order of station number.
+fn queued(medium: &Medium) -> Vec<u64> {
+    stations_of(medium).map(|station| medium.queued(station) as u64).collect()
+}
+
+fn stations_of(medium: &Medium) -> impl Iterator<Item = StationId> {
+    (0..medium.config().topology.stations() as u16).map(StationId::new)
+}
+
 /// What a measurement ended with: everything that results are worked out from.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -200,13 +216,12 @@ pub struct Snapshot {
 impl Snapshot {
     /// What `medium` has counted since `start`.
     pub fn take(medium: &Medium, start: &Start, now: medium::BitInstant, emulator: EmulatorResults) -> Snapshot {
-        let stations = 0..medium.config().topology.stations() as u16;
         Snapshot {
             tally: medium.tally().clone(),
             measured: now.since(start.at),
             queued_at_start: start.queued.clone(),
-            queued: stations.clone().map(|number| medium.queued(StationId::new(number)) as u64).collect(),
-            attached: stations.map(|number| medium.attached(StationId::new(number))).collect(),
+            queued: queued(medium),
+            attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
             emulator,
         }
     }

@@ -324,7 +324,7 @@ impl Coordinator {
     /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
     fn watch_links(&mut self) -> Result<(), BusError> {
         let changes = match self.monitor.poll() {
-            // What was missed shows when a delivery to the station fails.
+            // A station that vanished unseen still shows, when a delivery to it fails; one that is down does not.
             Err(MonitorError::Overrun) => {
                 self.emulator.counts.link_changes_missed += 1;
                 return Ok(());
@@ -367,9 +367,7 @@ impl Coordinator {
                 self.medium.restart_tally();
                 self.emulator.restart();
                 self.ring_drops_at_start = self.receiver.statistics().map_err(BusError::link)?.dropped;
-                let queued =
-                    (0..self.held.len() as u16).map(|number| self.medium.queued(StationId::new(number)) as u64);
-                self.start = Start { at: now, queued: queued.collect() };
+                self.start = Start::take(&self.medium, now);
                 self.tell(Report::Told(Told::Restarted));
             }
             Request::Progress => {

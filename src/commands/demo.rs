@@ -2,7 +2,9 @@
 //!
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
-use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, print_result};
+use super::{
+    CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, missing_capabilities, print_result,
+};
 use crate::args::DemoArgs;
 use crate::bus::protocol::{Request, Setup, Told};
 use crate::driver::ETHERTYPE;
@@ -15,7 +17,7 @@ use crate::supervisor::{DataPlane, say_port};
 use crate::units::Load;
 use crate::view::{live_line, say, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
-use link::namespace::{Namespace, capabilities_missing, enter_user_namespace};
+use link::namespace::{Namespace, enter_user_namespace};
 use link::signals::Signal;
 use link::station::StationSocket;
 use medium::Octets;
@@ -57,8 +59,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
 
 /// As root as it is; otherwise in a user namespace of its own, entered before there are threads.
 fn gain_privileges() -> Result<(), CommandError> {
-    let missing =
-        capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })?;
+    let missing = missing_capabilities()?;
     if missing.is_empty() {
         return Ok(());
     }
