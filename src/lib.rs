@@ -5,6 +5,7 @@
 //! | [`args`], [`units`] | the command line, and quantities as people write them |
 //! | [`scenario`], [`plan`] | the scenario file, and the lab that it and the command line ask for |
 //! | [`commands`] | one file a command |
+//! | [`configuration`] | a medium's configuration as it is written down |
 //! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
 //! | [`supervisor`] | starts, asks and ends the data plane |
 //! | [`mod@bus`] | the data plane: the medium in real time |
@@ -17,6 +18,7 @@
 pub mod args;
 pub mod bus;
 pub mod commands;
+pub mod configuration;
 pub mod control;
 pub mod driver;
 pub mod lab;

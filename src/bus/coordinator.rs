@@ -12,6 +12,7 @@ use super::ports::Ports;
 use super::protocol::{PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
+use crate::configuration::longest_distance;
 use crate::results::{Snapshot, Start};
 use link::clock::{ClockMap, ClockSteps, Priority, monotonic_nanos, raise_nice, set_timer_slack};
 use link::netlink::{LinkChange, LinkMonitor, MonitorError};
@@ -121,7 +122,7 @@ impl Coordinator {
         monitor: LinkMonitor,
         observers: Observers,
     ) -> Result<Coordinator, BusError> {
-        let config = setup.medium();
+        let config = setup.medium()?;
         let stations = config.topology.stations();
         let mut waiter = Waiter::new().map_err(BusError::link)?;
         waiter.add(&receiver, RING).map_err(BusError::link)?;
@@ -139,7 +140,7 @@ impl Coordinator {
             Priority::Normal => "normal".to_owned(),
         };
         let timeline = Timeline::new(monotonic_nanos(), config.rate);
-        let farthest = setup.config_results().longest_distance_bt;
+        let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
         Ok(Coordinator {

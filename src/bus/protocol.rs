@@ -1,7 +1,8 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
+use crate::configuration::Configuration;
 use crate::results::{ConfigResults, Results};
-use medium::{BitRate, BitTimes, Config, Topology};
+use medium::{Config, ConfigError};
 use serde::{Deserialize, Serialize};
 
 /// The first message, with the descriptors.
@@ -11,26 +12,10 @@ pub struct Setup {
     pub supervisor: i32,
     /// The lab's name; empty in the demonstration.
     pub name: String,
-    /// Bits per second.
-    pub rate: u64,
-    /// Where the stations are.
-    pub places: Places,
-    /// Frames that a transmit queue holds.
-    pub queue_limit: usize,
-    /// Seed of every random draw.
-    pub seed: u64,
+    /// What the medium is made from.
+    pub configuration: Configuration,
     /// The stations' ports, in order of station number.
     pub ports: Vec<Port>,
-}
-
-/// Where the stations are, in bit times.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Places {
-    /// The same distance between every pair.
-    Star(u64),
-    /// Each station's place along a cable.
-    Bus(Vec<u64>),
 }
 
 /// A station's port: the bus's end of its link.
@@ -47,47 +32,32 @@ pub struct Port {
 impl Setup {
     /// What is said of a plan whose ports have been made.
     pub fn new(name: &str, config: &Config, ports: Vec<Port>) -> Setup {
-        let places = match &config.topology {
-            Topology::Star { distance, .. } => Places::Star(distance.get()),
-            Topology::Bus { positions } => Places::Bus(positions.iter().map(|place| place.get()).collect()),
-        };
         Setup {
             supervisor: std::process::id() as i32,
             name: name.to_owned(),
-            rate: config.rate.get(),
-            places,
-            queue_limit: config.queue_limit,
-            seed: config.seed,
+            configuration: Configuration::from(config),
             ports,
         }
     }
 
-    /// The medium's configuration; a rate of zero becomes the standard's, since the supervisor checked it.
-    pub fn medium(&self) -> Config {
-        let topology = match &self.places {
-            Places::Star(distance) => Topology::star(self.ports.len(), *distance),
-            Places::Bus(places) => {
-                Topology::Bus { positions: places.iter().map(|&place| BitTimes::new(place)).collect() }
-            }
-        };
-        let rate = BitRate::per_second(self.rate).unwrap_or(BitRate::MBIT_10);
-        let config = Config::new(rate, topology, self.seed);
-        Config { queue_limit: self.queue_limit, keep_events: false, ..config }
+    /// The medium's configuration, outputs kept.
+    ///
+    /// # Errors
+    /// A value that is out of its range; never from a supervisor that checked its plan.
+    pub fn medium(&self) -> Result<Config, ConfigError> {
+        let config = Config::try_from(self.configuration.clone())?;
+        assert_eq!(config.topology.stations(), self.ports.len(), "the supervisor makes one port for each station");
+        Ok(Config { keep_outputs: true, ..config })
     }
 
     /// The configuration as results tell it.
     pub fn config_results(&self) -> ConfigResults {
-        let (topology, longest) = match &self.places {
-            Places::Star(distance) => ("star", *distance),
-            Places::Bus(places) => ("bus", places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0)),
-        };
-        ConfigResults {
-            name: self.name.clone(),
-            rate_bits_per_second: self.rate,
-            topology: topology.to_owned(),
-            longest_distance_bt: longest,
-            queue_limit: self.queue_limit,
-        }
+        self.configuration.results(&self.name)
+    }
+
+    /// The stations' names, in order of station number.
+    pub fn names(&self) -> Vec<String> {
+        self.ports.iter().map(|port| port.name.clone()).collect()
     }
 }
 

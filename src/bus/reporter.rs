@@ -77,14 +77,17 @@ fn read_requests(input: BufReader<UnixStream>, requests: &Sender<Request>, wake:
 }
 
 fn write_reports(stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) {
-    let names: Vec<String> = setup.ports.iter().map(|port| port.name.clone()).collect();
+    let names = setup.names();
     let mut output = BufWriter::new(stream);
     for report in reports {
         let told = match report {
             Report::Told(told) => told,
-            Report::Snapshot(snapshot) => {
-                Told::Results(Box::new(Results::new(setup.config_results(), setup.seed, &names, &snapshot)))
-            }
+            Report::Snapshot(snapshot) => Told::Results(Box::new(Results::new(
+                setup.config_results(),
+                setup.configuration.seed(),
+                &names,
+                &snapshot,
+            ))),
         };
         let written = serde_json::to_writer(&mut output, &told).map_err(std::io::Error::from);
         if written.and_then(|()| output.write_all(b"\n")).and_then(|()| output.flush()).is_err() {

@@ -7,7 +7,7 @@ use crate::args::SendArgs;
 use crate::driver::ETHERTYPE;
 use crate::driver::source::{Pace, Source, line_rate, run};
 use crate::lab::INTERFACE;
-use crate::lab::record::{Content, Record};
+use crate::lab::record::{Content, Record, RecordError};
 use crate::units::FrameRate;
 use crate::view::group;
 use link::MacAddr;
@@ -48,7 +48,8 @@ pub fn send(args: &SendArgs) -> Outcome {
     let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
     let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
     let begin = Instant::now();
-    let mut sources = [Source::new(socket, to, size, stream, wanted_pace(args, &content), args.count)];
+    let pace = wanted_pace(args, rate(&args.lab.name, &content)?);
+    let mut sources = [Source::new(socket, to, size, stream, pace, args.count)];
     let interrupted = AtomicBool::new(false);
     run(&mut sources, || {
         let stop = interrupts.try_recv().is_ok();
@@ -85,12 +86,16 @@ fn told(report: &SendReport) -> String {
 }
 
 /// At `max` as many as fill the medium when nobody else sends.
-fn wanted_pace(args: &SendArgs, content: &Content) -> Pace {
-    let rate = BitRate::per_second(content.rate).unwrap_or(BitRate::MBIT_10);
+fn wanted_pace(args: &SendArgs, rate: BitRate) -> Pace {
     match args.rate {
         FrameRate::PerSecond(rate) => Pace::Even(1e9 / rate),
         FrameRate::Max => Pace::Even(1e9 / line_rate(rate, Octets::new(args.frame_size))),
     }
+}
+
+/// The medium's rate, which stands in the record as soon as the lab is up.
+fn rate(lab: &str, content: &Content) -> Result<BitRate, RecordError> {
+    BitRate::per_second(content.rate).ok_or_else(|| RecordError::NotUp { name: lab.to_owned() })
 }
 
 fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {

@@ -1,0 +1,252 @@
+//! A medium's configuration as it is written down: for the data plane, in records, in event logs.
+//!
+//! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
+//! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
+
+use crate::results::ConfigResults;
+use medium::{BitRate, BitTimes, Config, ConfigError, Octets, Parameters, StationId, Topology};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+
+/// Everything that a medium is made from; what observers it keeps things for is not part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Configuration(#[serde(with = "ConfigMirror")] Config);
+
+impl From<&Config> for Configuration {
+    fn from(config: &Config) -> Configuration {
+        Configuration(Config { keep_events: false, keep_outputs: false, ..config.clone() })
+    }
+}
+
+/// Keeps neither events nor outputs: whoever wants them says so.
+impl TryFrom<Configuration> for Config {
+    type Error = ConfigError;
+    fn try_from(Configuration(config): Configuration) -> Result<Config, ConfigError> {
+        config.check()?;
+        Ok(config)
+    }
+}
+
+impl Configuration {
+    /// How many stations there are.
+    pub fn stations(&self) -> usize {
+        self.0.topology.stations()
+    }
+
+    /// The medium's rate.
+    pub fn rate(&self) -> BitRate {
+        self.0.rate
+    }
+
+    /// Seed of every random draw.
+    pub fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    /// As results tell it, of a lab called `name`.
+    pub fn results(&self, name: &str) -> ConfigResults {
+        let Config { rate, topology, queue_limit, .. } = &self.0;
+        ConfigResults {
+            name: name.to_owned(),
+            rate_bits_per_second: rate.get(),
+            topology: kind(topology).to_owned(),
+            longest_distance_bt: longest_distance(topology).get(),
+            queue_limit: *queue_limit,
+        }
+    }
+}
+
+/// The topology's name in scenarios and results.
+pub fn kind(topology: &Topology) -> &'static str {
+    match topology {
+        Topology::Star { .. } => "star",
+        Topology::Bus { .. } => "bus",
+    }
+}
+
+/// From one station to another, the farthest way there is.
+pub fn longest_distance(topology: &Topology) -> BitTimes {
+    let stations = (0..topology.stations().min(Config::MAX_STATIONS) as u16).map(StationId::new);
+    stations.map(|station| topology.farthest(station)).max().unwrap_or(BitTimes::ZERO)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Config", deny_unknown_fields)]
+struct ConfigMirror {
+    #[serde(rename = "rate_bits_per_second", with = "bit_rate")]
+    rate: BitRate,
+    #[serde(with = "TopologyMirror")]
+    topology: Topology,
+    #[serde(with = "ParametersMirror")]
+    parameters: Parameters,
+    queue_limit: usize,
+    seed: u64,
+    #[serde(skip)]
+    keep_events: bool,
+    #[serde(skip)]
+    keep_outputs: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Parameters", deny_unknown_fields)]
+struct ParametersMirror {
+    #[serde(rename = "slot_time_bt", with = "bit_times")]
+    slot_time: BitTimes,
+    #[serde(rename = "inter_packet_gap_bt", with = "bit_times")]
+    inter_packet_gap: BitTimes,
+    #[serde(rename = "inter_packet_gap_part_1_bt", with = "bit_times")]
+    inter_packet_gap_part_1: BitTimes,
+    attempt_limit: NonZeroU32,
+    backoff_limit: u32,
+    #[serde(rename = "jam_size_bt", with = "bit_times")]
+    jam_size: BitTimes,
+    #[serde(rename = "max_frame_size_octets", with = "octets")]
+    max_frame_size: Octets,
+    #[serde(rename = "min_frame_size_octets", with = "octets")]
+    min_frame_size: Octets,
+    #[serde(rename = "max_defer_time_bt", with = "bit_times")]
+    max_defer_time: BitTimes,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Topology", rename_all = "snake_case", deny_unknown_fields)]
+enum TopologyMirror {
+    Star {
+        stations: usize,
+        #[serde(rename = "distance_bt", with = "bit_times")]
+        distance: BitTimes,
+    },
+    Bus {
+        #[serde(rename = "positions_bt", with = "bit_times_list")]
+        positions: Vec<BitTimes>,
+    },
+}
+
+/// A rate as bits per second; zero is refused.
+mod bit_rate {
+    use medium::BitRate;
+    use serde::de::{Error, Unexpected};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(rate: &BitRate, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(rate.get())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BitRate, D::Error> {
+        let bits = u64::deserialize(deserializer)?;
+        let refused = || Error::invalid_value(Unexpected::Unsigned(bits), &"at least 1 bit per second");
+        BitRate::per_second(bits).ok_or_else(refused)
+    }
+}
+
+/// A span as a number of bit times.
+mod bit_times {
+    use medium::BitTimes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(span: &BitTimes, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(span.get())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BitTimes, D::Error> {
+        u64::deserialize(deserializer).map(BitTimes::new)
+    }
+}
+
+/// Spans as a list of numbers of bit times.
+mod bit_times_list {
+    use medium::BitTimes;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(spans: &[BitTimes], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(spans.iter().map(|span| span.get()))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BitTimes>, D::Error> {
+        Vec::<u64>::deserialize(deserializer).map(|list| list.into_iter().map(BitTimes::new).collect())
+    }
+}
+
+/// A length as a number of octets.
+mod octets {
+    use medium::Octets;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(length: &Octets, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(length.get())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Octets, D::Error> {
+        u32::deserialize(deserializer).map(Octets::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No two values alike and none a default, so that nothing can be lost or swapped unseen.
+    fn odd() -> Config {
+        Config {
+            rate: BitRate::per_second(2_940_000).expect("not zero"),
+            topology: Topology::Bus { positions: [0, 7, 31].map(BitTimes::new).to_vec() },
+            parameters: Parameters {
+                slot_time: BitTimes::new(380),
+                inter_packet_gap: BitTimes::new(90),
+                inter_packet_gap_part_1: BitTimes::new(59),
+                attempt_limit: NonZeroU32::new(15).expect("not zero"),
+                backoff_limit: 8,
+                jam_size: BitTimes::new(33),
+                max_frame_size: Octets::new(1554),
+                min_frame_size: Octets::new(47),
+                max_defer_time: BitTimes::new(25_000),
+            },
+            queue_limit: 17,
+            seed: u64::MAX,
+            keep_events: false,
+            keep_outputs: false,
+        }
+    }
+
+    fn there_and_back(config: &Config) -> Config {
+        let text = serde_json::to_string(&Configuration::from(config)).expect("numbers and names");
+        let read: Configuration = serde_json::from_str(&text).expect("what was written");
+        read.try_into().expect("a valid configuration")
+    }
+
+    #[test]
+    fn every_value_comes_back_whatever_the_topology() {
+        let bus = odd();
+        assert_eq!(there_and_back(&bus), bus);
+        let star = Config { topology: Topology::star(5, 23), ..odd() };
+        assert_eq!(there_and_back(&star), star);
+    }
+
+    #[test]
+    fn what_makes_no_medium_is_refused_with_what_would_be_right() {
+        let good = serde_json::to_string(&Configuration::from(&odd())).expect("numbers and names");
+        for (from, to, words) in [
+            ("\"rate_bits_per_second\":2940000", "\"rate_bits_per_second\":0", "at least 1 bit per second"),
+            ("\"attempt_limit\":15", "\"attempt_limit\":0", "nonzero"),
+            ("\"jam_size_bt\":33", "\"jam_size_bt\":-1", "u64"),
+            ("\"jam_size_bt\":33", "\"jam_size_bits\":33", "unknown field `jam_size_bits`"),
+            ("\"bus\"", "\"ring\"", "unknown variant `ring`"),
+        ] {
+            assert!(good.contains(from), "{good}");
+            let error = serde_json::from_str::<Configuration>(&good.replace(from, to)).expect_err(to).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+        let silent = good.replace("\"slot_time_bt\":380", "\"slot_time_bt\":0");
+        let read: Configuration = serde_json::from_str(&silent).expect("a number");
+        let error = Config::try_from(read).expect_err("no slot").to_string();
+        assert!(error.contains("slot_time") && error.contains("1 to 2^31 BT"), "{error}");
+    }
+
+    #[test]
+    fn the_longest_distance_is_that_of_the_two_farthest_stations() {
+        assert_eq!(longest_distance(&odd().topology), BitTimes::new(31));
+        assert_eq!(longest_distance(&Topology::star(1, 50)), BitTimes::ZERO);
+        assert_eq!(longest_distance(&Topology::star(2, 50)), BitTimes::new(50));
+    }
+}
