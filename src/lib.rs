@@ -9,6 +9,7 @@
 //! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
 //! | [`supervisor`] | starts, asks and ends the data plane |
 //! | [`mod@bus`] | the data plane: the medium in real time |
+//! | [`traffic`] | what stations offer in virtual time |
 //! | [`driver`] | offering frames at a pace, and what became of them |
 //! | [`results`], [`view`] | what happened, for programs and for people |
 //!
@@ -26,5 +27,6 @@ pub mod plan;
 pub mod results;
 pub mod scenario;
 pub mod supervisor;
+pub mod traffic;
 pub mod units;
 pub mod view;
