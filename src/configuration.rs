@@ -4,7 +4,9 @@
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
 use crate::results::ConfigResults;
-use medium::{BitRate, BitTimes, Config, ConfigError, Octets, Parameters, StationId, Topology};
+use medium::{
+    BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, StationId, Topology,
+};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -62,6 +64,7 @@ pub fn kind(topology: &Topology) -> &'static str {
     match topology {
         Topology::Star { .. } => "star",
         Topology::Bus { .. } => "bus",
+        Topology::Segments(_) => "segments",
     }
 }
 
@@ -105,8 +108,14 @@ struct ParametersMirror {
     max_frame_size: Octets,
     #[serde(rename = "min_frame_size_octets", with = "octets")]
     min_frame_size: Octets,
+    #[serde(rename = "extend_size_octets", with = "octets")]
+    extend_size: Octets,
+    #[serde(rename = "burst_limit_bt", with = "bit_times")]
+    burst_limit: BitTimes,
     #[serde(rename = "max_defer_time_bt", with = "bit_times")]
     max_defer_time: BitTimes,
+    #[serde(rename = "jabber_limit_bt", with = "bit_times")]
+    jabber_limit: BitTimes,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -121,6 +130,66 @@ enum TopologyMirror {
         #[serde(rename = "positions_bt", with = "bit_times_list")]
         positions: Vec<BitTimes>,
     },
+    Segments(#[serde(with = "segments")] Segments),
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlaceMirror {
+    segment: usize,
+    position_bt: u64,
+}
+
+impl From<&Place> for PlaceMirror {
+    fn from(place: &Place) -> PlaceMirror {
+        PlaceMirror { segment: place.segment, position_bt: place.position.get() }
+    }
+}
+
+impl From<PlaceMirror> for Place {
+    fn from(place: PlaceMirror) -> Place {
+        Place { segment: place.segment, position: BitTimes::new(place.position_bt) }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RepeaterMirror {
+    delay_bt: u64,
+    ports: Vec<PlaceMirror>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SegmentsMirror {
+    stations: Vec<PlaceMirror>,
+    repeaters: Vec<RepeaterMirror>,
+}
+
+/// Segments as what they are made from; what makes no tree is refused.
+mod segments {
+    use super::{BitTimes, Place, PlaceMirror, Repeater, RepeaterMirror, Segments, SegmentsMirror};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(segments: &Segments, serializer: S) -> Result<S::Ok, S::Error> {
+        let repeater = |repeater: &Repeater| RepeaterMirror {
+            delay_bt: repeater.delay.get(),
+            ports: repeater.ports.iter().map(PlaceMirror::from).collect(),
+        };
+        let stations = segments.stations().iter().map(PlaceMirror::from).collect();
+        let repeaters = segments.repeaters().iter().map(repeater).collect();
+        SegmentsMirror { stations, repeaters }.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Segments, D::Error> {
+        let SegmentsMirror { stations, repeaters } = SegmentsMirror::deserialize(deserializer)?;
+        let places = |places: Vec<PlaceMirror>| places.into_iter().map(Place::from).collect::<Vec<_>>();
+        let repeater =
+            |mirror: RepeaterMirror| Repeater { delay: BitTimes::new(mirror.delay_bt), ports: places(mirror.ports) };
+        let repeaters: Vec<_> = repeaters.into_iter().map(repeater).collect();
+        Segments::new(places(stations), &repeaters).map_err(D::Error::custom)
+    }
 }
 
 /// A rate as bits per second; zero is refused.
@@ -192,7 +261,7 @@ mod tests {
             rate: BitRate::per_second(2_940_000).expect("not zero"),
             topology: Topology::Bus { positions: [0, 7, 31].map(BitTimes::new).to_vec() },
             parameters: Parameters {
-                slot_time: BitTimes::new(380),
+                slot_time: BitTimes::new(384),
                 inter_packet_gap: BitTimes::new(90),
                 inter_packet_gap_part_1: BitTimes::new(59),
                 attempt_limit: NonZeroU32::new(15).expect("not zero"),
@@ -200,7 +269,10 @@ mod tests {
                 jam_size: BitTimes::new(33),
                 max_frame_size: Octets::new(1554),
                 min_frame_size: Octets::new(47),
+                extend_size: Octets::new(1),
+                burst_limit: BitTimes::new(60_001),
                 max_defer_time: BitTimes::new(25_000),
+                jabber_limit: BitTimes::new(150_002),
             },
             queue_limit: 17,
             seed: u64::MAX,
@@ -221,6 +293,11 @@ mod tests {
         assert_eq!(there_and_back(&bus), bus);
         let star = Config { topology: Topology::star(5, 23), ..odd() };
         assert_eq!(there_and_back(&star), star);
+        let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };
+        let repeater = Repeater { delay: BitTimes::new(8), ports: vec![place(0, 21), place(1, 2)] };
+        let segments = Segments::new(vec![place(0, 5), place(1, 34)], &[repeater]).expect("a tree");
+        let segments = Config { topology: Topology::Segments(segments), ..odd() };
+        assert_eq!(there_and_back(&segments), segments);
     }
 
     #[test]
@@ -237,7 +314,7 @@ mod tests {
             let error = serde_json::from_str::<Configuration>(&good.replace(from, to)).expect_err(to).to_string();
             assert!(error.contains(words), "{error}");
         }
-        let silent = good.replace("\"slot_time_bt\":380", "\"slot_time_bt\":0");
+        let silent = good.replace("\"slot_time_bt\":384", "\"slot_time_bt\":0");
         let read: Configuration = serde_json::from_str(&silent).expect("a number");
         let error = Config::try_from(read).expect_err("no slot").to_string();
         assert!(error.contains("slot_time") && error.contains("1 to 2^31 BT"), "{error}");

@@ -112,7 +112,7 @@ impl StationResults {
 
     /// Frames that will never be sent, for whatever cause.
     pub fn discarded(&self) -> u64 {
-        ["queue_drops", "excessive_collisions", "too_short", "too_long", "detached"]
+        ["queue_drops", "excessive_collisions", "late_collision_discards", "too_short", "too_long", "detached"]
             .map(|name| self.counter(name))
             .iter()
             .sum()

@@ -63,7 +63,7 @@ const STATION_COLUMNS: [&str; 11] = [
 
 fn station_row(name: &str, stations: &[&StationResults]) -> [String; 11] {
     let sum = |counter: &str| stations.iter().map(|station| station.counter(counter)).sum::<u64>();
-    let other = sum("too_short") + sum("too_long") + sum("detached");
+    let other = sum("late_collision_discards") + sum("too_short") + sum("too_long") + sum("detached");
     let numbers = [
         sum("offered"),
         sum("frames_transmitted_ok"),
@@ -94,7 +94,12 @@ fn stations(results: &Results) -> String {
     let queued_before: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
     let before = if queued_before > 0 { format!(" + {} queued before", group(queued_before)) } else { String::new() };
     let table = plain_table(STATION_COLUMNS, rows);
-    let causes = [("too short", "too_short"), ("too long", "too_long"), ("station off the medium", "detached")];
+    let causes = [
+        ("late collision", "late_collision_discards"),
+        ("too short", "too_short"),
+        ("too long", "too_long"),
+        ("station off the medium", "detached"),
+    ];
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let other = causes.map(|(name, counter)| (name, sum(counter)));
     let other: Vec<String> =

@@ -24,8 +24,19 @@ pub struct Parameters {
     pub max_frame_size: Octets,
     /// minFrameSize, from destination address to FCS; shorter frames are padded.
     pub min_frame_size: Octets,
+    /// How much longer than minFrameSize a lone frame, or the first of a burst, keeps carrier up: the rest is
+    /// extension bits (802.3, 4.2.3.4). 0 up to 100 Mb/s; above, the two together are slotTime.
+    ///
+    /// Not 0 is also what 4.2.8 calls `extend`: a frame that met a late collision is never attempted again.
+    pub extend_size: Octets,
+    /// burstLimit: from a burst's first bit, how long the station may go on to another frame. 0: no bursts.
+    ///
+    /// It goes on if it has a frame ready at the very end of one (extension included) and less than this has passed.
+    pub burst_limit: BitTimes,
     /// maxDeferTime: a longer wait is an excessive deferral.
     pub max_defer_time: BitTimes,
+    /// How long the MAU lets one transmission be (802.3, 8.2.1.5); only a station that babbles comes to it.
+    pub jabber_limit: BitTimes,
 }
 
 impl Parameters {
@@ -39,8 +50,27 @@ impl Parameters {
         jam_size: BitTimes::new(32),
         max_frame_size: Octets::new(1518),
         min_frame_size: Octets::new(64),
+        extend_size: Octets::new(0),
+        burst_limit: BitTimes::ZERO,
         max_defer_time: BitTimes::new(24_288),
+        jabber_limit: BitTimes::new(200_000),
     };
+
+    /// The values for 1000 Mb/s half duplex (802.3, table 4-2), bursts on.
+    ///
+    /// maxDeferTime is 2 × (burstLimit + 8 × maxBasicFrameSize + 64) there (802.3, 5.2.4.1).
+    pub const IEEE_802_3_1000: Parameters = Parameters {
+        slot_time: BitTimes::new(4096),
+        extend_size: Octets::new(448),
+        burst_limit: BitTimes::new(65_536),
+        max_defer_time: BitTimes::new(155_488),
+        ..Parameters::IEEE_802_3
+    };
+
+    /// The standard's values at `rate`: above 100 Mb/s those for 1000 Mb/s.
+    pub const fn at(rate: BitRate) -> Parameters {
+        if rate.get() > BitRate::MBIT_100.get() { Parameters::IEEE_802_3_1000 } else { Parameters::IEEE_802_3 }
+    }
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -73,7 +103,7 @@ impl Config {
         Config {
             rate,
             topology,
-            parameters: Parameters::IEEE_802_3,
+            parameters: Parameters::at(rate),
             queue_limit: Config::DEFAULT_QUEUE_LIMIT,
             seed,
             keep_events: true,
@@ -113,6 +143,25 @@ impl Config {
                 "18 octets to max_frame_size",
             ),
             rule(p.max_frame_size.get() <= 65_535, "max_frame_size", "at most 65,535 octets"),
+            // A receiver takes what keeps carrier up for slotTime (802.3, 4.2.9), so that is what a sender must send.
+            rule(
+                p.extend_size.get() == 0 || p.min_frame_size.bit_times() + p.extend_size.bit_times() == p.slot_time,
+                "extend_size",
+                "0, or what is missing from min_frame_size to slot_time",
+            ),
+            // Only a first frame that holds the medium for slotTime takes it for those that follow.
+            rule(
+                p.burst_limit.get() == 0 || p.extend_size.get() > 0,
+                "burst_limit",
+                "0 (no bursts) unless frames are extended to slot_time",
+            ),
+            rule(p.burst_limit.get() <= 1 << 31, "burst_limit", "at most 2^31 BT"),
+            // The signal that the MAU cuts off still is a frame above max_frame_size.
+            rule(
+                (p.max_frame_size.bit_times().get() + 64 + 40..=1 << 31).contains(&p.jabber_limit.get()),
+                "jabber_limit",
+                "longer than the longest packet with a VLAN tag, and at most 2^31 BT",
+            ),
         ];
         rules.into_iter().collect()
     }

@@ -302,7 +302,7 @@ impl Medium {
         this.transmit = Transmit::Transmitting;
         this.begin = now;
         let (frame, attempt, head) = (this.frame(), this.attempt(), *this.head());
-        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral });
+        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false });
 
         let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
         let transmission = Transmission {
@@ -351,6 +351,8 @@ impl Medium {
             deferred: this.deferred,
             access_delay: begin - this.head_since,
             mac_delay: now - this.head().arrived,
+            extension: crate::BitTimes::ZERO,
+            no_carrier: false,
         };
         self.emit(station, frame, transmitted);
         self.end_transmission(station, true);

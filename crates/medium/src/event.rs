@@ -36,14 +36,17 @@ pub enum Kind {
     Attempt {
         /// Which attempt, from 1.
         attempt: u32,
-        /// This one wait was longer than maxDeferTime, the first such of the frame (802.3, 4.2.8 DeferTest).
+        /// This one wait was longer than maxDeferTime, the first such of the frame (802.3, 5.2.4.2 DeferTest).
         excessive_deferral: bool,
+        /// It goes on with a burst: interPacketGap of extension bits comes first, then the preamble
+        /// (802.3, 4.2.3.2.7; StartTransmit of 4.2.8 comes before interPacketSignal too).
+        burst: bool,
     },
     /// The station detected a collision while it sent.
     Collision {
         /// Which attempt, from 1.
         attempt: u32,
-        /// Later than slotTime after the first bit of the preamble.
+        /// Later than slotTime after the first bit of the preamble; or in a burst, after its first frame, at all.
         late: bool,
         /// Which overlap on the medium, from 1. Its parties name the same one; two overlaps that meet only later
         /// keep their numbers.
@@ -61,7 +64,7 @@ pub enum Kind {
         /// The delay, in slots, from the end of the jam.
         slots: u64,
     },
-    /// The frame went out to its last bit, and the station knew of no collision.
+    /// The frame went out to its last bit, extension included, and the station knew of no collision.
     Transmitted {
         /// Padded length, from destination address to FCS.
         size: Octets,
@@ -69,10 +72,14 @@ pub enum Kind {
         attempts: u32,
         /// It was delayed on its first attempt.
         deferred: bool,
-        /// From the head of the queue to the first bit of this attempt.
+        /// From the head of the queue to the first bit of this attempt's preamble.
         access_delay: BitTimes,
-        /// From its arrival in the queue to its last bit.
+        /// From its arrival in the queue to now, when the MAC is done with it.
         mac_delay: BitTimes,
+        /// Bits of carrier extension after the frame, up to now.
+        extension: BitTimes,
+        /// The station had no carrier sense as it began (802.3, 5.2.4.2 CarrierSenseTest).
+        no_carrier: bool,
     },
     /// The frame will never be sent.
     Discarded {
@@ -96,6 +103,11 @@ pub enum Kind {
         /// Bits after preamble and SFD.
         bits: BitTimes,
     },
+    /// The addressed station heard a whole frame above maxBasicFrameSize, the tag allowed for.
+    TooLong {
+        /// Length from destination address to FCS.
+        size: Octets,
+    },
 }
 
 /// Why a frame was discarded.
@@ -103,6 +115,8 @@ pub enum Kind {
 pub enum Cause {
     /// attemptLimit attempts collided.
     ExcessiveCollisions,
+    /// A late collision where frames are extended: the frame is not attempted again (802.3, 4.2.8 TransmitLinkMgmt).
+    LateCollision,
     /// Below 14 octets without FCS: there is no whole header.
     TooShort,
     /// Above maxBasicFrameSize, the tag allowed for.
@@ -116,6 +130,7 @@ impl Cause {
     pub const fn name(self) -> &'static str {
         match self {
             Cause::ExcessiveCollisions => "excessive_collisions",
+            Cause::LateCollision => "late_collision",
             Cause::TooShort => "too_short",
             Cause::TooLong => "too_long",
             Cause::Detached => "detached",
@@ -139,6 +154,7 @@ impl Kind {
             Kind::Delivered { .. } => "delivered",
             Kind::Fragment { .. } => "fragment",
             Kind::Damaged { .. } => "damaged",
+            Kind::TooLong { .. } => "too_long",
         }
     }
 }
@@ -147,27 +163,30 @@ impl Kind {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} {:<3} {:<11} {}", self.at.get(), self.station.to_string(), self.kind.name(), self.frame)?;
+        let only_if = |fact: bool, word: &'static str| if fact { word } else { "" };
         match self.kind {
             Kind::Offered { size } => write!(f, " size={}", size.get()),
             Kind::QueueDrop => Ok(()),
             Kind::Defer { attempt } | Kind::JamEnd { attempt } => write!(f, " attempt={attempt}"),
-            Kind::Attempt { attempt, excessive_deferral } => {
-                write!(f, " attempt={attempt}{}", if excessive_deferral { " excessive_deferral" } else { "" })
+            Kind::Attempt { attempt, excessive_deferral, burst } => {
+                let deferral = only_if(excessive_deferral, " excessive_deferral");
+                write!(f, " attempt={attempt}{deferral}{}", only_if(burst, " burst"))
             }
             Kind::Collision { attempt, late, episode } => {
-                write!(f, " attempt={attempt} episode={episode}{}", if late { " late" } else { "" })
+                write!(f, " attempt={attempt} episode={episode}{}", only_if(late, " late"))
             }
             Kind::Backoff { attempt, slots } => write!(f, " attempt={attempt} slots={slots}"),
-            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay } => write!(
-                f,
-                " size={} attempts={attempts} access_delay={} mac_delay={}{}",
-                size.get(),
-                access_delay.get(),
-                mac_delay.get(),
-                if deferred { " deferred" } else { "" }
-            ),
+            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay, extension, no_carrier } => {
+                let delays = format_args!("access_delay={} mac_delay={}", access_delay.get(), mac_delay.get());
+                write!(f, " size={} attempts={attempts} {delays}", size.get())?;
+                f.write_str(only_if(deferred, " deferred"))?;
+                if extension > BitTimes::ZERO {
+                    write!(f, " extension={}", extension.get())?;
+                }
+                f.write_str(only_if(no_carrier, " no_carrier"))
+            }
             Kind::Discarded { cause, attempts } => write!(f, " cause={} attempts={attempts}", cause.name()),
-            Kind::Delivered { size } => write!(f, " size={}", size.get()),
+            Kind::Delivered { size } | Kind::TooLong { size } => write!(f, " size={}", size.get()),
             Kind::Fragment { bits } | Kind::Damaged { bits } => write!(f, " bits={}", bits.get()),
         }
     }

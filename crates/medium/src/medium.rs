@@ -35,6 +35,13 @@ pub enum Input {
         /// Which one.
         station: StationId,
     },
+    /// Something is wrong with the station from now on, or, with `None`, right again.
+    SetFault {
+        /// Which station.
+        station: StationId,
+        /// What is wrong with it; replaces what was wrong before.
+        fault: Option<Fault>,
+    },
     /// Time passes: runs what is due.
     ///
     /// Runs everything before the instant and the ends of timers at it; given again (as
@@ -42,18 +49,38 @@ pub enum Input {
     Timeout,
 }
 
+/// What can be wrong with a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fault {
+    /// It has no carrier sense: to transmissions that begin from now on, its own too, it does not defer, and no gap
+    /// follows them; those that had begun before it still hears to their ends, and to the end of the gap after them.
+    /// Each frame whose transmission it begins so and finishes without collision counts a carrier sense error.
+    /// Collisions it still detects.
+    ///
+    /// Once it is right again, it hears what is at its place at that instant or comes later, and nothing of what
+    /// ended there before.
+    Deaf,
+    /// Each frame whose transmission it begins now arrives everywhere with a bad FCS.
+    BadFcs,
+    /// Its MAC takes frames of any length from the host; its MAU cuts a transmission off at jabber_limit, and the
+    /// MAC does not notice: a longer frame is transmitted as if it had as many whole octets as fit. A station that
+    /// such a frame is for counts it as too long, and nobody hands it up.
+    Babble,
+}
+
 /// What the world outside has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Nothing can change any more: every attached station but the sender hears `frame` whole.
     ///
-    /// Its last bit leaves at `end` and reaches a station at `end` + [`Medium::distance`] to it.
+    /// Its last bit, of its extension if it has one, leaves at `end` and reaches a station at `end` + [`Medium::distance`] to it.
     Carried {
         /// The frame.
         frame: FrameId,
         /// The instant after its last bit, at the sender's place.
         end: BitInstant,
-        /// Stations at whose place another signal spoilt it; none unless a collision went undetected.
+        /// Stations that do not hand it up: another signal spoilt it at their place, which takes an undetected
+        /// collision; or all but the sender, if it has a bad FCS or is too long.
         damaged: Vec<StationId>,
     },
     /// The medium is done with the frame: it was transmitted, dropped or discarded.
@@ -133,6 +160,7 @@ impl Medium {
                 self.advance_to_arrivals(now);
                 self.station_mut(station).attached = true;
             }
+            Input::SetFault { .. } => self.advance_to_arrivals(now),
             Input::Timeout if self.due_before_arrivals(now) => self.advance_to_arrivals(now),
             Input::Timeout => self.advance_past(now),
         }

@@ -41,8 +41,12 @@ counters! {
     late_collisions,
     /// aFramesAbortedDueToXSColls.
     excessive_collisions,
+    /// Discarded after a late collision, where frames are extended; `late_collisions` has it too.
+    late_collision_discards,
     /// aFramesWithExcessiveDeferral.
     excessive_deferrals,
+    /// aCarrierSenseErrors: transmitted without collision and without carrier sense.
+    carrier_sense_errors,
     /// aFramesLostDueToIntMACXmitError: too short or too long to be sent, or lost because the MAC was detached.
     internal_mac_transmit_errors,
     /// Discarded because the host's frame had no whole header.
@@ -61,6 +65,8 @@ counters! {
     fcs_errors,
     /// aAlignmentErrors: no whole number of octets, bad FCS.
     alignment_errors,
+    /// aFrameTooLongErrors: above maxBasicFrameSize, the tag allowed for.
+    frame_too_long_errors,
     /// Attempts, first ones included.
     attempts,
     /// Attempts that collided.
@@ -74,7 +80,8 @@ counters! {
 impl Counters {
     /// Frames that will never be sent, for whatever cause.
     pub fn discarded(&self) -> u64 {
-        self.queue_drops + self.excessive_collisions + self.too_short + self.too_long + self.detached
+        let collided = self.excessive_collisions + self.late_collision_discards;
+        self.queue_drops + collided + self.too_short + self.too_long + self.detached
     }
 
     /// Octets of successful frames from destination address to FCS.
@@ -156,8 +163,9 @@ impl Tally {
                 counters.late_collisions += u64::from(late);
                 self.medium.collision(episode);
             }
-            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay } => {
+            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay, no_carrier, .. } => {
                 counters.transmitted(size, attempts, deferred);
+                counters.carrier_sense_errors += u64::from(no_carrier);
                 self.medium.transmitted(event.station, access_delay, mac_delay);
             }
             Kind::Discarded { cause, .. } => counters.discard(cause),
@@ -169,6 +177,7 @@ impl Tally {
             Kind::Fragment { .. } => counters.fragments_received += 1,
             Kind::Damaged { bits } if bits.get().is_multiple_of(8) => counters.fcs_errors += 1,
             Kind::Damaged { .. } => counters.alignment_errors += 1,
+            Kind::TooLong { .. } => counters.frame_too_long_errors += 1,
         }
     }
 }
@@ -189,12 +198,15 @@ impl Counters {
     fn discard(&mut self, cause: Cause) {
         let counter = match cause {
             Cause::ExcessiveCollisions => &mut self.excessive_collisions,
+            Cause::LateCollision => &mut self.late_collision_discards,
             Cause::TooShort => &mut self.too_short,
             Cause::TooLong => &mut self.too_long,
             Cause::Detached => &mut self.detached,
         };
         *counter += 1;
-        self.internal_mac_transmit_errors += u64::from(cause != Cause::ExcessiveCollisions);
+        // 802.3, 30.3.1.1.12: only what no other counter of lost frames has.
+        let collided = matches!(cause, Cause::ExcessiveCollisions | Cause::LateCollision);
+        self.internal_mac_transmit_errors += u64::from(!collided);
     }
 }
 

@@ -124,6 +124,8 @@ impl BitRate {
     pub const MBIT_10: BitRate = BitRate(10_000_000);
     /// 100 Mb/s.
     pub const MBIT_100: BitRate = BitRate(100_000_000);
+    /// 1000 Mb/s.
+    pub const MBIT_1000: BitRate = BitRate(1_000_000_000);
 
     /// A rate of `bits` per second; `None` for zero.
     pub const fn per_second(bits: u64) -> Option<BitRate> {

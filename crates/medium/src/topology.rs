@@ -1,11 +1,12 @@
 //! Where the stations are, and so how long a signal takes between two of them.
 
 use crate::frame::StationId;
+use crate::segments::Segments;
 use crate::time::{BitRate, BitTimes};
 use std::fmt;
 
 /// The longest distance accepted: more than a second at 1 Gb/s, and far from any overflow.
-const MAX_DISTANCE: BitTimes = BitTimes::new(1 << 31);
+pub(crate) const MAX_DISTANCE: BitTimes = BitTimes::new(1 << 31);
 
 /// How far apart the stations are, in bit times.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Topology {
         /// Each station's place, as the time a signal takes to it from the cable's end.
         positions: Vec<BitTimes>,
     },
+    /// On segments of cable that repeaters join.
+    Segments(Segments),
 }
 
 /// Why places could not be turned into a topology.
@@ -40,6 +43,51 @@ pub enum TopologyError {
         /// What was given.
         metres_per_second: f64,
     },
+    /// A segment's number is too high.
+    Segment {
+        /// The number.
+        segment: usize,
+    },
+    /// A place on a segment is too far from its end.
+    Place {
+        /// The segment.
+        segment: usize,
+        /// What was given.
+        position: BitTimes,
+    },
+    /// A repeater joins nothing: it has no two ports.
+    Ports {
+        /// The repeater's index.
+        repeater: usize,
+        /// How many it has.
+        ports: usize,
+    },
+    /// A repeater's delay is too long.
+    Delay {
+        /// The repeater's index.
+        repeater: usize,
+        /// What was given.
+        delay: BitTimes,
+    },
+    /// A repeater joins segments that are joined already.
+    Loop {
+        /// The repeater's index.
+        repeater: usize,
+        /// The segment that it meets again.
+        segment: usize,
+    },
+    /// No repeater joins a segment to the others.
+    NotJoined {
+        /// The segment.
+        segment: usize,
+    },
+    /// The way between two segments is too long.
+    Way {
+        /// The segment at one end.
+        from: usize,
+        /// The segment at the other.
+        to: usize,
+    },
 }
 
 impl fmt::Display for TopologyError {
@@ -54,11 +102,41 @@ impl fmt::Display for TopologyError {
             TopologyError::Speed { metres_per_second } => {
                 write!(f, "signals cannot propagate at {metres_per_second} m/s: it takes a number above 0")
             }
+            TopologyError::Segment { segment } => {
+                write!(f, "segment {segment}: segments are numbered from 0 to {}", Segments::MAX_SEGMENTS - 1)
+            }
+            TopologyError::Place { segment, position } => {
+                write!(f, "a place on segment {segment} cannot be {position} from its end: at most 2^31 bit times")
+            }
+            TopologyError::Ports { repeater, ports } => {
+                write!(
+                    f,
+                    "repeater {repeater} has {ports} port{}: it takes two or more to join segments",
+                    plural(*ports)
+                )
+            }
+            TopologyError::Delay { repeater, delay } => {
+                write!(f, "repeater {repeater} cannot delay a signal by {delay}: at most 2^31 bit times")
+            }
+            TopologyError::Loop { repeater, segment } => write!(
+                f,
+                "repeater {repeater} closes a loop at segment {segment}: between two segments there may be one way only"
+            ),
+            TopologyError::NotJoined { segment } => {
+                write!(f, "segment {segment} is joined to nothing that leads to segment 0: it takes a repeater")
+            }
+            TopologyError::Way { from, to } => {
+                write!(f, "the way from segment {from} to segment {to} is longer than 2^31 bit times")
+            }
         }
     }
 }
 
 impl std::error::Error for TopologyError {}
+
+fn plural(number: usize) -> &'static str {
+    if number == 1 { "" } else { "s" }
+}
 
 impl Topology {
     /// `stations` stations, `bits` bit times between every pair.
@@ -93,6 +171,7 @@ impl Topology {
         match self {
             Topology::Star { stations, .. } => *stations,
             Topology::Bus { positions } => positions.len(),
+            Topology::Segments(segments) => segments.stations().len(),
         }
     }
 
@@ -105,6 +184,7 @@ impl Topology {
             Topology::Bus { positions } => {
                 BitTimes::new(positions[a.index()].get().abs_diff(positions[b.index()].get()))
             }
+            Topology::Segments(segments) => segments.distance(a.index(), b.index()),
         }
     }
 
@@ -118,6 +198,38 @@ impl Topology {
                 let far = positions.iter().map(|place| place.get().abs_diff(here)).max();
                 BitTimes::new(far.unwrap_or(0))
             }
+            Topology::Segments(segments) => {
+                let others = 0..segments.stations().len();
+                others.map(|other| segments.distance(a.index(), other)).max().unwrap_or(BitTimes::ZERO)
+            }
+        }
+    }
+
+    /// From one station to the farthest other and back, for the pair that is farthest apart.
+    ///
+    /// Up to slot_time of it, every collision is detected in time (802.3, 4.2.3.2.3); beyond, late ones appear.
+    pub fn round_trip(&self) -> BitTimes {
+        let farthest = match self {
+            Topology::Star { .. } => self.farthest(StationId::new(0)),
+            Topology::Bus { positions } => {
+                let (first, last) = (positions.iter().min(), positions.iter().max());
+                BitTimes::new(last.zip(first).map_or(0, |(last, first)| last.get() - first.get()))
+            }
+            Topology::Segments(segments) => {
+                let all = 0..segments.stations().len();
+                let pairs = all.clone().flat_map(|a| all.clone().map(move |b| segments.distance(a, b)));
+                pairs.max().unwrap_or(BitTimes::ZERO)
+            }
+        };
+        farthest * 2
+    }
+
+    /// How many repeaters a signal passes from `a` to `b`: a star is one hub's, a bus has none.
+    pub fn repeaters_between(&self, a: StationId, b: StationId) -> usize {
+        match self {
+            Topology::Star { .. } => usize::from(a != b),
+            Topology::Bus { .. } => 0,
+            Topology::Segments(segments) => segments.repeaters_between(a.index(), b.index()),
         }
     }
 
@@ -126,6 +238,7 @@ impl Topology {
         match self {
             Topology::Star { distance, .. } => *distance <= MAX_DISTANCE,
             Topology::Bus { positions } => positions.iter().all(|place| *place <= MAX_DISTANCE),
+            Topology::Segments(_) => self.round_trip() <= MAX_DISTANCE * 2,
         }
     }
 }

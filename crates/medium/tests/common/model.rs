@@ -253,7 +253,7 @@ impl Model<'_> {
             spoken_over: vec![false; places],
         });
         let attempt = this.attempts;
-        self.emit_of_head(station, Kind::Attempt { attempt, excessive_deferral });
+        self.emit_of_head(station, Kind::Attempt { attempt, excessive_deferral, burst: false });
     }
 
     /// The last bit has gone out, and no collision was detected before it had.
@@ -267,6 +267,8 @@ impl Model<'_> {
             deferred: this.deferred,
             access_delay: BitTimes::new(begin - this.head_since),
             mac_delay: BitTimes::new(self.now - head.arrived),
+            extension: BitTimes::ZERO,
+            no_carrier: false,
         };
         self.emit_of_head(station, kind);
         self.done_with_head(station);
@@ -324,7 +326,7 @@ impl Model<'_> {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
             Input::Detach { station } => self.detach(station.index()),
             Input::Attach { station } => self.stations[station.index()].attached = true,
-            Input::Timeout => {}
+            Input::SetFault { .. } | Input::Timeout => {}
         }
     }
 

@@ -177,7 +177,10 @@ impl Drawn {
 
 fn number(input: Input) -> Option<StationId> {
     match input {
-        Input::Offer { station, .. } | Input::Detach { station } | Input::Attach { station } => Some(station),
+        Input::Offer { station, .. }
+        | Input::Detach { station }
+        | Input::Attach { station }
+        | Input::SetFault { station, .. } => Some(station),
         Input::Timeout => None,
     }
 }
