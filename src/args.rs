@@ -42,6 +42,8 @@ pub enum Command {
     Send(SendArgs),
     /// Receive such frames in a station, and tell loss, duplicates, order and delay
     Receive(ReceiveArgs),
+    /// Run a recorded run again, and give the same events
+    Replay(ReplayArgs),
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
@@ -179,6 +181,20 @@ pub struct ReceiveArgs {
     /// Stop after so long [default: until interrupted, unless --count is given]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `replay`.
+#[derive(Args, Clone, Debug)]
+pub struct ReplayArgs {
+    /// The record, as `--record` wrote it; see docs/trace.md
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// Write the events to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

@@ -4,6 +4,7 @@ pub mod demo;
 pub mod down;
 pub mod exec;
 pub mod receive;
+pub mod replay;
 pub mod send;
 pub mod stats;
 pub mod up;
@@ -11,7 +12,9 @@ pub mod up;
 use crate::args::Format;
 use crate::lab::MakeError;
 use crate::lab::record::{Content, Record, RecordError};
+use crate::lines::{ReadError, WriteError};
 use crate::plan::PlanError;
+use crate::recording::ReplayError;
 use crate::scenario::ScenarioError;
 use crate::supervisor::SupervisorError;
 use crate::view::making;
@@ -93,6 +96,15 @@ pub enum CommandError {
     /// The result could not be written.
     #[error("cannot write the result")]
     Output(#[source] io::Error),
+    /// A record or an event log cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record or an event log cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A record cannot be replayed.
+    #[error(transparent)]
+    Replay(ReplayError),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

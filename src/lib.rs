@@ -6,11 +6,13 @@
 //! | [`scenario`], [`plan`] | the scenario file, and the lab that it and the command line ask for |
 //! | [`commands`] | one file a command |
 //! | [`configuration`] | a medium's configuration as it is written down |
+//! | [`event_log`], [`lines`] | events as JSON Lines, and such files in general |
 //! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
 //! | [`supervisor`] | starts, asks and ends the data plane |
 //! | [`mod@bus`] | the data plane: the medium in real time |
 //! | [`traffic`] | what stations offer in virtual time |
 //! | [`driver`] | offering frames at a pace, and what became of them |
+//! | [`recording`] | the record of a run, and running it again |
 //! | [`results`], [`view`] | what happened, for programs and for people |
 //!
 //! No system call and no `unsafe` stands here: those are `link`'s.
@@ -22,8 +24,11 @@ pub mod commands;
 pub mod configuration;
 pub mod control;
 pub mod driver;
+pub mod event_log;
 pub mod lab;
+pub mod lines;
 pub mod plan;
+pub mod recording;
 pub mod results;
 pub mod scenario;
 pub mod supervisor;

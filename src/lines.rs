@@ -1,0 +1,308 @@
+//! Files of one JSON object a line: whole lines or none when writing, file and line in every error when reading.
+//!
+//! Knows nothing of what stands in a line.
+
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::path::Path;
+
+/// Lines are handed to the kernel in pieces of about this many octets.
+const PIECE: usize = 1 << 16;
+/// The longest line that is read: more than a header with 1,024 stations or a frame of 65,535 octets takes.
+const LONGEST: u64 = 1 << 20;
+
+/// Why lines could not be written. What was written before stays, and is whole.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// There is no file to write to.
+    #[error("cannot create {place}")]
+    Create {
+        /// The file.
+        place: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The disk is full, the pipe is closed, or the like.
+    #[error("cannot write {place} any further; the first {kept} {what} are in it, whole")]
+    Write {
+        /// The file.
+        place: String,
+        /// How many lines are kept, the header not counted.
+        kept: u64,
+        /// What a line is.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
+#[derive(Debug)]
+pub struct LineWriter {
+    file: File,
+    place: String,
+    what: &'static str,
+    /// Where the next octet goes, if the file is one that can be cut back.
+    position: Option<u64>,
+    buffer: Vec<u8>,
+    /// Lines in the file, the header included.
+    kept: u64,
+    failed: bool,
+}
+
+impl LineWriter {
+    /// Makes the file, or empties it. `what` says in the plural what its lines are.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn create(path: &Path, what: &'static str) -> Result<LineWriter, WriteError> {
+        let place = path.display().to_string();
+        match File::create(path) {
+            Ok(file) => Ok(LineWriter::new(file, place, what)),
+            Err(source) => Err(WriteError::Create { place, source }),
+        }
+    }
+
+    /// Writes to a file that somebody else opened at `place`.
+    pub fn new(mut file: File, place: String, what: &'static str) -> LineWriter {
+        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let position = if regular { file.stream_position().ok() } else { None };
+        LineWriter { file, place, what, position, buffer: Vec::with_capacity(2 * PIECE), kept: 0, failed: false }
+    }
+
+    /// Writes one line; `write` gives its text, without the line's end.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+        write(&mut self.buffer);
+        self.buffer.push(b'\n');
+        if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands everything so far to the kernel.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        let (done, result) = if self.failed { (0, Err(io::ErrorKind::BrokenPipe.into())) } else { self.write_buffer() };
+        let whole = self.buffer[..done].iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
+        self.kept += self.buffer[..whole].iter().filter(|&&octet| octet == b'\n').count() as u64;
+        self.position = self.position.map(|position| position + whole as u64);
+        self.buffer.clear();
+        result.map_err(|source| {
+            self.failed = true;
+            if let Some(position) = self.position {
+                // The part of a line that still went in. If it cannot be taken back, the reader will say where it is.
+                let _ = self.file.set_len(position);
+            }
+            WriteError::Write { place: self.place.clone(), kept: self.kept.saturating_sub(1), what: self.what, source }
+        })
+    }
+
+    /// How many octets of the buffer went out, and whether all did.
+    fn write_buffer(&mut self) -> (usize, io::Result<()>) {
+        let mut done = 0;
+        while done < self.buffer.len() {
+            match self.file.write(&self.buffer[done..]) {
+                Ok(0) => return (done, Err(io::ErrorKind::WriteZero.into())),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (done, Err(error)),
+            }
+        }
+        (done, Ok(()))
+    }
+}
+
+impl Drop for LineWriter {
+    fn drop(&mut self) {
+        if !self.failed {
+            // Whoever wanted to know has flushed.
+            let _ = self.flush();
+        }
+    }
+}
+
+/// Why lines could not be read: place, and what would be right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {place}")]
+    File {
+        /// The file.
+        place: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is not what it should be.
+    #[error("{place}, line {line}: {what}")]
+    Line {
+        /// The file.
+        place: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// The file ends within a line, or too early.
+    #[error("{place}, line {line}: the file was cut short here; {what}")]
+    CutShort {
+        /// The file.
+        place: String,
+        /// The line, from 1.
+        line: u64,
+        /// What there is before it.
+        what: String,
+    },
+}
+
+/// Reads lines one after the other, with memory for one.
+#[derive(Debug)]
+pub struct LineReader<R = BufReader<File>> {
+    input: R,
+    place: String,
+    number: u64,
+    line: Vec<u8>,
+}
+
+impl LineReader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(path: &Path) -> Result<LineReader, ReadError> {
+        let place = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Ok(LineReader::new(BufReader::with_capacity(PIECE, file), place)),
+            Err(source) => Err(ReadError::File { place, source }),
+        }
+    }
+}
+
+impl<R: BufRead> LineReader<R> {
+    /// Reads from `input`, which errors call `place`.
+    pub fn new(input: R, place: String) -> LineReader<R> {
+        LineReader { input, place, number: 0, line: Vec::new() }
+    }
+
+    /// Goes to the next line, and says whether there is one.
+    ///
+    /// # Errors
+    /// The file cannot be read; the line has no end, or is longer than any should be.
+    pub fn advance(&mut self) -> Result<bool, ReadError> {
+        self.line.clear();
+        self.number += 1;
+        let read = (&mut self.input).take(LONGEST).read_until(b'\n', &mut self.line);
+        let octets = read.map_err(|source| ReadError::File { place: self.place.clone(), source })?;
+        match self.line.last() {
+            None => Ok(false),
+            Some(b'\n') => Ok(true),
+            Some(_) if octets as u64 == LONGEST => Err(self.wrong(format!("a line of more than {LONGEST} octets"))),
+            Some(_) => Err(self.cut_short(format!("{} whole lines are before it", self.number - 1))),
+        }
+    }
+
+    /// The present line, without its end.
+    pub fn line(&self) -> &[u8] {
+        self.line.strip_suffix(b"\n").unwrap_or(&self.line)
+    }
+
+    /// The present line's number, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The present line as JSON.
+    ///
+    /// # Errors
+    /// It is no JSON, or not of this shape.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
+        serde_json::from_slice(self.line()).map_err(|error| self.wrong_json(&error))
+    }
+
+    /// An error about the present line.
+    pub fn wrong(&self, what: String) -> ReadError {
+        ReadError::Line { place: self.place.clone(), line: self.number, what }
+    }
+
+    /// An error of serde about the present line.
+    pub fn wrong_json(&self, error: &serde_json::Error) -> ReadError {
+        let (text, column) = (error.to_string(), error.column());
+        // What serde calls line 1 is the only one it was given.
+        let what = text.strip_suffix(&format!(" at line {} column {column}", error.line())).unwrap_or(&text);
+        if column == 0 { self.wrong(what.to_owned()) } else { self.wrong(format!("{what} (at column {column})")) }
+    }
+
+    /// An error about a file that ends at the present line.
+    pub fn cut_short(&self, what: String) -> ReadError {
+        ReadError::CutShort { place: self.place.clone(), line: self.number, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(lines: &mut LineWriter, text: &str) -> Result<(), WriteError> {
+        lines.line(|buffer| buffer.extend_from_slice(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_full_disk_is_told_with_what_is_kept() {
+        let mut lines = LineWriter::create(Path::new("/dev/full"), "events").expect("every Linux has it");
+        write(&mut lines, "header").expect("buffered");
+        let error = lines.flush().expect_err("full");
+        let text = "cannot write /dev/full any further; the first 0 events are in it, whole";
+        assert_eq!(error.to_string(), text);
+        let WriteError::Write { source, .. } = error else { panic!("{error:?}") };
+        assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+        assert!(lines.flush().is_err(), "once failed, always failed");
+    }
+
+    #[test]
+    fn a_closed_pipe_is_told_with_what_was_written() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let mut lines =
+            LineWriter::new(File::from(std::os::fd::OwnedFd::from(writer)), "the pipe".to_owned(), "events");
+        for line in ["header", "one", "two"] {
+            write(&mut lines, line).expect("buffered");
+        }
+        lines.flush().expect("the pipe is open");
+        drop(reader);
+        write(&mut lines, "three").expect("buffered");
+        let error = lines.flush().expect_err("closed");
+        assert_eq!(error.to_string(), "cannot write the pipe any further; the first 2 events are in it, whole");
+    }
+
+    #[test]
+    fn what_is_dropped_is_written() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut lines = LineWriter::create(file.path(), "events").expect("a file");
+        write(&mut lines, "header").expect("buffered");
+        drop(lines);
+        assert_eq!(std::fs::read(file.path()).expect("a file"), b"header\n");
+    }
+
+    #[test]
+    fn a_line_without_end_is_where_the_file_was_cut() {
+        let mut lines = LineReader::new(&b"1\n2\n[3,"[..], "x".to_owned());
+        assert!(lines.advance().expect("a line") && lines.advance().expect("a line"));
+        let error = lines.advance().expect_err("no end");
+        assert_eq!(error.to_string(), "x, line 3: the file was cut short here; 2 whole lines are before it");
+    }
+
+    #[test]
+    fn a_line_that_is_no_json_is_told_with_its_column() {
+        let mut lines = LineReader::new(&b"1\n[2,\n"[..], "x".to_owned());
+        assert!(lines.advance().expect("a line") && lines.advance().expect("a line"));
+        let error = lines.json::<Vec<u64>>().expect_err("half a list");
+        assert_eq!(error.to_string(), "x, line 2: EOF while parsing a value (at column 3)");
+        let zeros = vec![b'0'; LONGEST as usize + 1];
+        let error = LineReader::new(&zeros[..], "x".to_owned()).advance().expect_err("endless").to_string();
+        assert!(error.contains("line 1: a line of more than 1048576 octets"), "{error}");
+    }
+}
