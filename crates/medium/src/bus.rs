@@ -24,6 +24,29 @@ pub(crate) enum Course {
     Whole { end: BitInstant },
 }
 
+/// What a whole frame is worth to a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    Good,
+    BadFcs,
+    TooLong,
+}
+
+/// What a station hears of the signals at its place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hearing {
+    /// Nothing that had ended there before this.
+    since: BitInstant,
+    /// Its carrier sense failed before this transmission began.
+    deaf_from: Option<TransmissionId>,
+}
+
+impl Hearing {
+    fn hears(&self, number: u64) -> bool {
+        self.deaf_from.is_none_or(|first| number < first.get())
+    }
+}
+
 /// One attempt, as a signal.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmission {
@@ -31,6 +54,15 @@ pub(crate) struct Transmission {
     pub size: Octets,
     pub destination: Destination,
     pub begin: BitInstant,
+    /// The first bit of the preamble, after the extension bits that lead a later frame of a burst; none if a
+    /// collision in those came before it.
+    pub preamble: Option<BitInstant>,
+    /// The frame's own last bit is out; what follows is extension.
+    pub frame_end: BitInstant,
+    /// How receivers take it if it is whole.
+    pub worth: Worth,
+    /// Its sender had no carrier sense as it began.
+    pub deaf: bool,
     pub course: Course,
     /// The collision that it took part in.
     pub episode: Option<u64>,
@@ -75,11 +107,13 @@ pub(crate) struct Bus {
     episodes: u64,
     /// Stations that sent, and up to when carrier at their place is known not to have paused since.
     spoke: Vec<(StationId, BitInstant)>,
+    hearing: Vec<Hearing>,
 }
 
 impl Bus {
     pub fn new(topology: Topology, memory: BitTimes) -> Bus {
         Bus {
+            hearing: vec![Hearing::default(); topology.stations()],
             topology,
             transmissions: VecDeque::new(),
             first: 0,
@@ -130,8 +164,10 @@ impl Bus {
         let transmission = &mut self.transmissions[(id.get() - first) as usize];
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
         let source = transmission.source();
-        self.spoke.retain(|&(station, _)| station != source);
-        self.spoke.push((source, now));
+        if self.hearing[source.index()].hears(id.get()) {
+            self.spoke.retain(|&(station, _)| station != source);
+            self.spoke.push((source, now));
+        }
         let mut hear = |place| agenda.push(Due::signal_end(now + topology.distance(source, place), place, id));
         let everyone = match transmission.destination {
             Destination::All => {
@@ -176,16 +212,18 @@ impl Bus {
         self.listeners.retain(|&listener| listener != place);
     }
 
-    /// Carrier at `place` that began before `now`, in order of begin, into `into`.
+    /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
-        let spoke = self.spoke.iter().filter(|(station, _)| *station == place);
+        let hearing = self.hearing[place.index()];
+        let spoke = self.spoke.iter().filter(|(station, end)| *station == place && *end >= hearing.since);
         into.extend(spoke.map(|&(_, end)| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
-        into.extend(self.transmissions.iter().filter_map(|transmission| {
+        into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
             let begin = transmission.begin + distance;
             let end = transmission.known_end().map(|end| end + distance);
-            (begin < now).then_some(Carrier { begin, end, own: transmission.source() == place })
+            let heard = hearing.hears(number) && end.is_none_or(|end| end >= hearing.since);
+            (begin < now && heard).then_some(Carrier { begin, end, own: transmission.source() == place })
         }));
         into.sort_unstable();
     }
@@ -198,12 +236,37 @@ impl Bus {
         })
     }
 
-    /// Nothing sounds at `place` from `now` on: no signal goes on, and none begins just as the last one ends.
+    /// The station at `place` hears nothing from `now` on: no signal goes on, and none begins just as the last ends.
     pub fn silent(&self, place: StationId, now: BitInstant) -> bool {
-        self.transmissions.iter().all(|transmission| {
+        let hearing = self.hearing[place.index()];
+        (self.first..).zip(&self.transmissions).all(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
-            transmission.begin + distance > now || transmission.known_end().is_some_and(|end| end + distance <= now)
+            let over = transmission.known_end().is_some_and(|end| end + distance <= now);
+            transmission.begin + distance > now || over || !hearing.hears(number)
         })
+    }
+
+    /// The station at `place` hears this transmission when it gets there.
+    pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
+        self.hearing[place.index()].hears(id.get())
+    }
+
+    /// Nobody is deaf to it.
+    pub fn heard_by_all(&self, id: TransmissionId) -> bool {
+        self.hearing.iter().all(|hearing| hearing.hears(id.get()))
+    }
+
+    /// From now on `place` hears no transmission that begins.
+    pub fn deafen(&mut self, place: StationId) {
+        let next = TransmissionId::new(self.first + self.transmissions.len() as u64);
+        self.hearing[place.index()].deaf_from.get_or_insert(next);
+    }
+
+    /// From `now` on `place` hears everything that is there or comes.
+    pub fn heal(&mut self, place: StationId, now: BitInstant) {
+        if self.hearing[place.index()].deaf_from.is_some() {
+            self.hearing[place.index()] = Hearing { since: now, deaf_from: None };
+        }
     }
 
     /// Another signal was at `place` while this one was.
@@ -289,7 +352,8 @@ impl Bus {
     fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
         loop {
             let (so_far, mut goes_on) = (*end, false);
-            for other in &self.transmissions {
+            let hearing = self.hearing[place.index()];
+            for (_, other) in (self.first..).zip(&self.transmissions).filter(|(number, _)| hearing.hears(*number)) {
                 let distance = self.topology.distance(other.source(), place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {

@@ -5,6 +5,10 @@ use crate::topology::Topology;
 use std::fmt;
 use std::num::NonZeroU32;
 
+/// maxEnvelopeFrameSize: with whatever the layers above add around a frame.
+const MAX_ENVELOPE_FRAME_SIZE: u32 = 2000;
+const Q_TAG_PREFIX_SIZE: u32 = 4;
+
 /// The parameters of the CSMA/CD method (802.3, 4.4.2), under the standard's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -20,7 +24,7 @@ pub struct Parameters {
     pub backoff_limit: u32,
     /// jamSize.
     pub jam_size: BitTimes,
-    /// maxBasicFrameSize, from destination address to FCS; a VLAN tag may add 4.
+    /// maxBasicFrameSize, from destination address to FCS; a VLAN tag may add 4. Or maxEnvelopeFrameSize, 2000.
     pub max_frame_size: Octets,
     /// minFrameSize, from destination address to FCS; shorter frames are padded.
     pub min_frame_size: Octets,
@@ -70,6 +74,18 @@ impl Parameters {
     /// The standard's values at `rate`: above 100 Mb/s those for 1000 Mb/s.
     pub const fn at(rate: BitRate) -> Parameters {
         if rate.get() > BitRate::MBIT_100.get() { Parameters::IEEE_802_3_1000 } else { Parameters::IEEE_802_3 }
+    }
+
+    /// The longest frame that a MAC sends, and that counts as no longer than allowed where it is received: a VLAN tag
+    /// may add 4 octets, but not beyond the envelope of 2000, which has room for it (802.3, 3.2.7).
+    pub fn frame_size_limit(&self, tagged: bool) -> Octets {
+        let max = self.max_frame_size.get();
+        Octets::new(if tagged { max.max(MAX_ENVELOPE_FRAME_SIZE.min(max + Q_TAG_PREFIX_SIZE)) } else { max })
+    }
+
+    /// How long a frame that is alone or first in a burst keeps carrier up after its SFD, with its extension.
+    pub(crate) const fn least_carrier(&self) -> BitTimes {
+        BitTimes::new(self.min_frame_size.bit_times().get() + self.extend_size.bit_times().get())
     }
 }
 
@@ -136,6 +152,12 @@ impl Config {
                 64 + p.jam_size.get() >= p.inter_packet_gap.get(),
                 "inter_packet_gap",
                 "no longer than the shortest fragment (64 BT and jam_size)",
+            ),
+            // A repeater extends shorter ones, which would let signals overtake (802.3, 27.3.1.4.4).
+            rule(
+                !matches!(self.topology, Topology::Segments(_)) || p.jam_size.get() >= 32,
+                "jam_size",
+                "at least 32 BT where there are repeaters: a fragment is 96 BT or more",
             ),
             rule(
                 (18..=p.max_frame_size.get()).contains(&p.min_frame_size.get()),

@@ -13,12 +13,12 @@
 //!                                   Timeout
 //! ```
 
-use crate::bus::{Carrier, Course, Transmission};
+use crate::bus::{Carrier, Course, Transmission, Worth};
 use crate::config::Parameters;
 use crate::event::{Cause, Kind};
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
-use crate::medium::Medium;
-use crate::time::BitInstant;
+use crate::medium::{Fault, Medium};
+use crate::time::{BitInstant, BitTimes, Octets};
 
 /// States of the transmit machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,7 +254,7 @@ impl Medium {
             Some(DeferenceAct::StartPart2) => {
                 let parameters = &self.config.parameters;
                 let rest = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
-                let until = Some(self.instant() + crate::BitTimes::new(rest));
+                let until = Some(self.instant() + BitTimes::new(rest));
                 self.defer(station, Deferring { state: Deference::GapPart2, until });
             }
             Some(DeferenceAct::Release) => self.tell_transmit(station, TransmitInput::MediumFree),
@@ -279,13 +279,18 @@ impl Medium {
     }
 
     fn wait(&mut self, station: StationId) {
-        let (now, deferring) = (self.instant(), self.deferring(station, View::Before));
+        let now = self.instant();
         let this = self.station_mut(station);
         this.transmit = Transmit::WaitingToSend;
         this.ready_since = now;
+        if this.burst.is_some() {
+            return self.tell_transmit(station, TransmitInput::MediumFree);
+        }
+        let deferring = self.deferring(station, View::Before);
         if deferring.state == Deference::Free {
             return self.tell_transmit(station, TransmitInput::MediumFree);
         }
+        let this = self.station_mut(station);
         let attempt = this.attempt();
         this.deferred |= attempt == 1;
         let frame = this.frame();
@@ -294,22 +299,42 @@ impl Medium {
         self.defer(station, deferring);
     }
 
+    /// ```text
+    ///   |preamble 64|frame|                                  |begins a burst or stands alone
+    ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
+    ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
+    /// ```
     fn attempt(&mut self, station: StationId) {
-        let (now, max_defer_time) = (self.instant(), self.config.parameters.max_defer_time);
+        let (now, parameters) = (self.instant(), self.config.parameters);
         let this = self.station_mut(station);
-        let excessive_deferral = !this.excessive_deferral && now - this.ready_since > max_defer_time;
+        let excessive_deferral = !this.excessive_deferral && now - this.ready_since > parameters.max_defer_time;
         this.excessive_deferral |= excessive_deferral;
         this.transmit = Transmit::Transmitting;
         this.begin = now;
-        let (frame, attempt, head) = (this.frame(), this.attempt(), *this.head());
-        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false });
+        let burst = this.burst.is_some();
+        if parameters.burst_limit > BitTimes::ZERO {
+            this.burst.get_or_insert(now);
+        }
+        let (frame, attempt, head, fault) = (this.frame(), this.attempt(), *this.head(), this.fault);
+        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst });
 
-        let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
+        let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end =
+            if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
         let transmission = Transmission {
             frame,
             size: head.size,
             destination: head.destination,
             begin: now,
+            preamble: Some(preamble),
+            frame_end,
+            worth: match fault {
+                _ if head.too_long => Worth::TooLong,
+                Some(Fault::BadFcs) => Worth::BadFcs,
+                Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+            },
+            deaf: fault == Some(Fault::Deaf),
             course: Course::OnAir { end },
             episode: None,
             settled: false,
@@ -325,59 +350,79 @@ impl Medium {
     ///   begin          collision                  or, in the preamble:  begin  collision
     ///     |preamble|frame..|jam 32|                                       |preamble 64  |jam 32|
     /// ```
+    /// In the extension bits before a later frame of a burst: the jam, and no preamble.
     fn jam(&mut self, station: StationId) {
         let (now, parameters) = (self.instant(), self.config.parameters);
         let this = self.station_mut(station);
         this.transmit = Transmit::Jamming;
+        this.burst = None;
         let (begin, frame, attempt) = (this.begin, this.frame(), this.attempt());
         let id = this.transmission.expect("a station that sends has a transmission");
-        let end = now.max(begin + PREAMBLE_AND_SFD) + parameters.jam_size;
         let episode = self.bus.join_episode(station, now, id);
         let transmission = self.bus.get_mut(id);
         assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
+        let in_burst = transmission.preamble != Some(begin);
+        transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
+        let end =
+            transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
         transmission.course = Course::Cut { end };
         self.set_timer(station, end);
-        let late = now - begin > parameters.slot_time;
+        let late = in_burst || now - begin > parameters.slot_time;
+        self.station_mut(station).late |= late;
         self.emit(station, frame, Kind::Collision { attempt, late, episode });
     }
 
     fn finish(&mut self, station: StationId) {
-        let now = self.instant();
-        let this = self.station_mut(station);
-        let (frame, size, begin) = (this.frame(), this.head().size, this.begin);
+        let (now, burst_limit) = (self.instant(), self.config.parameters.burst_limit);
+        let this = self.station(station);
+        let id = this.transmission.expect("a station that sends has a transmission");
+        let sent = self.bus.get(id);
+        let preamble = sent.preamble.expect("a collision before the preamble ends in a jam");
         let transmitted = Kind::Transmitted {
-            size,
+            size: sent.size,
             attempts: this.attempt(),
             deferred: this.deferred,
-            access_delay: begin - this.head_since,
+            access_delay: preamble - this.head_since,
             mac_delay: now - this.head().arrived,
-            extension: crate::BitTimes::ZERO,
-            no_carrier: false,
+            extension: now - sent.frame_end,
+            no_carrier: sent.deaf,
         };
-        self.emit(station, frame, transmitted);
+        self.emit(station, this.frame(), transmitted);
         self.end_transmission(station, true);
+        let this = self.station_mut(station);
+        this.burst = this.burst.filter(|&begin| now - begin < burst_limit);
         self.next_frame(station);
     }
 
     fn back_off(&mut self, station: StationId) {
-        let (now, slot_time) = (self.instant(), self.config.parameters.slot_time);
+        let (now, parameters) = (self.instant(), self.config.parameters);
         let this = self.station_mut(station);
         let (frame, attempt) = (this.frame(), this.attempt());
+        let given_up = this.late && parameters.extend_size > Octets::new(0);
         self.emit(station, frame, Kind::JamEnd { attempt });
         self.end_transmission(station, false);
+        if given_up {
+            return self.discard(station, Cause::LateCollision, attempt);
+        }
         let this = self.station_mut(station);
         let word = this.generator.next_u64();
         let Some(slots) = this.backoff.collide(word) else {
-            self.emit(station, frame, Kind::Discarded { cause: Cause::ExcessiveCollisions, attempts: attempt });
-            self.release(frame);
-            return self.next_frame(station);
+            return self.discard(station, Cause::ExcessiveCollisions, attempt);
         };
         if !this.attached {
             return self.abandon(station);
         }
         this.transmit = Transmit::BackingOff;
-        self.set_timer(station, now + slot_time * slots);
+        self.set_timer(station, now + parameters.slot_time * slots);
         self.emit(station, frame, Kind::Backoff { attempt, slots });
+    }
+
+    /// Gives up the frame at the head.
+    fn discard(&mut self, station: StationId, cause: Cause, attempts: u32) {
+        let frame = self.station(station).frame();
+        self.emit(station, frame, Kind::Discarded { cause, attempts });
+        self.release(frame);
+        self.next_frame(station);
     }
 
     fn end_transmission(&mut self, station: StationId, whole: bool) {
@@ -401,6 +446,8 @@ impl Medium {
             self.abandon(station);
         } else if !this.queue.is_empty() {
             self.tell_transmit(station, TransmitInput::FrameReady);
+        } else {
+            this.burst = None;
         }
     }
 
@@ -412,6 +459,7 @@ impl Medium {
         let this = self.station_mut(station);
         let mut attempts = this.backoff.attempts();
         this.transmit = Transmit::Idle;
+        this.burst = None;
         this.renew_head(now);
         while let Some(queued) = self.station_mut(station).queue.pop_front() {
             let frame = crate::FrameId { station, serial: queued.serial };

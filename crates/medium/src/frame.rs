@@ -88,11 +88,13 @@ impl Frame {
     }
 }
 
-/// A frame in a station's transmit queue, padded.
+/// A frame in a station's transmit queue, padded, or cut to what the MAU lets through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queued {
     pub serial: u64,
     pub size: Octets,
     pub destination: Destination,
     pub arrived: BitInstant,
+    /// Above what 802.3 allows: its station babbles.
+    pub too_long: bool,
 }

@@ -8,7 +8,7 @@ use crate::bus::{Bus, Carrier};
 use crate::config::{Config, ConfigError};
 use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::event::{Cause, Event, Kind};
-use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, Queued, StationId, TransmissionId};
+use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, Queued, StationId, TransmissionId};
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -160,7 +160,10 @@ impl Medium {
                 self.advance_to_arrivals(now);
                 self.station_mut(station).attached = true;
             }
-            Input::SetFault { .. } => self.advance_to_arrivals(now),
+            Input::SetFault { station, fault } => {
+                self.advance_to_arrivals(now);
+                self.set_fault(station, fault);
+            }
             Input::Timeout if self.due_before_arrivals(now) => self.advance_to_arrivals(now),
             Input::Timeout => self.advance_past(now),
         }
@@ -270,10 +273,12 @@ impl Medium {
             assert!(addressee.index() < self.stations.len(), "a frame for {addressee}, which does not exist");
         }
         let parameters = &self.config.parameters;
-        let longest = parameters.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
-        let size = Octets::new(frame.size.get().max(parameters.min_frame_size.get()));
+        let too_long = frame.size > parameters.frame_size_limit(frame.tagged);
+        let cut_off = (parameters.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
+        let size = frame.size.get().max(parameters.min_frame_size.get()).min(cut_off as u32);
         let queue_limit = self.config.queue_limit;
         let this = &mut self.stations[station.index()];
+        let babbles = this.fault == Some(Fault::Babble);
         this.serial += 1;
         let serial = this.serial;
         let (attached, full) = (this.attached, this.queue.len() >= queue_limit);
@@ -281,7 +286,7 @@ impl Medium {
         self.emit(station, id, Kind::Offered { size: frame.size });
         let refused = if frame.size < HEADER_AND_FCS {
             Some(Kind::Discarded { cause: Cause::TooShort, attempts: 0 })
-        } else if frame.size.get() > longest {
+        } else if too_long && !babbles {
             Some(Kind::Discarded { cause: Cause::TooLong, attempts: 0 })
         } else if !attached {
             Some(Kind::Discarded { cause: Cause::Detached, attempts: 0 })
@@ -295,11 +300,25 @@ impl Medium {
             return self.release(id);
         }
         let this = self.station_mut(station);
-        this.queue.push_back(Queued { serial, size, destination: frame.destination, arrived: now });
+        let (size, destination) = (Octets::new(size), frame.destination);
+        this.queue.push_back(Queued { serial, size, destination, arrived: now, too_long });
         if this.queue.len() == 1 {
             this.renew_head(now);
         }
         self.tell_transmit(station, TransmitInput::FrameReady);
+    }
+
+    fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
+        let now = self.instant;
+        self.station_mut(station).fault = fault;
+        if fault == Some(Fault::Deaf) {
+            return self.bus.deafen(station);
+        }
+        self.bus.heal(station, now);
+        let waits = self.station(station).transmit == Transmit::WaitingToSend;
+        if waits && self.bus.signals_of_others(station, now).next().is_some() {
+            self.tell_deference(station, DeferenceInput::CarrierOn);
+        }
     }
 
     fn due_before_arrivals(&self, now: BitInstant) -> bool {
@@ -337,21 +356,23 @@ impl Medium {
             Phase::Timers => self.tell_transmit(station, TransmitInput::Timeout),
             Phase::Arrivals => panic!("arrivals come from outside"),
             Phase::SignalsEnd => self.signal_ends(station, transmission),
-            Phase::SignalsBegin => self.signal_begins(station),
+            Phase::SignalsBegin => self.signal_begins(station, transmission),
             Phase::Settled => self.settle(transmission),
         }
     }
 
     /// A signal begins at the place of `station`, its own included.
-    fn signal_begins(&mut self, station: StationId) {
+    fn signal_begins(&mut self, station: StationId, transmission: TransmissionId) {
         match self.station(station).transmit {
             Transmit::Transmitting => {
                 if self.bus.signals_of_others(station, self.instant).next().is_some() {
                     self.tell_transmit(station, TransmitInput::Collision);
                 }
             }
-            Transmit::WaitingToSend => self.tell_deference(station, DeferenceInput::CarrierOn),
-            Transmit::Idle | Transmit::Jamming | Transmit::BackingOff => {}
+            Transmit::WaitingToSend if self.bus.hears(station, transmission) => {
+                self.tell_deference(station, DeferenceInput::CarrierOn);
+            }
+            Transmit::WaitingToSend | Transmit::Idle | Transmit::Jamming | Transmit::BackingOff => {}
         }
     }
 

@@ -7,11 +7,11 @@
 //! ```
 
 use crate::agenda::Due;
-use crate::bus::Course;
+use crate::bus::{Course, Transmission, Worth};
 use crate::event::Kind;
 use crate::frame::{Destination, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::medium::{Medium, Output};
-use crate::time::BitTimes;
+use crate::time::{BitInstant, BitTimes};
 
 impl Medium {
     /// A transmission has just ended at `place`.
@@ -28,23 +28,33 @@ impl Medium {
         let (frame, size) = (transmission.frame, transmission.size);
         let kind = match transmission.course {
             Course::OnAir { .. } => panic!("{frame} ended at {place} before it ended"),
+            // A length above the limit comes before a bad FCS (802.3, 4.2.9 ReceiveDataDecap).
+            Course::Whole { .. } if transmission.worth == Worth::TooLong => Kind::TooLong { size },
+            Course::Whole { .. } if transmission.worth == Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
             Course::Whole { .. } if !self.bus.damaged_at(place, id) => Kind::Delivered { size },
             Course::Whole { .. } => Kind::Damaged { bits: size.bit_times() },
             // A station that sends does not receive.
             Course::Cut { .. } if self.bus.spoke_over(place, id) => return,
-            Course::Cut { end } => self.cut_short((end - transmission.begin).get() - PREAMBLE_AND_SFD.get()),
+            Course::Cut { end } => match transmission.preamble {
+                Some(preamble) => self.cut_short(transmission, preamble, end),
+                None => return,
+            },
         };
         self.emit(place, frame, kind);
     }
 
-    /// 802.3, 4.2.4.2.2: below minFrameSize it is a collision fragment, and no error.
-    fn cut_short(&self, bits: u64) -> Kind {
-        let bits = BitTimes::new(bits);
-        if bits < self.config.parameters.min_frame_size.bit_times() {
-            Kind::Fragment { bits }
-        } else {
-            Kind::Damaged { bits }
+    /// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
+    fn cut_short(&self, transmission: &Transmission, preamble: BitInstant, end: BitInstant) -> Kind {
+        let parameters = &self.config.parameters;
+        let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
+        let first = preamble == transmission.begin;
+        let least = if first { parameters.least_carrier() } else { parameters.min_frame_size.bit_times() };
+        if bits < least.get() {
+            return Kind::Fragment { bits: BitTimes::new(bits) };
         }
+        // The jam of an extension counts with the octets, and the extension is what was wrong.
+        let in_extension = end >= transmission.frame_end + parameters.jam_size;
+        Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
     }
 
     /// Asks to be called when everyone who could still disturb the transmission has begun or defers.
@@ -76,8 +86,10 @@ impl Medium {
         let (frame, course) = (transmission.frame, transmission.course);
         let farthest = self.bus.topology().farthest(transmission.source());
         let (end, damaged) = match course {
-            Course::OnAir { end } | Course::Whole { end } if self.bus.alone(id) => (end, Vec::new()),
-            Course::Whole { end } if end + farthest <= self.instant() => (end, self.damaged_places(id)),
+            Course::OnAir { end } | Course::Whole { end } if self.bus.alone(id) && self.bus.heard_by_all(id) => {
+                (end, self.spoilt_places(id, false))
+            }
+            Course::Whole { end } if end + farthest <= self.instant() => (end, self.spoilt_places(id, true)),
             Course::OnAir { .. } | Course::Whole { .. } | Course::Cut { .. } => return,
         };
         self.bus.get_mut(id).settled = true;
@@ -87,9 +99,15 @@ impl Medium {
         }
     }
 
-    fn damaged_places(&self, id: TransmissionId) -> Vec<StationId> {
-        let source = self.bus.get(id).source();
-        let places = (0..self.bus.topology().stations() as u16).map(StationId::new);
-        places.filter(|&place| place != source && self.bus.damaged_at(place, id)).collect()
+    /// Where the frame is not handed up: everywhere, or, if it `met` another, where they overlapped.
+    fn spoilt_places(&self, id: TransmissionId, met: bool) -> Vec<StationId> {
+        let Transmission { frame, worth, .. } = *self.bus.get(id);
+        let others =
+            || (0..self.bus.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
+        match worth {
+            Worth::BadFcs | Worth::TooLong => others().collect(),
+            Worth::Good if met => others().filter(|&place| self.bus.damaged_at(place, id)).collect(),
+            Worth::Good => Vec::new(),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::csma_cd::{Deference, Transmit};
 use crate::frame::{FrameId, Queued, StationId, TransmissionId};
+use crate::medium::Fault;
 use crate::time::BitInstant;
 use backoff::{Backoff, Generator, Limits};
 use std::collections::VecDeque;
@@ -31,6 +32,11 @@ pub(crate) struct Station {
     pub excessive_deferral: bool,
     /// When the current attempt began.
     pub begin: BitInstant,
+    /// When the burst began that the station is in.
+    pub burst: Option<BitInstant>,
+    /// A collision of the frame at the head was late.
+    pub late: bool,
+    pub fault: Option<Fault>,
     pub transmission: Option<TransmissionId>,
 }
 
@@ -54,6 +60,9 @@ impl Station {
             deferred: false,
             excessive_deferral: false,
             begin: BitInstant::ZERO,
+            burst: None,
+            late: false,
+            fault: None,
             transmission: None,
         }
     }
@@ -77,6 +86,7 @@ impl Station {
         self.head_since = now;
         self.deferred = false;
         self.excessive_deferral = false;
+        self.late = false;
         self.backoff.reset();
     }
 }

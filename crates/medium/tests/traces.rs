@@ -5,12 +5,22 @@
 mod common;
 
 use common::{check_golden, offer, run, station, trace};
-use medium::{BitRate, BitTimes, Config, Destination, Frame, Input, Octets, Topology};
+use medium::{
+    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, Topology,
+};
 
 const LONG: u64 = 1 << 40;
 
 fn star(stations: usize, distance: u64) -> Config {
     Config::new(BitRate::MBIT_10, Topology::star(stations, distance), 1)
+}
+
+fn gigabit(stations: usize, distance: u64) -> Config {
+    Config::new(BitRate::MBIT_1000, Topology::star(stations, distance), 1)
+}
+
+fn fault(at: u64, number: u16, fault: Option<Fault>) -> (u64, Input) {
+    (at, Input::SetFault { station: station(number), fault })
 }
 
 fn bus(positions: &[u64]) -> Config {
@@ -130,4 +140,126 @@ fn sizes_at_the_limits() {
         everyone(1523, true),
     ];
     check("sizes.txt", star(3, 0), &inputs);
+}
+
+/// 64 octets keep carrier up for 64 + 4096 BT, and so do 511; 512 and more need no extension (802.3, 4.2.3.4).
+#[test]
+fn a_frame_at_1000_mbit_is_extended_to_slot_time() {
+    let mut config = gigabit(2, 10);
+    config.parameters.burst_limit = BitTimes::ZERO;
+    check("extension.txt", config, &[64, 511, 512, 600].map(|octets| offer(0, 0, 1, octets)));
+}
+
+/// The first frame is extended, the gaps are filled, and nobody gets in between (802.3, 4.2.3.2.7).
+#[test]
+fn a_burst_holds_the_medium() {
+    let inputs = [offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(0, 0, 1, 600), offer(300, 1, 0, 64)];
+    check("burst.txt", gigabit(2, 100), &inputs);
+}
+
+/// A frame that comes a bit time too late for the burst defers; it is part of it if it comes with the end.
+#[test]
+fn a_burst_ends_with_an_empty_queue() {
+    for ready in [4159, 4160, 4161] {
+        check(&format!("burst_or_not_{ready}bt.txt"), gigabit(2, 0), &[offer(0, 0, 1, 64), offer(ready, 0, 1, 64)]);
+    }
+}
+
+/// A burst starts its last frame before burst_limit: the second ends at 4832, so a limit of 4832 keeps the third out.
+#[test]
+fn a_burst_starts_no_frame_from_burst_limit_on() {
+    for limit in [4832, 4833] {
+        let mut config = gigabit(2, 0);
+        config.parameters.burst_limit = BitTimes::new(limit);
+        check(&format!("burst_limit_{limit}bt.txt"), config, &[1, 2, 3].map(|_| offer(0, 0, 1, 64)));
+    }
+}
+
+/// A cable too long for 1000 Mb/s: the sender hears of the collision in the extension, at 4096 BT in time, at 4097
+/// late, and then the frame is lost (802.3, 4.2.8).
+#[test]
+fn a_late_collision_at_1000_mbit_is_the_end_of_the_frame() {
+    for (detected, distance) in [(4096, 2048), (4097, 2049)] {
+        let inputs = [offer(0, 0, 1, 64), offer(2048, 1, 0, 64)];
+        check(&format!("gigabit_collision_at_{detected}bt.txt"), gigabit(2, distance), &inputs);
+    }
+}
+
+/// Every collision in a burst after its first frame is late (802.3, 4.2.8): in the gap, the preamble, and the frame.
+///
+/// Station 1 is so far off that it hears the burst only after it has begun to send.
+#[test]
+fn a_collision_in_a_burst_is_late() {
+    for (place, begin) in [("gap", 1200), ("preamble", 1300), ("frame", 1400)] {
+        let inputs = [offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(begin, 1, 0, 64)];
+        check(&format!("burst_collision_in_the_{place}.txt"), gigabit(2, 3000), &inputs);
+    }
+}
+
+/// Two segments and a repeater of 8 BT: 20 + 8 + 30 BT from end to end, and 58 BT is how long neither hears the other.
+#[test]
+fn a_repeater_delays_what_it_repeats() {
+    let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };
+    let repeater = Repeater { delay: BitTimes::new(8), ports: vec![place(0, 20), place(1, 0)] };
+    for start in [57, 58, 59] {
+        let stations = vec![place(0, 0), place(1, 30), place(0, 20)];
+        let segments = Segments::new(stations, std::slice::from_ref(&repeater)).expect("a tree");
+        let config = Config::new(BitRate::MBIT_10, Topology::Segments(segments), 1);
+        check(&format!("repeater_{start}bt.txt"), config, &[offer(0, 0, 1, 64), offer(start, 1, 2, 64)]);
+    }
+}
+
+/// A deaf station sends into what it does not hear, and without a gap; healed, it defers again.
+#[test]
+fn a_deaf_station_sends_over_others() {
+    let inputs = [
+        fault(0, 1, Some(Fault::Deaf)),
+        offer(0, 1, 0, 64),
+        offer(0, 1, 0, 64),
+        offer(2000, 0, 1, 64),
+        offer(2300, 1, 0, 64),
+        fault(5000, 1, None),
+        offer(6000, 0, 1, 64),
+        offer(6300, 1, 0, 64),
+    ];
+    check("fault_deaf.txt", star(2, 10), &inputs);
+}
+
+/// It still hears to its end what had begun before, and the gap after it.
+#[test]
+fn a_station_that_goes_deaf_hears_the_rest_of_what_it_heard() {
+    let inputs = [offer(0, 0, 1, 64), offer(100, 1, 0, 64), fault(200, 1, Some(Fault::Deaf)), offer(300, 0, 1, 64)];
+    check("fault_deaf_meanwhile.txt", star(2, 10), &inputs);
+}
+
+#[test]
+fn a_bad_fcs_is_seen_by_the_addressee() {
+    let inputs = [fault(0, 0, Some(Fault::BadFcs)), offer(0, 0, 1, 64), fault(700, 0, None), offer(700, 0, 1, 64)];
+    check("fault_bad_fcs.txt", star(3, 10), &inputs);
+}
+
+/// 1522 octets without a tag are too long, with one they are not; and 20 ms are the end of any frame (802.3, 8.2.1.5).
+#[test]
+fn a_babbler_sends_what_its_host_gives() {
+    let tagged = Frame { tagged: true, ..Frame::new(Octets::new(1522), Destination::Station(station(1))) };
+    let inputs = [
+        fault(0, 0, Some(Fault::Babble)),
+        offer(0, 0, 1, 1522),
+        (0, Input::Offer { station: station(0), frame: tagged }),
+        offer(0, 0, 1, 60_000),
+        fault(1, 0, None),
+        offer(1, 0, 1, 1522),
+    ];
+    check("fault_babble.txt", star(2, 10), &inputs);
+}
+
+/// 802.3, 3.2.7: the envelope of 2000 octets has room for any tag, so that a tag makes it no longer.
+#[test]
+fn an_envelope_frame_has_2000_octets_tagged_or_not() {
+    let mut config = star(2, 0);
+    config.parameters.max_frame_size = Octets::new(2000);
+    let tagged = |octets| Frame { tagged: true, ..Frame::new(Octets::new(octets), Destination::Station(station(1))) };
+    let inputs = [offer(0, 0, 1, 2000), offer(0, 0, 1, 2001)];
+    let tagged = [2000, 2001].map(|octets| (0, Input::Offer { station: station(0), frame: tagged(octets) }));
+    check("envelope.txt", config, &[&inputs[..], &tagged].concat());
 }
