@@ -9,17 +9,22 @@
 mod arrivals;
 mod destination;
 mod draw;
+mod replay;
+mod shares;
 mod sizes;
 
 pub use arrivals::Arrivals;
 pub use destination::To;
+pub use replay::{Recorded, Replay, ReplayError};
 pub use sizes::Sizes;
 
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
 use medium::{BitInstant, BitRate, Config, Frame};
+use shares::Share;
 use sizes::SizeDraws;
+use std::sync::Arc;
 
 /// What one station offers, as written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,6 +59,17 @@ pub enum TrafficError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// Frame sizes beside a replay, which has its own.
+    #[error(
+        "traffic of station {station}: frame sizes and a replay: leave one out, as a replay's sizes are its file's"
+    )]
+    SizesOfReplay {
+        /// The station.
+        station: usize,
+    },
+    /// A capture file cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
 }
 
 /// The streams of a station's source. Backoff has those from 0, the live driver those from 2^32.
@@ -71,18 +87,59 @@ impl Stream {
     }
 }
 
-/// The sources of all stations, one for each of `specs`.
+/// The sources of all stations, one for each of `specs`; reads the capture files that they name.
 ///
 /// A load is taken as the station's own: [`Arrivals::split`] divides one that stations offer together.
 ///
 /// # Errors
-/// A value out of its range, or a destination that there is not.
+/// A value out of its range, a destination that there is not, or a capture file that cannot be replayed.
 pub fn sources(specs: &[TrafficSpec], rate: BitRate, seed: u64) -> Result<Vec<Source>, TrafficError> {
+    sources_with(specs, &replays(specs)?, rate, seed)
+}
+
+/// The capture files that `specs` name, each read once: for [`sources_with`], and to look at beforehand.
+///
+/// # Errors
+/// A file that cannot be replayed.
+pub fn replays(specs: &[TrafficSpec]) -> Result<Vec<Replay>, ReplayError> {
+    let mut replays: Vec<Replay> = Vec::new();
+    for spec in specs {
+        match &spec.arrivals {
+            Arrivals::Replay { path } if replays.iter().all(|replay| replay.path() != path) => {
+                replays.push(Replay::open(path)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(replays)
+}
+
+/// [`sources`] of capture files that have been read: runs with other seeds or rates need not read them again.
+///
+/// # Errors
+/// Those of [`sources`].
+///
+/// # Panics
+/// If `replays` lacks a file that `specs` name, or there are more stations than a medium can have.
+pub fn sources_with(
+    specs: &[TrafficSpec],
+    replays: &[Replay],
+    rate: BitRate,
+    seed: u64,
+) -> Result<Vec<Source>, TrafficError> {
     assert!(specs.len() <= Config::MAX_STATIONS, "the plan has checked how many stations there are");
-    (0..specs.len()).map(|station| Source::new(specs, station, rate, seed)).collect()
+    for spec in specs {
+        let Arrivals::Replay { path } = &spec.arrivals else { continue };
+        assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
+    }
+    let shares = shares::shares(specs, replays, rate)?;
+    let source = |(station, share)| Source::new(specs, station, share, rate, seed);
+    shares.into_iter().enumerate().map(source).collect()
 }
 
 /// One station's source.
+///
+/// Constant memory, but for a replay: that holds its frames, 24 octets each, which clones share.
 #[derive(Clone, Debug)]
 pub struct Source {
     kind: Kind,
@@ -95,10 +152,22 @@ enum Kind {
     Silent,
     Saturated,
     Process(Process),
+    /// `readdressed`: the destination is drawn, not that of the file.
+    Replay {
+        share: Arc<[(BitInstant, Frame)]>,
+        next: usize,
+        readdressed: bool,
+    },
 }
 
 impl Source {
-    fn new(specs: &[TrafficSpec], station: usize, rate: BitRate, seed: u64) -> Result<Source, TrafficError> {
+    fn new(
+        specs: &[TrafficSpec],
+        station: usize,
+        share: Share,
+        rate: BitRate,
+        seed: u64,
+    ) -> Result<Source, TrafficError> {
         let spec = &specs[station];
         let range = |what| TrafficError::Range { station, what };
         let sizes = spec.sizes.clone().unwrap_or_default();
@@ -117,7 +186,10 @@ impl Source {
                 let phases = Stream::Phases.of(seed, station);
                 Kind::Process(Process::on_off(mean(load), on, off, rate, gaps, phases))
             }
-            Arrivals::Replay { .. } => return Err(range("replays are not built yet".into())),
+            Arrivals::Replay { .. } if spec.sizes.is_some() => return Err(TrafficError::SizesOfReplay { station }),
+            Arrivals::Replay { .. } => {
+                Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }
+            }
         };
         Ok(Source {
             kind,
@@ -145,6 +217,14 @@ impl Source {
             Kind::Process(process) => {
                 let arrival = process.next()?;
                 Some((arrival, self.next_frame()))
+            }
+            Kind::Replay { share, next, readdressed } => {
+                let (arrival, mut frame) = *share.get(*next)?;
+                *next += 1;
+                if *readdressed {
+                    frame.destination = self.destinations.draw();
+                }
+                Some((arrival, frame))
             }
         }
     }

@@ -1,0 +1,60 @@
+//! Which station sends which frames of a capture, when, and to whom.
+
+use super::destination::station;
+use super::replay::{Recorded, Replay, ReplayError};
+use super::{Arrivals, TrafficSpec};
+use link::MacAddr;
+use medium::{BitInstant, BitRate, BitTimes, Destination, Frame};
+use std::collections::HashMap;
+
+/// One station's frames, in order of time.
+pub(super) type Share = Vec<(BitInstant, Frame)>;
+
+/// What each station replays; nothing for those that do not.
+///
+/// # Errors
+/// A file that several stations replay, but fewer than it has source addresses.
+pub(super) fn shares(specs: &[TrafficSpec], replays: &[Replay], rate: BitRate) -> Result<Vec<Share>, ReplayError> {
+    let owners = replays.iter().map(|replay| senders(specs, replay)).collect::<Result<Vec<_>, _>>()?;
+    // An address that two stations send from is that of the first file's station.
+    let mut known = HashMap::new();
+    for (&mac, &station) in owners.iter().flatten() {
+        known.entry(mac).or_insert(station);
+    }
+    let mut shares = vec![Share::new(); specs.len()];
+    for (replay, owners) in replays.iter().zip(&owners) {
+        for recorded in replay.frames() {
+            let Some(&sender) = owners.get(&recorded.source) else { continue };
+            let instant = BitInstant::ZERO + BitTimes::within(recorded.at, rate);
+            shares[sender].push((instant, frame(recorded, sender, &known)));
+        }
+    }
+    Ok(shares)
+}
+
+/// Which station sends the frames of each source address: one alone sends all, of several each those of one address.
+fn senders(specs: &[TrafficSpec], replay: &Replay) -> Result<HashMap<MacAddr, usize>, ReplayError> {
+    let names = |spec: &TrafficSpec| matches!(&spec.arrivals, Arrivals::Replay { path } if path == replay.path());
+    let stations: Vec<usize> = (0..specs.len()).filter(|&station| names(&specs[station])).collect();
+    let sources = replay.sources();
+    match stations[..] {
+        [] => Ok(HashMap::new()),
+        [alone] => Ok(sources.iter().map(|&mac| (mac, alone)).collect()),
+        _ if sources.len() <= stations.len() => Ok(sources.iter().copied().zip(stations).collect()),
+        _ => Err(ReplayError::TooManySources {
+            path: replay.path().to_owned(),
+            sources: sources.len(),
+            stations: stations.len(),
+        }),
+    }
+}
+
+fn frame(recorded: &Recorded, sender: usize, known: &HashMap<MacAddr, usize>) -> Frame {
+    let destination = match known.get(&recorded.destination) {
+        _ if recorded.destination.0 & 1 == 1 => Destination::All,
+        Some(&other) if other != sender => Destination::Station(station(other)),
+        // One station may send for several addresses; between these nothing is received on the medium.
+        Some(_) | None => Destination::Nobody,
+    };
+    Frame { size: recorded.size, destination, tagged: recorded.tagged }
+}
