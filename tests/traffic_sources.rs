@@ -1,7 +1,7 @@
 //! What stations offer, by its public door: loads, mixes and independence as chance would have them. Seeds are written
 //! down; every statistic is a number of standard deviations, and lies within 5 of them.
 
-use ethbus::traffic::{Arrivals, Replay, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
+use ethbus::traffic::{Arrivals, Replay, ReplayError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
 use medium::{BitRate, Destination, Frame, Octets, StationId};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
@@ -254,6 +254,29 @@ proptest! {
         for (instant, _) in std::iter::from_fn(|| source.next_arrival()).take(10) {
             prop_assert!(last <= instant.get());
             last = instant.get();
+        }
+    }
+}
+
+proptest! {
+    /// Whatever follows a good beginning: frames, or an error with a place in the file.
+    #[test]
+    fn files_are_read_or_refused(
+        begin in prop::sample::select(vec![
+            "d4c3b2a1020004000000000000000000ffff000001000000",
+            "a1b23c4d000200040000000000000000ffff000000000001",
+            "0a0d0d0a1c0000004d3c2b1a01000000ffffffffffffffff1c000000010000001400000001000000000000001400000006000000",
+            "0a0d0d0a0000001c1a2b3c4d00010000ffffffffffffffff0000001c000000010000001400010000000000000000001400000006",
+        ]),
+        rest in prop::collection::vec(prop_oneof![Just(0), Just(32), Just(60), Just(64), any::<u8>()], 0..200),
+    ) {
+        let octet = |place| u8::from_str_radix(&begin[place..place + 2], 16).expect("hexadecimal");
+        let file: Vec<u8> = (0..begin.len()).step_by(2).map(octet).chain(rest).collect();
+        match Replay::read(Path::new("trace"), &file[..]) {
+            Ok(replay) => prop_assert!(replay.frames().is_sorted_by_key(|frame| frame.at)),
+            Err(ReplayError::Damaged { offset, .. }) => prop_assert!(offset <= file.len() as u64),
+            Err(ReplayError::Empty { .. }) => {}
+            Err(other) => panic!("{other}"),
         }
     }
 }

@@ -185,9 +185,10 @@ impl Clock {
     /// Moves on by `span` bit times, which is not negative.
     fn advance(&mut self, span: f64) {
         let sum = self.fraction + span;
-        let whole = sum.floor();
-        self.whole = self.whole.saturating_add(whole as u64);
-        self.fraction = sum - whole;
+        // Rounds down, and exactly: from 2^53 on a number has no fraction.
+        let whole = sum as u64;
+        self.whole = self.whole.saturating_add(whole);
+        self.fraction = sum - whole as f64;
     }
 
     /// The bit time in which we are; `None` at the end of time.
