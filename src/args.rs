@@ -111,6 +111,12 @@ pub struct UpArgs {
     /// Seed of every random draw; drawn and printed if left out
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
+    /// Record everything that the medium is given, so that `ethbus replay` can run it again
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Write every event on the medium to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
 }
 
 /// Options of `exec`.

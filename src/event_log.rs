@@ -7,11 +7,12 @@
 //! Written by hand, since a run has millions; the same events give the same octets.
 
 use crate::configuration::Configuration;
-use crate::lines::{LineReader, LineWriter, ReadError, WriteError};
+use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Kind, Octets, StationId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -239,19 +240,27 @@ impl EventLog {
     ///
     /// # Errors
     /// The header cannot be written.
-    pub fn new(mut output: LineWriter, header: &Header) -> Result<EventLog, WriteError> {
+    fn new(mut output: LineWriter, header: &Header) -> Result<EventLog, WriteError> {
         output.line(|line| serde_json::to_writer(line, header).expect("numbers and names"))?;
         // A log with nothing in it yet says what it is about; and what cannot be written at all is known at once.
         output.flush()?;
         Ok(EventLog { output: Some(output), ..EventLog::unwritten(header) })
     }
 
-    /// The same in a new file.
+    /// The same in a new file, which is none of `others`.
     ///
     /// # Errors
     /// The file cannot be made, or the header not be written.
-    pub fn create(path: &Path, header: &Header) -> Result<EventLog, WriteError> {
-        EventLog::new(LineWriter::create(path, "events")?, header)
+    pub fn create(path: &Path, others: &[&Path], header: &Header) -> Result<EventLog, WriteError> {
+        EventLog::from_file(create(path, others)?, path.display().to_string(), header)
+    }
+
+    /// The same in a file that somebody else opened at `place`.
+    ///
+    /// # Errors
+    /// The header cannot be written.
+    pub fn from_file(file: File, place: String, header: &Header) -> Result<EventLog, WriteError> {
+        EventLog::new(LineWriter::new(file, place, "events"), header)
     }
 
     /// Only keeps the digest.
@@ -514,7 +523,7 @@ mod tests {
 
     fn log_of(events: &[Event]) -> (Vec<u8>, Digest) {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let mut log = EventLog::create(file.path(), &header()).expect("a file");
+        let mut log = EventLog::create(file.path(), &[], &header()).expect("a file");
         events.iter().for_each(|event| log.event(event).expect("room"));
         log.flush().expect("room");
         (std::fs::read(file.path()).expect("a file"), log.digest())

@@ -3,8 +3,9 @@
 //! Knows nothing of what stands in a line.
 
 use serde::de::DeserializeOwned;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Lines are handed to the kernel in pieces of about this many octets.
@@ -24,6 +25,12 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
+    /// Two outputs, or an input and an output, are one file.
+    #[error("{place} cannot be two things at once: give each file a name of its own")]
+    Same {
+        /// The file.
+        place: String,
+    },
     /// The disk is full, the pipe is closed, or the like.
     #[error("cannot write {place} any further; the first {kept} {what} are in it, whole")]
     Write {
@@ -36,6 +43,20 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+/// Makes a file to write to, or empties it, unless it is one of `others`.
+///
+/// # Errors
+/// It is one of them, or cannot be made.
+pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
+    let place = path.display().to_string();
+    let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
+    let own = identity(path);
+    if own.is_some() && others.iter().any(|other| identity(other) == own) {
+        return Err(WriteError::Same { place });
+    }
+    File::create(path).map_err(|source| WriteError::Create { place, source })
 }
 
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
@@ -58,11 +79,7 @@ impl LineWriter {
     /// # Errors
     /// The file cannot be made.
     pub fn create(path: &Path, what: &'static str) -> Result<LineWriter, WriteError> {
-        let place = path.display().to_string();
-        match File::create(path) {
-            Ok(file) => Ok(LineWriter::new(file, place, what)),
-            Err(source) => Err(WriteError::Create { place, source }),
-        }
+        Ok(LineWriter::new(create(path, &[])?, path.display().to_string(), what))
     }
 
     /// Writes to a file that somebody else opened at `place`.

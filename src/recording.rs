@@ -8,10 +8,11 @@
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
 use crate::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
-use crate::lines::{LineReader, LineWriter, ReadError, WriteError};
+use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::results::{EmulatorResults, Snapshot, Start};
 use medium::{BitInstant, Config, Destination, Fault, Frame, Input, Medium, Octets, StationId};
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -47,19 +48,27 @@ impl Recorder {
     ///
     /// # Errors
     /// The header cannot be written.
-    pub fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
+    fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
         let header = header.clone().of_format(FORMAT, VERSION);
         output.line(|line| serde_json::to_writer(line, &header).expect("numbers and names"))?;
         output.flush()?;
         Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0 })
     }
 
-    /// The same in a new file.
+    /// The same in a new file, which is none of `others`.
     ///
     /// # Errors
     /// The file cannot be made, or the header not be written.
-    pub fn create(path: &Path, header: &Header) -> Result<Recorder, WriteError> {
-        Recorder::new(LineWriter::create(path, "inputs")?, header)
+    pub fn create(path: &Path, others: &[&Path], header: &Header) -> Result<Recorder, WriteError> {
+        Recorder::from_file(create(path, others)?, path.display().to_string(), header)
+    }
+
+    /// The same in a file that somebody else opened at `place`.
+    ///
+    /// # Errors
+    /// The header cannot be written.
+    pub fn from_file(file: File, place: String, header: &Header) -> Result<Recorder, WriteError> {
+        Recorder::new(LineWriter::new(file, place, "inputs"), header)
     }
 
     /// One input, and when the medium got it. Of a frame that has octets they are kept.
@@ -443,7 +452,7 @@ mod tests {
     /// A run with every kind of input, timeouts given at other moments than a replay gives them, and what it was.
     fn run_recorded(restart: bool) -> (Vec<u8>, Vec<Event>, Snapshot) {
         let file = tempfile::NamedTempFile::new().expect("a file");
-        let mut recorder = Recorder::create(file.path(), &header()).expect("a file");
+        let mut recorder = Recorder::create(file.path(), &[], &header()).expect("a file");
         let mut log = EventLog::unwritten(&header());
         let config = Config { keep_events: true, ..header().config() };
         let mut medium = Medium::new(config).expect("valid");
@@ -498,7 +507,7 @@ mod tests {
     fn replay_text(text: &[u8]) -> Result<(Replayed, Vec<Event>), ReplayError> {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let record = RecordReader::new(LineReader::new(text, "x".to_owned()))?;
-        let replayed = replay(record, EventLog::create(file.path(), &header())?)?;
+        let replayed = replay(record, EventLog::create(file.path(), &[], &header())?)?;
         let mut log = EventLogReader::new(LineReader::open(file.path())?)?;
         let events: Result<Vec<Event>, _> = std::iter::from_fn(|| log.next_event().transpose()).collect();
         Ok((replayed, events?))

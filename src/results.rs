@@ -167,6 +167,12 @@ pub struct EmulatorResults {
     pub link_changes_missed: u64,
     /// Reports that an observer did not take in time.
     pub reports_skipped: u64,
+    /// Inputs that are not in the record, because its disk was too slow or full.
+    pub record_skipped: u64,
+    /// Events that are not in the event log, for the same reasons; it ends before the first.
+    pub events_skipped: u64,
+    /// Of record and event log, how many were wanted and are not whole.
+    pub files_incomplete: u64,
     /// How the kernel schedules the data plane.
     pub priority: String,
 }

@@ -6,6 +6,7 @@ use crate::results::Results;
 use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use link::channel::{Channel, ChannelError};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -48,11 +49,11 @@ impl DataPlane {
 
     /// Starts the data plane for a segment, and waits until its medium runs.
     ///
-    /// It gets copies of the segment's sockets, and an empty environment. It dies when the calling thread ends.
+    /// It gets copies of the segment's sockets and of the outputs that the setup names, and an empty environment. It dies when the calling thread ends.
     ///
     /// # Errors
     /// A process that cannot be started, or that ends at once.
-    pub fn start(setup: &Setup, segment: &Segment) -> Result<DataPlane, SupervisorError> {
+    pub fn start(setup: &Setup, segment: &Segment, outputs: &[File]) -> Result<DataPlane, SupervisorError> {
         let (ours, theirs) = Channel::pair()?;
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
         let mut command = Command::new("/proc/self/exe");
@@ -68,8 +69,9 @@ impl DataPlane {
         let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?)?;
         let mut plane = DataPlane { child, stream, told };
         let message = serde_json::to_vec(setup).expect("numbers and names");
-        let descriptors =
-            [segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
+        let mut descriptors =
+            vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
+        descriptors.extend(outputs.iter().map(File::as_fd));
         ours.send_with_fds(&message, &descriptors)?;
         drop(their_stream);
         plane.wait_for(Self::PATIENCE, |told| matches!(told, Told::Ready).then_some(()))?;
@@ -126,6 +128,7 @@ impl DataPlane {
         loop {
             match self.told.recv_deadline(end) {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(told) => {
                     if let Some(wanted) = want(told) {
                         return Ok(wanted);
@@ -141,7 +144,7 @@ impl DataPlane {
 fn results(told: Told) -> Option<Results> {
     match told {
         Told::Results(results) => Some(*results),
-        Told::Ready | Told::Restarted | Told::Progress(_) | Told::Port { .. } => None,
+        Told::Ready | Told::Restarted | Told::Progress(_) | Told::Trouble(_) | Told::Port { .. } => None,
     }
 }
 
@@ -161,6 +164,11 @@ pub fn say_port(station: &str, state: PortState) {
         PortState::Gone => "is off the medium: its interface or namespace is gone",
     };
     say(&format!("ethbus: {station} {what}\n"));
+}
+
+/// Tells whoever watches that a file is not written any further.
+pub fn say_trouble(what: &str) {
+    say(&format!("ethbus: {what}; the lab goes on without it\n"));
 }
 
 fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {

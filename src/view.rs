@@ -160,6 +160,8 @@ fn emulator(results: &Results) -> String {
         ("absent stations", emulator.deliveries_to_absent),
         ("failed deliveries", emulator.delivery_failures),
         ("reports", emulator.reports_skipped),
+        ("record", emulator.record_skipped),
+        ("event log", emulator.events_skipped),
     ];
     let drops = drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ");
     let oddities = [

@@ -12,16 +12,18 @@ use super::ports::Ports;
 use super::protocol::{PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
+use super::writer::Writer;
 use crate::configuration::longest_distance;
+use crate::recording::End;
 use crate::results::{Snapshot, Start};
 use link::clock::{ClockMap, ClockSteps, Priority, monotonic_nanos, raise_nice, set_timer_slack};
 use link::netlink::{LinkChange, LinkMonitor, MonitorError};
 use link::packet::{Received, Receiver, Repair, SendError, Sender, StampSource, repair_checksum};
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Frame, FrameId, Input, Medium, Octets, Output, StationId};
+use medium::{BitInstant, BitTimes, Config, Frame, FrameId, Input, Medium, Octets, Output, StationId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Frames shorter than this, without FCS, go out padded (802.3, 4.2.3.3).
@@ -56,7 +58,7 @@ struct Arrival {
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrivedFrame {
-    octets: Rc<[u8]>,
+    octets: Arc<[u8]>,
     /// As the station sent it; more than `octets` if those are cut off.
     length: u32,
 }
@@ -66,7 +68,7 @@ struct ArrivedFrame {
 struct Delivery {
     due: u64,
     order: u64,
-    octets: Rc<[u8]>,
+    octets: Arc<[u8]>,
     stations: Vec<StationId>,
 }
 
@@ -74,7 +76,7 @@ struct Delivery {
 #[derive(Debug)]
 struct Held {
     serial: u64,
-    octets: Rc<[u8]>,
+    octets: Arc<[u8]>,
 }
 
 /// See the module.
@@ -98,6 +100,7 @@ pub struct Coordinator {
     monitor: LinkMonitor,
     waiter: Waiter,
     observers: Observers,
+    writer: Writer,
     emulator: Emulator,
     arrivals: BinaryHeap<Reverse<Arrival>>,
     held: Vec<VecDeque<Held>>,
@@ -108,6 +111,8 @@ pub struct Coordinator {
     start: Start,
     ring_drops_at_start: u64,
     next_housekeeping: u64,
+    /// Everything due up to here has been run.
+    run_to: BitInstant,
 }
 
 impl Coordinator {
@@ -121,8 +126,9 @@ impl Coordinator {
         sender: Sender,
         monitor: LinkMonitor,
         observers: Observers,
+        writer: Writer,
     ) -> Result<Coordinator, BusError> {
-        let config = setup.medium()?;
+        let config = Config { keep_events: writer.wants_events(), ..setup.medium()? };
         let stations = config.topology.stations();
         let mut waiter = Waiter::new().map_err(BusError::link)?;
         waiter.add(&receiver, RING).map_err(BusError::link)?;
@@ -158,6 +164,7 @@ impl Coordinator {
             monitor,
             waiter,
             observers,
+            writer,
             emulator: Emulator::new(priority),
             arrivals: BinaryHeap::new(),
             held: (0..stations).map(|_| VecDeque::new()).collect(),
@@ -167,6 +174,7 @@ impl Coordinator {
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             ring_drops_at_start: 0,
             next_housekeeping: 0,
+            run_to: BitInstant::ZERO,
         })
     }
 
@@ -211,9 +219,9 @@ impl Coordinator {
             emulator.counts.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
             emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
             emulator.counts.oversized += u64::from(received.truncated);
-            let mut octets: Rc<[u8]> = received.octets.into();
+            let mut octets: Arc<[u8]> = received.octets.into();
             if received.partial_checksum && !received.truncated {
-                let octets = Rc::get_mut(&mut octets).expect("nobody else has it yet");
+                let octets = Arc::get_mut(&mut octets).expect("nobody else has it yet");
                 match repair_checksum(octets) {
                     Repair::Repaired | Repair::NotNeeded => emulator.counts.checksums_repaired += 1,
                     Repair::Unknown => emulator.counts.checksums_left += 1,
@@ -241,10 +249,11 @@ impl Coordinator {
             match (arrival, due) {
                 (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(),
                 (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),
-                (Some(_), None) | (None, None) => return,
+                (Some(_), None) | (None, None) => break,
             }
             self.take_outputs();
         }
+        self.run_to = horizon;
     }
 
     fn offer_next(&mut self) {
@@ -256,13 +265,18 @@ impl Coordinator {
         let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
         let destination = self.ports.destination(&frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
-        self.held[station.index()].push_back(Held { serial, octets: frame.octets });
         let size = Octets::new(frame.length.saturating_add(FCS));
-        self.medium.handle_input(now, Input::Offer { station, frame: Frame { size, destination, tagged } });
+        let input = Input::Offer { station, frame: Frame { size, destination, tagged } };
+        self.writer.input(now, input, Some(&frame.octets));
+        self.held[station.index()].push_back(Held { serial, octets: frame.octets });
+        self.medium.handle_input(now, input);
     }
 
     /// Schedules what the medium has settled, and lets go of what it is done with.
     fn take_outputs(&mut self) {
+        while let Some(event) = self.medium.poll_event() {
+            self.writer.event(&event);
+        }
         while let Some(output) = self.medium.poll_output() {
             match output {
                 Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
@@ -319,7 +333,14 @@ impl Coordinator {
     fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
         self.clocks.refresh();
+        self.tell_troubles();
         self.watch_links()
+    }
+
+    fn tell_troubles(&mut self) {
+        while let Some(what) = self.writer.trouble() {
+            self.tell(Report::Told(Told::Trouble(what)));
+        }
     }
 
     /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
@@ -355,7 +376,9 @@ impl Coordinator {
         };
         self.emulator.counts.ports_lost += u64::from(state != PortState::Up);
         let now = self.timeline.instant(monotonic_nanos().saturating_sub(self.guard));
-        self.medium.handle_input(now.max(self.medium.now()), input);
+        let now = now.max(self.medium.now());
+        self.writer.input(now, input, None);
+        self.medium.handle_input(now, input);
         self.take_outputs();
         let station = self.ports.name(station).to_owned();
         self.tell(Report::Told(Told::Port { station, state }));
@@ -377,6 +400,12 @@ impl Coordinator {
                 self.tell(Report::Told(Told::Progress(finished)));
             }
             Request::Report | Request::Stop => {
+                if request == Request::Stop {
+                    self.writer.finish(End { run_to: self.run_to.get(), t: now.get() });
+                    self.tell_troubles();
+                }
+                let counts = &mut self.emulator.counts;
+                (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
                 let dropped = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.emulator.counts.ring_drops = dropped - self.ring_drops_at_start;
                 let snapshot = Snapshot::take(&self.medium, &self.start, now, self.emulator.results());

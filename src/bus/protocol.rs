@@ -16,6 +16,18 @@ pub struct Setup {
     pub configuration: Configuration,
     /// The stations' ports, in order of station number.
     pub ports: Vec<Port>,
+    /// What is written while the medium runs.
+    pub outputs: Outputs,
+}
+
+/// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
+/// this order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Outputs {
+    /// The record.
+    pub record: Option<String>,
+    /// The event log.
+    pub events: Option<String>,
 }
 
 /// A station's port: the bus's end of its link.
@@ -37,6 +49,7 @@ impl Setup {
             name: name.to_owned(),
             configuration: Configuration::from(config),
             ports,
+            outputs: Outputs::default(),
         }
     }
 
@@ -87,6 +100,8 @@ pub enum Told {
     Progress(Vec<u64>),
     /// The results so far.
     Results(Box<Results>),
+    /// A file could not be written any further; the medium goes on without it.
+    Trouble(String),
     /// A station's interface went down, came up, or vanished.
     Port {
         /// The station's name.

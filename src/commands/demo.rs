@@ -46,7 +46,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
     let setup = Setup::new("", &plan.medium, segment.ports.clone());
-    let mut plane = DataPlane::start(&setup, &segment)?;
+    let mut plane = DataPlane::start(&setup, &segment, &[])?;
     let sources = sources(args, &plan, &segment)?;
     plane.restart()?;
     let (mut sources, interrupted) = watch(args, &plan, &mut plane, sources, &interrupts)?;
@@ -110,7 +110,7 @@ fn watch(
                 Ok(Told::Progress(finished)) => offering.fill(level, &finished),
                 Ok(Told::Results(results)) if live => show(&live_line(&results, begin.elapsed(), args.duration)),
                 Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(Told::Ready | Told::Restarted | Told::Results(_)) => {}
+                Ok(Told::Ready | Told::Restarted | Told::Trouble(_) | Told::Results(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
             default(left) => {}

@@ -18,7 +18,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let Header { name, configuration, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);
     let log = match &args.events {
-        Some(path) => EventLog::create(path, &header)?,
+        Some(path) => EventLog::create(path, &[&args.record], &header)?,
         None => EventLog::unwritten(&header),
     };
     let replayed = run(record, log).map_err(CommandError::Replay)?;

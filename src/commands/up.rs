@@ -2,20 +2,23 @@
 
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, require_root};
 use crate::args::UpArgs;
-use crate::bus::protocol::{Request, Setup, Told};
+use crate::bus::protocol::{Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
 use crate::lab::record::Record;
 use crate::lab::{Protocols, Segment};
+use crate::lines::create;
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::supervisor::{DataPlane, SupervisorError, say_port};
+use crate::supervisor::{DataPlane, SupervisorError, say_port, say_trouble};
 use crate::view::{plain_table, say, table};
 use crossbeam_channel::{Receiver, at, never, select};
 use link::signals::Signal;
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -34,13 +37,13 @@ pub fn up(args: &UpArgs) -> Outcome {
         say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
         record.clear()?;
     }
-    let kept = keep(&plan, &mut record, &interrupts);
+    let kept = keep(&plan, args, &mut record, &interrupts);
     let removed = record.remove_everything();
-    let stream = kept?;
+    let (stream, code) = kept?;
     removed?;
     // Whoever asked for the end is told that it is done: by the stream's end.
     drop(stream);
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
@@ -66,11 +69,28 @@ fn remove_if_panicking(name: &str) {
     }));
 }
 
-/// Makes the lab and serves it until its end; gives the stream of who asked for that, if somebody did.
-fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Option<UnixStream>, CommandError> {
+/// Makes the files that the data plane will write.
+fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
+    let (record, events) = (args.record.as_deref(), args.events.as_deref());
+    let record_file = record.map(|path| create(path, &[])).transpose()?;
+    let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
+    let name = |path: &Path| path.display().to_string();
+    let outputs = Outputs { record: record.map(name), events: events.map(name) };
+    Ok((outputs, record_file.into_iter().chain(events_file).collect()))
+}
+
+/// Makes the lab and serves it until its end; gives the stream of who asked for that, if somebody did, and how to end:
+/// with a failure if a file that was wanted is not whole.
+fn keep(
+    plan: &Plan,
+    args: &UpArgs,
+    record: &mut Record,
+    interrupts: &Receiver<Signal>,
+) -> Result<(Option<UnixStream>, ExitCode), CommandError> {
+    let (outputs, files) = outputs(args)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
-    let setup = Setup::new(&plan.name, &plan.medium, segment.ports.clone());
-    let mut plane = DataPlane::start(&setup, &segment)?;
+    let setup = Setup { outputs, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
+    let mut plane = DataPlane::start(&setup, &segment, &files)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
@@ -86,6 +106,7 @@ fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Resu
             recv(interrupts) -> _ => break None,
             recv(told) -> told => match told {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(Told::Results(results)) => answer(&results, asked.pop_front().map(|(_, stream)| stream)),
                 Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}
                 Err(_) => return Err(plane.died().into()),
@@ -103,8 +124,12 @@ fn keep(plan: &Plan, record: &mut Record, interrupts: &Receiver<Signal>) -> Resu
         }
     };
     let results = plane.stop()?;
+    let whole = results.emulator.files_incomplete == 0;
     say(&format!("\n{}", table(&results)));
-    Ok(stream)
+    if !whole {
+        say("ethbus: a record or an event log that was wanted is not whole\n");
+    }
+    Ok((stream, if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }))
 }
 
 /// Answers whoever has waited longest for results.
