@@ -16,7 +16,7 @@ pub(super) type Share = Vec<(BitInstant, Frame)>;
 /// A file that several stations replay, but fewer than it has source addresses.
 pub(super) fn shares(specs: &[TrafficSpec], replays: &[Replay], rate: BitRate) -> Result<Vec<Share>, ReplayError> {
     let owners = replays.iter().map(|replay| senders(specs, replay)).collect::<Result<Vec<_>, _>>()?;
-    // An address that two stations send from is that of the first file's station.
+    // An address that stations of two files send from is that of the first file's.
     let mut known = HashMap::new();
     for (&mac, &station) in owners.iter().flatten() {
         known.entry(mac).or_insert(station);
@@ -26,7 +26,7 @@ pub(super) fn shares(specs: &[TrafficSpec], replays: &[Replay], rate: BitRate) -
         for recorded in replay.frames() {
             let Some(&sender) = owners.get(&recorded.source) else { continue };
             let instant = BitInstant::ZERO + BitTimes::within(recorded.at, rate);
-            shares[sender].push((instant, frame(recorded, sender, &known)));
+            shares[sender].push((instant, frame(recorded, sender, owners, &known)));
         }
     }
     Ok(shares)
@@ -49,12 +49,14 @@ fn senders(specs: &[TrafficSpec], replay: &Replay) -> Result<HashMap<MacAddr, us
     }
 }
 
-fn frame(recorded: &Recorded, sender: usize, known: &HashMap<MacAddr, usize>) -> Frame {
-    let destination = match known.get(&recorded.destination) {
+/// Whom `sender`'s frame is for: another station of the same file, else one of another file, that sends from the address.
+fn frame(recorded: &Recorded, sender: usize, same: &HashMap<MacAddr, usize>, any: &HashMap<MacAddr, usize>) -> Frame {
+    let other =
+        |stations: &HashMap<_, _>| stations.get(&recorded.destination).copied().filter(|&other| other != sender);
+    let destination = match other(same).or_else(|| other(any)) {
         _ if recorded.destination.0 & 1 == 1 => Destination::All,
-        Some(&other) if other != sender => Destination::Station(station(other)),
-        // One station may send for several addresses; between these nothing is received on the medium.
-        Some(_) | None => Destination::Nobody,
+        Some(other) => Destination::Station(station(other)),
+        None => Destination::Nobody,
     };
     Frame { size: recorded.size, destination, tagged: recorded.tagged }
 }

@@ -338,3 +338,24 @@ fn several_stations_share_a_file_by_source_address() {
     let error = shares(&specs(&["trace", "trace"]), &[three], BitRate::MBIT_10).expect_err("three sources");
     assert!(error.to_string().contains("3 source addresses, but 2 stations"), "{error}");
 }
+
+/// Where stations of two files send from one address, it is that of the same file's station, else that of the first's.
+#[test]
+fn an_address_is_looked_for_in_the_same_file_first() {
+    let capture = |name: &str, frames: &[Vec<u8>]| {
+        let frames: Vec<_> = frames.iter().map(|frame| (0, 0, frame.clone())).collect();
+        Replay::read(Path::new(name), &Writer::Big.pcap(0xa1b2_c3d4, 1, &frames)[..]).expect("whole")
+    };
+    let c = [2, 0, 0, 0, 0, 3];
+    let replays = [
+        capture("one", &[frame(A, c), frame(c, c)]),
+        capture("two", &[frame(A, B), frame(B, A)]),
+        capture("three", &[frame(c, A), frame(A, A)]),
+    ];
+    let shares = shares(&specs(&["one", "three", "two", "two"]), &replays, BitRate::MBIT_10).expect("enough stations");
+    let to: Vec<Vec<Destination>> =
+        shares.iter().map(|share| share.iter().map(|(_, frame)| frame.destination).collect()).collect();
+    let station = |number| Destination::Station(StationId::new(number));
+    let nobody = Destination::Nobody;
+    assert_eq!(to, [vec![station(3), nobody], vec![station(0), station(3)], vec![station(3)], vec![station(2)]]);
+}
