@@ -1,6 +1,6 @@
 //! The command line. Used by `build.rs` too, which makes man pages and completions from it: std and clap only.
 
-use crate::units::{FrameRate, Load, duration, frame_rate, lab_name, load, rate};
+use crate::units::{FrameRate, Load, duration, duration_or_zero, frame_rate, lab_name, load, rate};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -28,6 +28,10 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run the medium in virtual time, and tell every counter and metric
+    ///
+    /// Needs no privileges. The same options and seed give the same numbers on every machine.
+    Sim(SimArgs),
     /// Bring a lab up and keep it up until interrupted
     Up(UpArgs),
     /// Run a program in a station of a lab
@@ -83,6 +87,82 @@ pub struct DemoArgs {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// How results of a run in virtual time are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SimFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// One JSON object, described in docs/results.md.
+    Json,
+    /// A header and one line with the medium's metrics.
+    Csv,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// Options of `sim`.
+#[derive(Args, Clone, Debug)]
+pub struct SimArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// What is run.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Seed of every random draw [default: 1, or as the scenario says]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// Independent runs, seeded SEED, SEED + 1 …, on all cores; their figures are taken together [default: 1]
+    #[arg(long, value_name = "R")]
+    pub replications: Option<u64>,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: SimFormat,
+    /// Write every event of the medium, one a line; see docs/trace.md
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Record the run for `ethbus replay`; see docs/trace.md
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+/// What is run in virtual time: over what the scenario says.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
+    #[arg(long, value_name = "N")]
+    pub stations: Option<usize>,
+    /// Frame sizes in octets, from destination address to FCS: `64`, `64:7,594:4,1518:1` or `uniform:64-1518` [default: 64]
+    #[arg(long, value_name = "OCTETS")]
+    pub frame_size: Option<String>,
+    /// What stations offer: `saturated`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4`, `replay:FILE`; see docs/traffic.md [default: saturated]
+    #[arg(long, value_name = "TRAFFIC")]
+    pub traffic: Option<String>,
+    /// The medium's rate [default: 10Mbit/s, or as the scenario says]
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<u64>,
+    /// `star:50bt`: between every pair; `bus:500m`: along a cable [default: star:0bt]
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<String>,
+    /// Frame bursting, at 1000 Mb/s only [default: on there]
+    #[arg(long, value_name = "on|off", value_enum)]
+    pub bursting: Option<Switch>,
+    /// How long is measured, in the medium's time [default: 100s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How long the medium runs before that [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero)]
+    pub warmup: Option<Duration>,
 }
 
 /// Which lab.

@@ -6,6 +6,7 @@ pub mod exec;
 pub mod receive;
 pub mod replay;
 pub mod send;
+pub mod sim;
 pub mod stats;
 pub mod up;
 
@@ -13,10 +14,11 @@ use crate::args::Format;
 use crate::lab::MakeError;
 use crate::lab::record::{Content, Record, RecordError};
 use crate::lines::{ReadError, WriteError};
-use crate::plan::PlanError;
+use crate::plan::{self, PlanError};
 use crate::recording::ReplayError;
 use crate::scenario::ScenarioError;
 use crate::supervisor::SupervisorError;
+use crate::traffic::TrafficError;
 use crate::view::making;
 use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, Namespace, NamespaceError, capabilities_missing};
@@ -102,6 +104,12 @@ pub enum CommandError {
     /// A record or an event log cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The medium cannot be made.
+    #[error(transparent)]
+    Medium(#[from] medium::ConfigError),
+    /// Traffic cannot be had.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
     /// A record cannot be replayed.
     #[error(transparent)]
     Replay(ReplayError),
@@ -121,6 +129,15 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl From<plan::ReadError> for CommandError {
+    fn from(error: plan::ReadError) -> CommandError {
+        match error {
+            plan::ReadError::Scenario(error) => error.into(),
+            plan::ReadError::Plan(error) => error.into(),
+        }
+    }
 }
 
 fn list(missing: &[Capability]) -> String {

@@ -55,6 +55,8 @@ impl Configuration {
             topology: kind(topology).to_owned(),
             longest_distance_bt: longest_distance(topology).get(),
             queue_limit: *queue_limit,
+            medium: self.clone(),
+            run: None,
         }
     }
 }

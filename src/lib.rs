@@ -10,27 +10,32 @@
 //! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
 //! | [`supervisor`] | starts, asks and ends the data plane |
 //! | [`mod@bus`] | the data plane: the medium in real time |
-//! | [`traffic`] | what stations offer in virtual time |
 //! | [`driver`] | offering frames at a pace, and what became of them |
 //! | [`recording`] | the record of a run, and running it again |
-//! | [`results`], [`view`] | what happened, for programs and for people |
+//! | [`traffic`], [`simulator`] | what stations offer in virtual time, and the loop that jumps from one due instant to the next |
+//! | [`experiment`] | a measurement in virtual time: warm-up, batches, independent runs |
+//! | [`results`], [`metrics`], [`view`] | what happened, how figures are worked out, and how people see them |
 //!
 //! No system call and no `unsafe` stands here: those are `link`'s.
 #![forbid(unsafe_code)]
 
 pub mod args;
 pub mod bus;
+pub mod columns;
 pub mod commands;
 pub mod configuration;
 pub mod control;
 pub mod driver;
 pub mod event_log;
+pub mod experiment;
 pub mod lab;
 pub mod lines;
+pub mod metrics;
 pub mod plan;
 pub mod recording;
 pub mod results;
 pub mod scenario;
+pub mod simulator;
 pub mod supervisor;
 pub mod traffic;
 pub mod units;

@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
+        Some(Command::Sim(args)) => commands::sim::sim(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),

@@ -1,18 +1,23 @@
-//! What a lab will be, wholly checked before anything is made.
+//! What a lab or a run will be, wholly checked before anything is made.
 
-use crate::scenario::{Network, Scenario, Source, StationSection, TopologyText};
-use crate::units::{Length, lab_name};
+mod medium;
+mod run;
+
+use crate::configuration::longest_distance;
+use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
+use crate::traffic::{Arrivals, Sizes, TrafficSpec};
+use crate::units::lab_name;
+use ::medium::{BitRate, Config};
 use link::MacAddr;
 use link::netlink::check_interface_name;
-use medium::{BitRate, BitTimes, Config, Topology};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
+use std::path::Path;
+use std::time::Duration;
 use toml::Spanned;
 
-/// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
-const DEFAULT_SPEED: f64 = 0.77 * 299_792_458.0;
 const DEFAULT_STATIONS: usize = 4;
 /// A lab's name unless said otherwise.
 pub const DEFAULT_NAME: &str = "ethbus";
@@ -28,6 +33,31 @@ pub struct Plan {
     pub medium: Config,
     /// The stations, in order of station number.
     pub stations: Vec<StationPlan>,
+    /// What each station offers in virtual time; a load is its own.
+    pub traffic: Vec<TrafficSpec>,
+    /// How long a run in virtual time is.
+    pub run: RunPlan,
+    /// What is allowed, and perhaps not meant.
+    pub warnings: Vec<String>,
+}
+
+/// How long a run in virtual time is, and how often it is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Measured time of each run.
+    pub duration: Duration,
+    /// Time before it.
+    pub warmup: Duration,
+    /// Independent runs.
+    pub replications: u64,
+}
+
+impl RunPlan {
+    /// Unless said otherwise.
+    pub const DEFAULT: RunPlan =
+        RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1 };
+    /// The most independent runs.
+    pub const MOST_REPLICATIONS: u64 = 10_000;
 }
 
 /// One station of a plan.
@@ -49,6 +79,24 @@ pub struct PlanError {
     what: String,
 }
 
+impl PlanError {
+    /// An option has a value that makes no sense.
+    pub fn option(name: &str, what: String) -> PlanError {
+        PlanError { place: name.to_owned(), what }
+    }
+}
+
+/// Why a scenario file makes no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read, or a key or value is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Its values make no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
 /// What the command line says over the scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
@@ -60,6 +108,20 @@ pub struct Overrides {
     pub rate: Option<u64>,
     /// `--seed`
     pub seed: Option<u64>,
+    /// `--topology`
+    pub topology: Option<TopologyText>,
+    /// `--traffic`
+    pub arrivals: Option<Arrivals>,
+    /// `--frame-size`
+    pub sizes: Option<Sizes>,
+    /// `--bursting`
+    pub bursting: Option<bool>,
+    /// `--duration`
+    pub duration: Option<Duration>,
+    /// `--warmup`
+    pub warmup: Option<Duration>,
+    /// `--replications`
+    pub replications: Option<u64>,
 }
 
 /// A scenario with the place of each value, so that an error can name it.
@@ -86,14 +148,56 @@ impl Plan {
         let stations = planner.stations(&name, &sections)?;
         let rate = planner.rate()?;
         let topology = planner.topology(&sections, rate)?;
-        let mut medium = Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed));
-        if let Some(queue) = &scenario.medium.queue {
-            medium.queue_limit = *queue.get_ref();
-        }
-        medium.keep_events = false;
+        let medium = Config {
+            parameters: planner.parameters(rate)?,
+            queue_limit: planner.queue_limit()?,
+            ..Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed))
+        };
         medium.check().map_err(|error| planner.wrong("medium", None, error.to_string()))?;
-        Ok(Plan { name, medium, stations })
+        let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+        let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
+        let warnings = round_trip_warning(&medium).into_iter().collect();
+        Ok(Plan { name, stations, traffic, run: planner.run()?, medium, warnings })
     }
+
+    /// Reads the scenario, if there is one, and fits it and the command line together.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`] and [`Plan::new`].
+    pub fn read(scenario: Option<&Path>, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
+        let Some(path) = scenario else {
+            return Ok(Plan::new(&Scenario::default(), None, overrides, drawn_seed)?);
+        };
+        let (scenario, source) = Scenario::read(path)?;
+        Ok(Plan::new(&scenario, Some(&source), overrides, drawn_seed)?)
+    }
+
+    /// Refuses what only a run in virtual time can do.
+    ///
+    /// # Errors
+    /// A rate above 100 Mb/s.
+    pub fn require_real_time(&self) -> Result<(), PlanError> {
+        if self.medium.rate <= BitRate::MBIT_100 {
+            return Ok(());
+        }
+        let what = format!(
+            "{}: a live bus runs at up to 100Mbit/s; `ethbus sim` takes every rate up to 1Gbit/s",
+            self.medium.rate
+        );
+        Err(PlanError::option("rate", what))
+    }
+}
+
+/// Late collisions are a thing to study, so a medium that is too long is no error (802.3, 4.2.3.2.3).
+fn round_trip_warning(medium: &Config) -> Option<String> {
+    let (longest, slot_time) = (longest_distance(&medium.topology), medium.parameters.slot_time);
+    let round_trip = longest * 2;
+    (round_trip > slot_time).then(|| {
+        format!(
+            "the longest round trip is {} ({} there, as much back), above slot_time of {}: collisions can be late, and a sender can miss one altogether",
+            round_trip, longest, slot_time
+        )
+    })
 }
 
 impl Planner<'_> {
@@ -228,55 +332,6 @@ impl Planner<'_> {
                 )
             }),
             (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
-        }
-    }
-
-    fn rate(&self) -> Result<BitRate, PlanError> {
-        let given = self.overrides.rate.or(self.scenario.medium.rate);
-        let rate = given.map_or(Some(BitRate::MBIT_10), BitRate::per_second);
-        match rate.filter(|rate| rate.get() <= BitRate::MBIT_100.get()) {
-            Some(rate) => Ok(rate),
-            None => Err(self.wrong("rate", None, format!("{}bit/s: this medium runs at up to 100Mbit/s; half duplex at 1000 Mb/s needs carrier extension, which is not built yet", given.unwrap_or(0)))),
-        }
-    }
-
-    fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
-        let speed = self.scenario.medium.propagation_speed.unwrap_or(DEFAULT_SPEED);
-        let bits = |length: Length| match length {
-            Length::BitTimes(bits) => bits as f64,
-            Length::Metres(metres) => metres / speed * rate.get() as f64,
-        };
-        let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
-        let given = self.scenario.medium.topology.as_ref();
-        let text = given.map_or(TopologyText::Star(Length::BitTimes(0)), |topology| *topology.get_ref());
-        match text {
-            TopologyText::Star(distance) => {
-                if let Some(position) = positions.iter().flatten().next() {
-                    let what = "a star has no positions: every pair has the same distance; write `topology = \"bus:500m\"` for a cable";
-                    return Err(self.at("position", position, what.to_owned()));
-                }
-                Ok(Topology::star(sections.len(), bits(distance).round() as u64))
-            }
-            TopologyText::Bus(length) => {
-                let end = bits(length);
-                let last = sections.len().saturating_sub(1).max(1) as f64;
-                let places: Result<Vec<BitTimes>, PlanError> = positions
-                    .iter()
-                    .enumerate()
-                    .map(|(index, position)| {
-                        let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
-                        match position {
-                            Some(position) if place > end => Err(self.at(
-                                "position",
-                                position,
-                                format!("{place:.0} BT is beyond the cable's end at {end:.0} BT"),
-                            )),
-                            _ => Ok(BitTimes::new(place.round() as u64)),
-                        }
-                    })
-                    .collect();
-                Ok(Topology::Bus { positions: places? })
-            }
         }
     }
 }

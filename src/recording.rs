@@ -9,7 +9,8 @@
 
 use crate::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
 use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
-use crate::results::{EmulatorResults, Snapshot, Start};
+use crate::metrics::Delays;
+use crate::results::{Snapshot, Start};
 use medium::{BitInstant, Config, Destination, Fault, Frame, Input, Medium, Octets, StationId};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -381,20 +382,22 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
     let stations = config.topology.stations();
     let mut medium = Medium::new(config).expect("the header's configuration was checked");
     let mut start = Start { at: BitInstant::ZERO, queued: vec![0; stations] };
+    let mut delays = Delays::default();
     loop {
         match record.next_entry()? {
             Entry::Input { at, input, .. } => {
-                run(&mut medium, &mut log, |due| due < at)?;
+                run(&mut medium, &mut log, &mut delays, |due| due < at)?;
                 if at < medium.now() {
                     let what = format!("`t` is {at}, but the medium had got to {}: time never goes back", medium.now());
                     return Err(record.lines.wrong(what).into());
                 }
                 medium.handle_input(at, input);
-                take_events(&mut medium, &mut log)?;
+                take_events(&mut medium, &mut log, &mut delays)?;
             }
             Entry::Restart { run_to, at } => {
-                run(&mut medium, &mut log, |due| due <= run_to)?;
+                run(&mut medium, &mut log, &mut delays, |due| due <= run_to)?;
                 medium.restart_tally();
+                delays.restart();
                 start = Start::take(&medium, at);
             }
             Entry::Missing { count } => {
@@ -404,7 +407,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
                 return Err(record.lines.wrong(what).into());
             }
             Entry::End { end, digest: recorded } => {
-                run(&mut medium, &mut log, |due| due.get() <= end.run_to)?;
+                run(&mut medium, &mut log, &mut delays, |due| due.get() <= end.run_to)?;
                 log.flush()?;
                 let replayed = log.digest();
                 if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
@@ -412,7 +415,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
                     return Err(ReplayError::Different { recorded, replayed, program });
                 }
                 let now = BitInstant::new(end.t);
-                let snapshot = Snapshot::take(&medium, &start, now, EmulatorResults::default());
+                let snapshot = Snapshot::take(&medium, &start, now, &delays, None);
                 let (inputs, confirmed) = (record.inputs, recorded.is_some());
                 return Ok(Replayed { snapshot, inputs, digest: replayed, confirmed });
             }
@@ -421,16 +424,22 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
 }
 
 /// Runs what is due, as long as `wanted` says so, with no more events in memory than one instant has.
-fn run(medium: &mut Medium, log: &mut EventLog, wanted: impl Fn(BitInstant) -> bool) -> Result<(), WriteError> {
+fn run(
+    medium: &mut Medium,
+    log: &mut EventLog,
+    delays: &mut Delays,
+    wanted: impl Fn(BitInstant) -> bool,
+) -> Result<(), WriteError> {
     while let Some(due) = medium.next_timeout().filter(|&due| wanted(due)) {
         medium.handle_input(due, Input::Timeout);
-        take_events(medium, log)?;
+        take_events(medium, log, delays)?;
     }
     Ok(())
 }
 
-fn take_events(medium: &mut Medium, log: &mut EventLog) -> Result<(), WriteError> {
+fn take_events(medium: &mut Medium, log: &mut EventLog, delays: &mut Delays) -> Result<(), WriteError> {
     while let Some(event) = medium.poll_event() {
+        delays.record(&event);
         log.event(&event)?;
     }
     Ok(())
@@ -500,7 +509,7 @@ mod tests {
         }
         let end = End { run_to: run_to.get(), t: run_to.get() + 17 };
         assert_eq!(recorder.finish(end, Some(log.digest())).expect("room"), 400);
-        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(end.t), EmulatorResults::default());
+        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(end.t), &Delays::default(), None);
         (std::fs::read(file.path()).expect("a file"), events, snapshot)
     }
 

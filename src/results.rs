@@ -1,8 +1,10 @@
 //! The results schema: what the demonstration, `stats` and every later command report. See docs/results.md.
 //!
-//! Everything under `medium` and `stations` is worked out from the engine's tally, a fold of its events.
+//! Everything under `medium` and `stations` is a fold of the engine's events; how it is worked out stands in `metrics`.
 
-use medium::{BitTimes, Counters, Medium, MediumTally, StationId, Tally};
+use crate::configuration::Configuration;
+use crate::metrics::{Delays, Sums};
+use medium::{BitTimes, Medium, StationId, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,8 +26,8 @@ pub struct Results {
     pub medium: MediumResults,
     /// Each station, in order of station number.
     pub stations: Vec<StationResults>,
-    /// The emulator itself.
-    pub emulator: EmulatorResults,
+    /// The emulator itself; nothing for a run in virtual time.
+    pub emulator: Option<EmulatorResults>,
 }
 
 /// What the medium was made from.
@@ -35,12 +37,30 @@ pub struct ConfigResults {
     pub name: String,
     /// Bits per second.
     pub rate_bits_per_second: u64,
-    /// `star` or `bus`.
+    /// `star`, `bus` or `segments`.
     pub topology: String,
     /// The longest distance between two stations, in bit times.
     pub longest_distance_bt: u64,
     /// Frames that a transmit queue holds.
     pub queue_limit: usize,
+    /// The medium's whole configuration: places, and the parameters of 802.3, table 4-2.
+    pub medium: Configuration,
+    /// What only a run in virtual time has.
+    #[serde(flatten)]
+    pub run: Option<RunResults>,
+}
+
+/// What a run in virtual time was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResults {
+    /// Measured time of each run, in seconds.
+    pub duration_s: f64,
+    /// Time before it, in seconds.
+    pub warmup_s: f64,
+    /// Independent runs, seeded one after another from `seed`; counts are of all of them together.
+    pub replications: u64,
+    /// What the stations offer: one text if all offer the same, else one for each.
+    pub traffic: Vec<String>,
 }
 
 /// Metrics of the medium, under the names of 802.3 and of docs/results.md.
@@ -72,6 +92,31 @@ pub struct MediumResults {
     pub mac_delay: DelayResults,
     /// Frames that got through after 1 … 15 collisions.
     pub collision_frames: Vec<u64>,
+    /// Half-widths of 95 % confidence intervals, where a figure is an estimate; live counts are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<Intervals>,
+}
+
+/// Half-widths of 95 % confidence intervals, each under the name of its metric.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Where the samples come from: `batch_means` over the run, or `replications`.
+    pub method: String,
+    /// How many samples there are.
+    pub samples: usize,
+    /// The half-widths: a number, or for a delay an object of numbers.
+    #[serde(flatten)]
+    pub half_widths: BTreeMap<String, HalfWidth>,
+}
+
+/// How far a figure can be off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HalfWidth {
+    /// In the metric's own unit.
+    Number(f64),
+    /// For each figure of a delay.
+    Delay(BTreeMap<String, f64>),
 }
 
 /// A delay, in bit times.
@@ -79,6 +124,12 @@ pub struct MediumResults {
 pub struct DelayResults {
     /// Its mean.
     pub mean_bt: f64,
+    /// Its median, to one part in a thousand.
+    #[serde(default)]
+    pub p50_bt: u64,
+    /// Its 99th percentile, to one part in a thousand.
+    #[serde(default)]
+    pub p99_bt: u64,
     /// The longest.
     pub max_bt: u64,
 }
@@ -102,6 +153,29 @@ pub struct StationResults {
 }
 
 impl StationResults {
+    /// Every station, in order of station number.
+    pub fn all(names: &[String], snapshot: &Snapshot) -> Vec<StationResults> {
+        let stations = names.iter().zip(snapshot.tally.stations()).enumerate();
+        let station = |(index, (name, counters)): (usize, (&String, &medium::Counters))| StationResults {
+            name: name.clone(),
+            attached: snapshot.attached[index],
+            queued_at_start: snapshot.queued_at_start[index],
+            queued: snapshot.queued[index],
+            collision_frames: counters.collision_frames.to_vec(),
+            counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
+        };
+        stations.map(station).collect()
+    }
+
+    /// Takes in what the same station did in another run.
+    pub fn add(&mut self, other: &StationResults) {
+        self.attached &= other.attached;
+        self.queued_at_start += other.queued_at_start;
+        self.queued += other.queued;
+        self.collision_frames.iter_mut().zip(&other.collision_frames).for_each(|(count, more)| *count += more);
+        other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
+    }
+
     /// A counter's value.
     ///
     /// # Panics
@@ -215,15 +289,24 @@ pub struct Snapshot {
     pub queued: Vec<u64>,
     /// Which stations are on the medium.
     pub attached: Vec<bool>,
-    /// The emulator itself.
-    pub emulator: EmulatorResults,
+    /// Access delay and MAC delay.
+    pub delays: [DelayResults; 2],
+    /// The emulator itself; nothing in virtual time.
+    pub emulator: Option<EmulatorResults>,
 }
 
 impl Snapshot {
-    /// What `medium` has counted since `start`.
-    pub fn take(medium: &Medium, start: &Start, now: medium::BitInstant, emulator: EmulatorResults) -> Snapshot {
+    /// What `medium` has counted since `start`, and the delays since then.
+    pub fn take(
+        medium: &Medium,
+        start: &Start,
+        now: medium::BitInstant,
+        delays: &Delays,
+        emulator: Option<EmulatorResults>,
+    ) -> Snapshot {
         Snapshot {
             tally: medium.tally().clone(),
+            delays: delays.results(),
             measured: now.since(start.at),
             queued_at_start: start.queued.clone(),
             queued: queued(medium),
@@ -236,66 +319,17 @@ impl Snapshot {
 impl Results {
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
-        let stations =
-            names.iter().zip(snapshot.tally.stations()).enumerate().map(|(index, (name, counters))| StationResults {
-                name: name.clone(),
-                attached: snapshot.attached[index],
-                queued_at_start: snapshot.queued_at_start[index],
-                queued: snapshot.queued[index],
-                collision_frames: counters.collision_frames.to_vec(),
-                counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
-            });
+        let sums = Sums::of(&snapshot.tally, snapshot.measured.get());
         Results {
             version: VERSION,
             config,
             seed,
-            measured_bit_times: snapshot.measured.get(),
-            medium: MediumResults::new(&snapshot.tally, snapshot.measured),
-            stations: stations.collect(),
+            measured_bit_times: sums.measured,
+            medium: MediumResults::new(&sums, snapshot.delays.clone()),
+            stations: StationResults::all(names, snapshot),
             emulator: snapshot.emulator.clone(),
         }
     }
-}
-
-impl MediumResults {
-    fn new(tally: &Tally, measured: BitTimes) -> MediumResults {
-        let sum = |counter: fn(&Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
-        let MediumTally { collision_episodes, collisions, same_winner, .. } = *tally.medium();
-        let frames = sum(|c| c.frames_transmitted_ok);
-        let frame_bits = 8 * sum(Counters::frame_octets_transmitted);
-        let part = |bits: u64| ratio(bits, measured.get());
-        let finished = frames + sum(|c| c.excessive_collisions);
-        let delay =
-            |total: BitTimes, max: BitTimes| DelayResults { mean_bt: ratio(total.get(), frames), max_bt: max.get() };
-        let medium = tally.medium();
-        MediumResults {
-            utilization_frame: part(frame_bits),
-            utilization_wire: part(frame_bits + 64 * frames),
-            utilization_total: part(frame_bits + 160 * frames),
-            utilization_payload: part(8 * sum(|c| c.octets_transmitted_ok)),
-            attempts_per_frame: ratio(sum(|c| c.attempts), finished),
-            discard_fraction: ratio(sum(|c| c.excessive_collisions), finished),
-            collision_episodes,
-            stations_per_collision: ratio(collisions, collision_episodes),
-            same_winner: ratio(same_winner, frames),
-            fairness: jain(tally.stations().iter().map(Counters::frame_octets_transmitted)),
-            access_delay: delay(medium.access_delay, medium.access_delay_max),
-            mac_delay: delay(medium.mac_delay, medium.mac_delay_max),
-            collision_frames: (0..15).map(|n| tally.stations().iter().map(|c| c.collision_frames[n]).sum()).collect(),
-        }
-    }
-}
-
-/// 0 where there is nothing to divide by.
-fn ratio(a: u64, b: u64) -> f64 {
-    if b == 0 { 0.0 } else { a as f64 / b as f64 }
-}
-
-/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, 0 if nobody has anything.
-fn jain(shares: impl Iterator<Item = u64> + Clone) -> f64 {
-    let sum: f64 = shares.clone().map(|x| x as f64).sum();
-    let squares: f64 = shares.clone().map(|x| (x as f64).powi(2)).sum();
-    if squares == 0.0 { 0.0 } else { sum * sum / (shares.count() as f64 * squares) }
 }
 
 #[cfg(test)]
@@ -315,14 +349,8 @@ mod tests {
             medium.handle_input(due, Input::Timeout);
         }
         let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
-        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), EmulatorResults::default());
-        let config = ConfigResults {
-            name: String::new(),
-            rate_bits_per_second: 10_000_000,
-            topology: "star".to_owned(),
-            longest_distance_bt: 0,
-            queue_limit: 100,
-        };
+        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), &Delays::default(), None);
+        let config = Configuration::from(medium.config()).results("");
         let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
         assert_eq!(results.medium.utilization_total, 1.0);
         assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);

@@ -2,6 +2,7 @@
 //!
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
+use crate::traffic::{Arrivals, Sizes};
 use crate::units::{self, Length};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, de};
@@ -9,6 +10,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 use toml::Spanned;
 
 /// What a scenario file says. What it leaves out has a default.
@@ -27,6 +29,14 @@ pub struct Scenario {
     pub ipv6: Option<Spanned<Network>>,
     /// The medium.
     pub medium: MediumSection,
+    /// What stations offer in virtual time, unless their own section says otherwise.
+    pub traffic: TrafficSection,
+    /// How long a run in virtual time is.
+    pub run: RunSection,
+    /// Segments of cable, for topology `"segments"`.
+    pub segment: Vec<Spanned<SegmentSection>>,
+    /// What joins them.
+    pub repeater: Vec<Spanned<RepeaterSection>>,
     /// One for each station, in order along the bus.
     pub station: Vec<Spanned<StationSection>>,
 }
@@ -36,8 +46,7 @@ pub struct Scenario {
 #[serde(deny_unknown_fields, default)]
 pub struct MediumSection {
     /// Bits per second, like `"10Mbit/s"`.
-    #[serde(deserialize_with = "with_rate")]
-    pub rate: Option<u64>,
+    pub rate: Option<Spanned<RateText>>,
     /// `"star:50bt"` or `"bus:500m"`.
     pub topology: Option<Spanned<TopologyText>>,
     /// Metres per second, like `"0.77c"`.
@@ -45,6 +54,70 @@ pub struct MediumSection {
     pub propagation_speed: Option<f64>,
     /// Frames that a station's transmit queue holds.
     pub queue: Option<Spanned<usize>>,
+    /// Frame bursting at 1000 Mb/s.
+    pub bursting: Option<Spanned<bool>>,
+    /// slotTime.
+    pub slot_time: Option<Spanned<BitTimesText>>,
+    /// interPacketGap.
+    pub inter_packet_gap: Option<Spanned<BitTimesText>>,
+    /// The part of it in which carrier starts it anew.
+    pub inter_packet_gap_part_1: Option<Spanned<BitTimesText>>,
+    /// attemptLimit.
+    pub attempt_limit: Option<Spanned<u32>>,
+    /// backoffLimit.
+    pub backoff_limit: Option<Spanned<u32>>,
+    /// jamSize.
+    pub jam_size: Option<Spanned<BitTimesText>>,
+    /// Octets from destination address to FCS.
+    pub max_frame_size: Option<Spanned<u32>>,
+    /// Octets from destination address to FCS.
+    pub min_frame_size: Option<Spanned<u32>>,
+    /// maxDeferTime.
+    pub max_defer_time: Option<Spanned<BitTimesText>>,
+}
+
+/// `[traffic]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrafficSection {
+    /// `"saturated"`, `"poisson:0.4"` …: a load is that of all stations together.
+    pub arrivals: Option<Spanned<ArrivalsText>>,
+    /// `"64"`, `"64:7,594:4,1518:1"` …
+    pub frame_size: Option<Spanned<SizesText>>,
+    /// `"next"`, `"broadcast"`, `"random"` or a station's name.
+    pub destination: Option<Spanned<String>>,
+}
+
+/// `[run]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunSection {
+    /// How long is measured, like `"100s"`.
+    pub duration: Option<Spanned<DurationText>>,
+    /// How long the medium runs before.
+    pub warmup: Option<Spanned<DurationText>>,
+    /// Independent runs.
+    pub replications: Option<Spanned<u64>>,
+}
+
+/// `[[segment]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SegmentSection {
+    /// The segment's name; its number from 1 unless said otherwise.
+    pub name: Option<Spanned<String>>,
+    /// How long the cable is.
+    pub length: Option<Spanned<LengthText>>,
+}
+
+/// `[[repeater]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RepeaterSection {
+    /// How long a signal takes through it.
+    pub delay: Option<Spanned<BitTimesText>>,
+    /// Where its ports are: `["a:185m", "b:0m"]`.
+    pub ports: Vec<Spanned<PlaceText>>,
 }
 
 /// `[[station]]`
@@ -61,6 +134,14 @@ pub struct StationSection {
     pub ipv4: Option<Spanned<Network>>,
     /// Its IPv6 address with prefix length.
     pub ipv6: Option<Spanned<Network>>,
+    /// The segment that it is on.
+    pub segment: Option<Spanned<String>>,
+    /// When its own frames arrive; a load is this station's own.
+    pub arrivals: Option<Spanned<ArrivalsText>>,
+    /// How long its own frames are.
+    pub frame_size: Option<Spanned<SizesText>>,
+    /// Whom its own frames are for.
+    pub destination: Option<Spanned<String>>,
 }
 
 /// An address and a prefix length, as in `10.77.0.0/16`.
@@ -94,16 +175,21 @@ pub enum TopologyText {
     Star(Length),
     /// Along a cable of this length.
     Bus(Length),
+    /// Segments that repeaters join, each with its own section.
+    Segments,
 }
 
 impl FromStr for TopologyText {
     type Err = String;
     fn from_str(text: &str) -> Result<TopologyText, String> {
+        if text.trim() == "segments" {
+            return Ok(TopologyText::Segments);
+        }
         match text.split_once(':').map(|(kind, size)| (kind.trim(), units::length(size))) {
             Some(("star", size)) => size.map(TopologyText::Star),
             Some(("bus", size)) => size.map(TopologyText::Bus),
             _ => Err(format!(
-                "`{text}` is no topology: write `star:50bt` (distance between every pair) or `bus:500m` (length of the cable)"
+                "`{text}` is no topology: write `star:50bt` (distance between every pair), `bus:500m` (length of the cable) or `segments` (each with its [[segment]] section)"
             )),
         }
     }
@@ -117,6 +203,81 @@ impl FromStr for LengthText {
     type Err = String;
     fn from_str(text: &str) -> Result<LengthText, String> {
         units::length(text).map(LengthText)
+    }
+}
+
+/// When frames arrive, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrivalsText(pub Arrivals);
+
+impl FromStr for ArrivalsText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<ArrivalsText, String> {
+        text.parse().map(ArrivalsText)
+    }
+}
+
+/// Frame sizes, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizesText(pub Sizes);
+
+impl FromStr for SizesText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SizesText, String> {
+        text.parse().map(SizesText)
+    }
+}
+
+/// Bits per second, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateText(pub u64);
+
+impl FromStr for RateText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RateText, String> {
+        units::rate(text).map(RateText)
+    }
+}
+
+/// A span of real time, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DurationText(pub Duration);
+
+impl FromStr for DurationText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DurationText, String> {
+        units::duration_or_zero(text).map(DurationText)
+    }
+}
+
+/// A span in bit times, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitTimesText(pub u64);
+
+impl FromStr for BitTimesText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<BitTimesText, String> {
+        units::bit_times(text).map(BitTimesText)
+    }
+}
+
+/// A place on a segment, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceText {
+    /// The segment's name.
+    pub segment: String,
+    /// The place on it, from the cable's end.
+    pub position: Length,
+}
+
+impl FromStr for PlaceText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PlaceText, String> {
+        let parts = text.rsplit_once(':').filter(|(segment, _)| !segment.trim().is_empty());
+        let (segment, position) = parts.ok_or_else(|| {
+            format!("`{text}` is no place on a segment: write the segment's name and the place on it, like `a:185m`")
+        })?;
+        Ok(PlaceText { segment: segment.trim().to_owned(), position: units::length(position)? })
     }
 }
 
@@ -144,10 +305,36 @@ macro_rules! deserialize_from_text {
         }
     )*};
 }
-deserialize_from_text!(Network, TopologyText, LengthText, MacText);
+deserialize_from_text!(
+    Network,
+    TopologyText,
+    LengthText,
+    MacText,
+    ArrivalsText,
+    RateText,
+    DurationText,
+    BitTimesText,
+    PlaceText
+);
 
-fn with_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    units::rate(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+/// One size may also be a bare number.
+impl<'de> Deserialize<'de> for SizesText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "a frame size in octets like `64`, or sizes with weights like `\"64:7,594:4,1518:1\"`"
+        )]
+        enum Written {
+            Text(String),
+            Number(u32),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text,
+            Written::Number(octets) => octets.to_string(),
+        };
+        text.parse().map_err(de::Error::custom)
+    }
 }
 
 fn with_speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
@@ -199,6 +386,14 @@ impl Scenario {
     pub fn read(path: &Path) -> Result<(Scenario, Source), ScenarioError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+        Scenario::from_text(path, text)
+    }
+
+    /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
+    ///
+    /// # Errors
+    /// An unknown key or a bad value, with file, line and key.
+    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, Source), ScenarioError> {
         let scenario = toml::from_str(&text)
             .map_err(|source| ScenarioError::Content { path: path.to_owned(), source: Box::new(source) })?;
         Ok((scenario, Source { path: path.to_owned(), text }))
@@ -221,7 +416,7 @@ mod tests {
              mac = '02:00:00:00:00:01'\nipv6 = 'fd00::1/64'\n",
         )
         .expect("a valid scenario");
-        assert_eq!(scenario.medium.rate, Some(100_000_000));
+        assert_eq!(scenario.medium.rate.map(|rate| rate.into_inner()), Some(RateText(100_000_000)));
         assert_eq!(scenario.station.len(), 1);
     }
 

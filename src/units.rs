@@ -69,6 +69,26 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A span of real time that may be none: as [`duration`], or `0`.
+///
+/// # Errors
+/// No number, an unknown unit, or more than 1,000 days.
+pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text);
+    let known = matches!(unit, "" | "s" | "sec" | "ms" | "us" | "µs" | "m" | "min" | "h");
+    if known && millionths(number) == Some(0) { Ok(Duration::ZERO) } else { duration(text) }
+}
+
+/// A span on the medium: `512 BT`, or a bare number of bit times.
+///
+/// # Errors
+/// No whole number, another unit, or more than 2^31.
+pub fn bit_times(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text);
+    let bits = scaled(number, 1).filter(|bits| *bits <= 1 << 31 && matches!(unit, "" | "BT" | "bt"));
+    bits.ok_or_else(|| format!("`{text}` is no span in bit times: write a whole number up to 2^31 like `512 BT`"))
+}
+
 /// A place on a cable or a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {

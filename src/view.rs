@@ -1,7 +1,8 @@
 //! Results for people: the table, and the live line.
 
-use crate::results::{Results, StationResults};
+use crate::results::{EmulatorResults, HalfWidth, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub fn table(results: &Results) -> String {
     .expect("a string takes any text");
     text += &stations(results);
     text += &medium(results);
-    text += &emulator(results);
+    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
     text
 }
 
@@ -110,23 +111,54 @@ fn stations(results: &Results) -> String {
     )
 }
 
+/// The half-width of a metric's 95 % interval, if the run gives one; `key` is the metric, or `delay.figure`.
+fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
+    let intervals = medium.ci95.as_ref()?;
+    let (metric, figure) = key.split_once('.').unwrap_or((key, ""));
+    match intervals.half_widths.get(metric)? {
+        HalfWidth::Number(half) => Some(*half),
+        HalfWidth::Delay(figures) => figures.get(figure).copied(),
+    }
+}
+
 fn medium(results: &Results) -> String {
     let medium = &results.medium;
+    let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
+        half_width(medium, key).map_or_else(String::new, |half| format!(" ± {}", format(half)))
+    };
+    let percent = |key: &str, part: f64| {
+        format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)))
+    };
+    let number = |key: &str, value: f64, digits: usize| {
+        format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")))
+    };
+    let delay = |key: &str, delay: &crate::results::DelayResults| {
+        let figure = |name: &str, value: u64| {
+            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &|half| group(half.ceil() as u64)))
+        };
+        format!(
+            "{} BT mean, {} p50, {} p99, {} longest",
+            figure("mean_bt", delay.mean_bt.round() as u64),
+            figure("p50_bt", delay.p50_bt),
+            figure("p99_bt", delay.p99_bt),
+            group(delay.max_bt)
+        )
+    };
     let mut text = format!(
-        "medium\n  utilization        {:.1} % frame, {:.1} % wire, {:.1} % total\n  \
-         attempts per frame {:.3}\n  collisions         {} episodes of {:.2} stations\n  \
-         fairness           {:.4} (Jain), same winner {:.1} %\n  \
-         access delay       {} BT mean, {} BT longest\n  frames after n collisions\n",
-        100.0 * medium.utilization_frame,
-        100.0 * medium.utilization_wire,
-        100.0 * medium.utilization_total,
-        medium.attempts_per_frame,
+        "medium\n  utilization        {} frame, {} wire, {} total\n  \
+         attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
+         fairness           {} (Jain), same winner {}\n  \
+         access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",
+        percent("utilization_frame", medium.utilization_frame),
+        percent("utilization_wire", medium.utilization_wire),
+        percent("utilization_total", medium.utilization_total),
+        number("attempts_per_frame", medium.attempts_per_frame, 3),
         group(medium.collision_episodes),
-        medium.stations_per_collision,
-        medium.fairness,
-        100.0 * medium.same_winner,
-        group(medium.access_delay.mean_bt as u64),
-        group(medium.access_delay.max_bt),
+        number("stations_per_collision", medium.stations_per_collision, 2),
+        number("fairness", medium.fairness, 4),
+        percent("same_winner", medium.same_winner),
+        delay("access_delay", &medium.access_delay),
+        delay("mac_delay", &medium.mac_delay),
     );
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
@@ -152,8 +184,7 @@ fn histogram_line(label: &str, count: u64, counts: &[u64]) -> String {
 /// A median lateness that no medium explains: the machine does not keep up.
 const FAR_BEHIND: u64 = 1_000_000;
 
-fn emulator(results: &Results) -> String {
-    let emulator = &results.emulator;
+fn emulator(emulator: &EmulatorResults) -> String {
     let micros = |nanos: u64| nanos as f64 / 1e3;
     let drops = [
         ("ring", emulator.ring_drops),
@@ -212,6 +243,17 @@ pub fn show(line: &str) {
     if terminal.is_terminal() {
         // A terminal that is gone is not worth an error.
         let _ = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    }
+}
+
+/// A bar on standard error, if that is a terminal, with an estimate of the time left; it is told how much of `whole` is done.
+pub fn progress(what: &'static str, whole: f64) -> impl Fn(f64) {
+    const STEPS: f64 = 1_000.0;
+    let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {elapsed} gone, {eta} left");
+    let bar = ProgressBar::new(STEPS as u64).with_message(what).with_style(style.expect("a template that is valid"));
+    move |done| match done / whole {
+        part if part < 1.0 => bar.set_position((part * STEPS) as u64),
+        _ => bar.finish_and_clear(),
     }
 }
 

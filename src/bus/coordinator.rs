@@ -14,6 +14,7 @@ use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
 use super::writer::Writer;
 use crate::configuration::longest_distance;
+use crate::metrics::Delays;
 use crate::recording::End;
 use crate::results::{Snapshot, Start};
 use link::clock::{ClockMap, ClockSteps, Priority, monotonic_nanos, raise_nice, set_timer_slack};
@@ -102,6 +103,7 @@ pub struct Coordinator {
     observers: Observers,
     writer: Writer,
     emulator: Emulator,
+    delays: Delays,
     arrivals: BinaryHeap<Reverse<Arrival>>,
     held: Vec<VecDeque<Held>>,
     deliveries: BinaryHeap<Reverse<Delivery>>,
@@ -166,6 +168,7 @@ impl Coordinator {
             observers,
             writer,
             emulator: Emulator::new(priority),
+            delays: Delays::default(),
             arrivals: BinaryHeap::new(),
             held: (0..stations).map(|_| VecDeque::new()).collect(),
             deliveries: BinaryHeap::new(),
@@ -276,6 +279,7 @@ impl Coordinator {
     fn take_outputs(&mut self) {
         while let Some(event) = self.medium.poll_event() {
             self.writer.event(&event);
+            self.delays.record(&event);
         }
         while let Some(output) = self.medium.poll_output() {
             match output {
@@ -390,6 +394,7 @@ impl Coordinator {
             Request::Restart => {
                 self.medium.restart_tally();
                 self.emulator.restart();
+                self.delays.restart();
                 self.ring_drops_at_start = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.start = Start::take(&self.medium, now);
                 self.tell(Report::Told(Told::Restarted));
@@ -408,7 +413,8 @@ impl Coordinator {
                 (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
                 let dropped = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.emulator.counts.ring_drops = dropped - self.ring_drops_at_start;
-                let snapshot = Snapshot::take(&self.medium, &self.start, now, self.emulator.results());
+                let snapshot =
+                    Snapshot::take(&self.medium, &self.start, now, &self.delays, Some(self.emulator.results()));
                 self.tell(Report::Snapshot(Box::new(snapshot)));
             }
         }

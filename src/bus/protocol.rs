@@ -60,7 +60,7 @@ impl Setup {
     pub fn medium(&self) -> Result<Config, ConfigError> {
         let config = Config::try_from(self.configuration.clone())?;
         assert_eq!(config.topology.stations(), self.ports.len(), "the supervisor makes one port for each station");
-        Ok(Config { keep_outputs: true, ..config })
+        Ok(Config { keep_events: true, keep_outputs: true, ..config })
     }
 
     /// The configuration as results tell it.

@@ -40,8 +40,10 @@ const FILL: Duration = Duration::from_millis(2);
 pub fn run_demo(args: &DemoArgs) -> Outcome {
     gain_privileges()?;
     let interrupts = interrupts()?;
-    let overrides = Overrides { stations: Some(args.stations), rate: Some(args.rate), seed: args.seed, name: None };
+    let overrides =
+        Overrides { stations: Some(args.stations), rate: Some(args.rate), seed: args.seed, ..Overrides::default() };
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    plan.require_real_time()?;
     let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
@@ -171,7 +173,8 @@ fn intent(args: &DemoArgs, plan: &Plan) -> String {
 
 fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let mut text = table(results);
-    text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", results.emulator.deliveries);
+    let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.deliveries);
+    text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", deliveries);
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
     let load = match args.load {
         Load::Saturated => String::new(),

@@ -9,7 +9,6 @@ use crate::lab::{Protocols, Segment};
 use crate::lines::create;
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
-use crate::scenario::Scenario;
 use crate::supervisor::{DataPlane, SupervisorError, say_port, say_trouble};
 use crate::view::{plain_table, say, table};
 use crossbeam_channel::{Receiver, at, never, select};
@@ -47,15 +46,18 @@ pub fn up(args: &UpArgs) -> Outcome {
 }
 
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
-    let overrides = Overrides { name: args.name.clone(), stations: args.stations, rate: args.rate, seed: args.seed };
+    let overrides = Overrides {
+        name: args.name.clone(),
+        stations: args.stations,
+        rate: args.rate,
+        seed: args.seed,
+        ..Overrides::default()
+    };
     let seed = draw_seed()?;
-    Ok(match &args.scenario {
-        Some(path) => {
-            let (scenario, source) = Scenario::read(path)?;
-            Plan::new(&scenario, Some(&source), &overrides, seed)?
-        }
-        None => Plan::new(&Scenario::default(), None, &overrides, seed)?,
-    })
+    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
+    plan.require_real_time()?;
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    Ok(plan)
 }
 
 /// A panic ends the process at once, so what the lab made is removed from the hook.
@@ -124,7 +126,7 @@ fn keep(
         }
     };
     let results = plane.stop()?;
-    let whole = results.emulator.files_incomplete == 0;
+    let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
     say(&format!("\n{}", table(&results)));
     if !whole {
         say("ethbus: a record or an event log that was wanted is not whole\n");

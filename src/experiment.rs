@@ -1,0 +1,226 @@
+//! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
+
+use crate::configuration::Configuration;
+use crate::metrics::{Delays, Sums, half_width};
+use crate::plan::{Plan, RunPlan};
+use crate::results::{DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION};
+use crate::simulator::{Simulator, Watch};
+use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources};
+use medium::{BitInstant, BitTimes, ConfigError};
+use std::collections::BTreeMap;
+
+/// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
+pub const BATCHES: u64 = 32;
+/// Looks at the clock, and at interrupts, in one batch.
+const SLICES: u64 = 32;
+
+/// Why a measurement could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError<E> {
+    /// The medium cannot be made.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Traffic cannot be had.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// What was to be kept of the run could not be kept.
+    #[error("{0}")]
+    Watch(E),
+}
+
+/// What one run gave.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    sums: Sums,
+    delays: Delays,
+    stations: Vec<StationResults>,
+    batches: Vec<MediumResults>,
+    /// It was measured to its end.
+    pub whole: bool,
+    /// The end of what was run.
+    pub end: BitInstant,
+}
+
+/// Runs `plan` once, with `seed`. `go_on` is told which part is done, and says whether to go on.
+///
+/// # Errors
+/// A plan whose medium or traffic cannot be made; what `watch` could not keep.
+pub fn run<W: Watch>(
+    plan: &Plan,
+    seed: u64,
+    watch: &mut W,
+    go_on: impl FnMut(f64) -> bool,
+) -> Result<Measured, RunError<W::Error>> {
+    let config = medium::Config { seed, ..plan.medium.clone() };
+    let sources = sources(&plan.traffic, config.rate, seed)?;
+    let bits = |span| BitTimes::within(span, plan.medium.rate).get();
+    let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
+    let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
+    let begin = BitInstant::new(warmup);
+    let mut running = Running { simulator: Simulator::new(config, sources)?, watch, go_on, all: warmup + duration };
+    let mut measured = Measured::nothing(begin);
+    if running.advance(0, warmup)? == warmup {
+        running.simulator.begin_measurement(begin);
+        running.watch.measure(begin).map_err(RunError::Watch)?;
+        for batch in 0..BATCHES {
+            let (from, to) = (boundary(batch), boundary(batch + 1));
+            measured.end = BitInstant::new(running.advance(from, to)?);
+            measured.end_batch(&mut running.simulator, measured.end.since(begin), measured.end.get() == to);
+            if measured.end.get() != to {
+                break;
+            }
+        }
+    }
+    measured.whole = measured.batches.len() as u64 == BATCHES;
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
+    Ok(measured)
+}
+
+/// `number` of `of` parts of `whole`, without overflow.
+fn part(whole: u64, number: u64, of: u64) -> u64 {
+    (u128::from(whole) * u128::from(number) / u128::from(of)) as u64
+}
+
+/// A run that can be stopped.
+struct Running<'a, W, G> {
+    simulator: Simulator,
+    watch: &'a mut W,
+    go_on: G,
+    all: u64,
+}
+
+impl<W: Watch, G: FnMut(f64) -> bool> Running<'_, W, G> {
+    /// Runs from one instant to another, and tells how far it got.
+    fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<W::Error>> {
+        let mut end = from;
+        for slice in 1..=SLICES {
+            end = from + part(to - from, slice, SLICES);
+            self.simulator.run_until(BitInstant::new(end), self.watch).map_err(RunError::Watch)?;
+            if !(self.go_on)(end as f64 / self.all as f64) {
+                break;
+            }
+        }
+        Ok(end)
+    }
+}
+
+impl Measured {
+    fn nothing(end: BitInstant) -> Measured {
+        Measured {
+            sums: Sums::default(),
+            delays: Delays::default(),
+            stations: Vec::new(),
+            batches: Vec::new(),
+            whole: false,
+            end,
+        }
+    }
+
+    fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
+        let sums = simulator.sums(measured);
+        let delays = simulator.take_delays();
+        if whole {
+            self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.results()));
+        }
+        self.delays.add(&delays);
+        self.sums = sums;
+    }
+}
+
+/// The results of all runs of `plan` together; of none, nothing was counted.
+pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
+    let sums = runs.iter().fold(Sums::default(), |sums, run| sums.and(&run.sums));
+    let mut delays = Delays::default();
+    runs.iter().for_each(|run| delays.add(&run.delays));
+    let mut stations = runs.first().map_or_else(Vec::new, |run| run.stations.clone());
+    for run in runs.iter().skip(1) {
+        stations.iter_mut().zip(&run.stations).for_each(|(station, more)| station.add(more));
+    }
+    let mut medium = MediumResults::new(&sums, delays.results());
+    medium.ci95 = intervals(runs);
+    let mut config = Configuration::from(&plan.medium).results("");
+    config.run = Some(run_results(&plan.run, &plan.traffic));
+    Results {
+        version: VERSION,
+        config,
+        seed: plan.medium.seed,
+        measured_bit_times: sums.measured,
+        medium,
+        stations,
+        emulator: None,
+    }
+}
+
+fn run_results(run: &RunPlan, traffic: &[TrafficSpec]) -> RunResults {
+    let text = |spec: &TrafficSpec| {
+        let sizes = spec.sizes.as_ref().map_or_else(|| Sizes::DEFAULT.to_string(), Sizes::to_string);
+        format!("{} of {sizes} octets", spec.arrivals)
+    };
+    let same = traffic.windows(2).all(|pair| pair[0] == pair[1]);
+    let texts = traffic.iter().take(if same { 1 } else { traffic.len() }).map(text).collect();
+    RunResults {
+        duration_s: run.duration.as_secs_f64(),
+        warmup_s: run.warmup.as_secs_f64(),
+        replications: run.replications,
+        traffic: texts,
+    }
+}
+
+/// Half-widths from several runs, or from the batches of one.
+fn intervals(runs: &[Measured]) -> Option<Intervals> {
+    let several: Vec<MediumResults>;
+    let (method, samples) = match runs {
+        [] => return None,
+        [one] => ("batch_means", &one.batches),
+        _ => {
+            let whole = runs.iter().filter(|run| run.whole);
+            several = whole.map(|run| MediumResults::new(&run.sums, run.delays.results())).collect();
+            ("replications", &several)
+        }
+    };
+    let mut half_widths = BTreeMap::new();
+    for (name, metric) in NUMBERS {
+        // Shares become even with time, so those of batches say nothing of those of the run.
+        if *name == "fairness" && method == "batch_means" {
+            continue;
+        }
+        half_widths.insert((*name).to_owned(), HalfWidth::Number(half_width(samples.iter().map(metric))?));
+    }
+    for (name, delay) in DELAYS {
+        let mut figures = BTreeMap::new();
+        for (figure, value) in FIGURES {
+            let half = half_width(samples.iter().map(|sample| value(delay(sample))))?;
+            figures.insert((*figure).to_owned(), half);
+        }
+        half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
+    }
+    Some(Intervals { method: method.to_owned(), samples: samples.len(), half_widths })
+}
+
+/// How a metric is had from results.
+pub type Metric = fn(&MediumResults) -> f64;
+/// How a delay is had from results.
+pub type DelayOf = fn(&MediumResults) -> &DelayResults;
+/// How a figure is had from a delay.
+pub type Figure = fn(&DelayResults) -> f64;
+
+/// Metrics that are one number, under their names.
+pub const NUMBERS: &[(&str, Metric)] = &[
+    ("utilization_frame", |m| m.utilization_frame),
+    ("utilization_wire", |m| m.utilization_wire),
+    ("utilization_total", |m| m.utilization_total),
+    ("utilization_payload", |m| m.utilization_payload),
+    ("attempts_per_frame", |m| m.attempts_per_frame),
+    ("discard_fraction", |m| m.discard_fraction),
+    ("stations_per_collision", |m| m.stations_per_collision),
+    ("same_winner", |m| m.same_winner),
+    ("fairness", |m| m.fairness),
+];
+
+/// Metrics that are delays, under their names.
+pub const DELAYS: &[(&str, DelayOf)] = &[("access_delay", |m| &m.access_delay), ("mac_delay", |m| &m.mac_delay)];
+
+/// The figures of a delay that are estimates.
+pub const FIGURES: &[(&str, Figure)] =
+    &[("mean_bt", |d| d.mean_bt), ("p50_bt", |d| d.p50_bt as f64), ("p99_bt", |d| d.p99_bt as f64)];

@@ -1,0 +1,74 @@
+//! A run in virtual time: how long, how often, and what each station offers.
+
+use super::{PlanError, Planner, RunPlan};
+use crate::scenario::{DurationText, RunSection, StationSection};
+use crate::traffic::{To, TrafficSpec};
+use medium::Octets;
+use toml::Spanned;
+
+impl Planner<'_> {
+    pub(super) fn run(&self) -> Result<RunPlan, PlanError> {
+        let RunSection { duration, warmup, replications } = &self.scenario.run;
+        let (given, default) = (
+            |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.get_ref().0),
+            RunPlan::DEFAULT,
+        );
+        let run = RunPlan {
+            duration: self.overrides.duration.or(given(duration)).unwrap_or(default.duration),
+            warmup: self.overrides.warmup.or(given(warmup)).unwrap_or(default.warmup),
+            replications: self.overrides.replications.or(replications.as_ref().map(|n| *n.get_ref())).unwrap_or(1),
+        };
+        let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.span());
+        if run.duration.is_zero() {
+            let what = "nothing can be measured in no time: write one above zero, like `100s`".to_owned();
+            return Err(self.wrong("duration", place(duration), what));
+        }
+        if !(1..=RunPlan::MOST_REPLICATIONS).contains(&run.replications) {
+            let what = format!("{} runs: write 1 to {}", run.replications, RunPlan::MOST_REPLICATIONS);
+            return Err(self.wrong("replications", replications.as_ref().map(Spanned::span), what));
+        }
+        Ok(run)
+    }
+
+    /// What each station offers: its own, or its even part of what is offered together.
+    pub(super) fn traffic(
+        &self,
+        sections: &[StationSection],
+        names: &[&str],
+        max_frame_size: Octets,
+    ) -> Result<Vec<TrafficSpec>, PlanError> {
+        let common = &self.scenario.traffic;
+        let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
+        let arrivals = self.overrides.arrivals.clone().or(arrivals).unwrap_or_default();
+        let sharing = sections.iter().filter(|section| section.arrivals.is_none()).count();
+        let share = arrivals.split(sharing.max(1));
+        let station = |section: &StationSection| {
+            let sizes = match (&section.frame_size, &self.overrides.sizes, &common.frame_size) {
+                (Some(own), _, _) => Some((own.get_ref().0.clone(), Some(own.span()))),
+                (None, Some(sizes), _) => Some((sizes.clone(), None)),
+                (None, None, Some(all)) => Some((all.get_ref().0.clone(), Some(all.span()))),
+                (None, None, None) => None,
+            };
+            if let Some((sizes, span)) = &sizes
+                && sizes.longest() > max_frame_size
+            {
+                let what = format!(
+                    "{} are above max_frame_size: {max_frame_size} at most (2000 octets for envelope frames, if max_frame_size says so)",
+                    sizes.longest()
+                );
+                return Err(self.wrong("frame_size", span.clone(), what));
+            }
+            let to = section.destination.as_ref().or(common.destination.as_ref());
+            let destination = match to {
+                Some(to) => Some(To::read(to.get_ref(), names).map_err(|what| self.at("destination", to, what))?),
+                None => None,
+            };
+            Ok(TrafficSpec {
+                arrivals: section.arrivals.as_ref().map_or_else(|| share.clone(), |own| own.get_ref().0.clone()),
+                sizes: sizes.map(|(sizes, _)| sizes),
+                destination,
+            })
+        };
+        sections.iter().map(station).collect()
+    }
+}
