@@ -8,8 +8,9 @@
 
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
+use crate::timers::Timers;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// The parts of one instant, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,51 +22,87 @@ pub(crate) enum Phase {
     Settled,
 }
 
-/// A fact that comes due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Due {
-    pub at: BitInstant,
-    pub phase: Phase,
-    /// Whose timer; or at whose place; or whose transmission.
-    pub station: StationId,
-    /// Which setting of the timer; or which transmission.
-    pub which: u64,
-}
-
-impl Due {
-    pub fn timer(at: BitInstant, station: StationId, setting: u64) -> Due {
-        Due { at, phase: Phase::Timers, station, which: setting }
-    }
-
-    pub fn signal_begin(at: BitInstant, place: StationId, transmission: TransmissionId) -> Due {
-        Due { at, phase: Phase::SignalsBegin, station: place, which: transmission.get() }
-    }
-
-    pub fn signal_end(at: BitInstant, place: StationId, transmission: TransmissionId) -> Due {
-        Due { at, phase: Phase::SignalsEnd, station: place, which: transmission.get() }
-    }
-
-    pub fn settled(at: BitInstant, source: StationId, transmission: TransmissionId) -> Due {
-        Due { at, phase: Phase::Settled, station: source, which: transmission.get() }
-    }
-}
-
 /// Everything that is due, earliest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Agenda {
-    heap: BinaryHeap<Reverse<Due>>,
+    pub timers: Timers,
+    pub ends: Signals,
+    pub begins: Signals,
+    /// Whose transmission's outputs may be settled.
+    pub settled: Places,
 }
 
 impl Agenda {
-    pub fn push(&mut self, due: Due) {
-        self.heap.push(Reverse(due));
+    pub fn new(stations: usize) -> Agenda {
+        Agenda {
+            timers: Timers::new(stations),
+            ends: Signals::default(),
+            begins: Signals::default(),
+            settled: Places::default(),
+        }
     }
 
-    pub fn peek(&self) -> Option<&Due> {
-        self.heap.peek().map(|Reverse(due)| due)
+    /// When something is due next, and which part of that instant it belongs to.
+    #[inline]
+    pub fn next(&self) -> Option<(BitInstant, Phase)> {
+        let next = [
+            (self.timers.next().map(|(at, _)| at), Phase::Timers),
+            (self.ends.next(), Phase::SignalsEnd),
+            (self.begins.next(), Phase::SignalsBegin),
+            (self.settled.next(), Phase::Settled),
+        ];
+        let due = |(at, phase): (Option<BitInstant>, Phase)| Some((at?, phase));
+        next.into_iter().filter_map(due).min()
+    }
+}
+
+/// Signals that begin, or end.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    /// At every place but the source's at once: on a star, and there in order of time by itself.
+    pub everywhere: VecDeque<(BitInstant, TransmissionId)>,
+    pub at_places: Places,
+}
+
+impl Signals {
+    #[inline]
+    fn next(&self) -> Option<BitInstant> {
+        match (self.everywhere.front(), self.at_places.next()) {
+            (Some(&(one, _)), Some(other)) => Some(one.min(other)),
+            (one, other) => one.map(|&(at, _)| at).or(other),
+        }
     }
 
-    pub fn pop(&mut self) -> Option<Due> {
-        self.heap.pop().map(|Reverse(due)| due)
+    pub fn push_everywhere(&mut self, at: BitInstant, transmission: TransmissionId) {
+        debug_assert!(self.everywhere.back().is_none_or(|&(last, _)| last <= at), "signals do not overtake on a star");
+        self.everywhere.push_back((at, transmission));
+    }
+
+    /// What is everywhere at `at`, which is no later than anything due.
+    pub fn pop_everywhere(&mut self, at: BitInstant) -> Option<TransmissionId> {
+        self.everywhere.pop_front_if(|&mut (front, _)| front == at).map(|(_, transmission)| transmission)
+    }
+}
+
+/// Stations that something is due at, each with a transmission.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    heap: BinaryHeap<Reverse<(BitInstant, StationId, TransmissionId)>>,
+}
+
+impl Places {
+    #[inline]
+    pub fn next(&self) -> Option<BitInstant> {
+        self.heap.peek().map(|Reverse((at, ..))| *at)
+    }
+
+    pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
+        self.heap.push(Reverse((at, place, transmission)));
+    }
+
+    /// The first place at which something is due at `at`.
+    pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
+        self.next().filter(|&next| next == at)?;
+        self.heap.pop().map(|Reverse((_, place, transmission))| (place, transmission))
     }
 }

@@ -7,7 +7,8 @@
 //! Transmissions are the only truth; carrier at a place is worked out from them when a station asks.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
-use crate::agenda::{Agenda, Due};
+use crate::agenda::Agenda;
+use crate::crowd::Crowd;
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
@@ -68,6 +69,8 @@ pub(crate) struct Transmission {
     pub episode: Option<u64>,
     /// Its deliveries have been given out.
     pub settled: bool,
+    /// The one before it by the same station.
+    pub previous: Option<TransmissionId>,
 }
 
 impl Transmission {
@@ -97,31 +100,75 @@ pub(crate) struct Carrier {
 #[derive(Debug)]
 pub(crate) struct Bus {
     topology: Topology,
+    /// On a star: how long a signal takes to any other place.
+    star: Option<BitTimes>,
+    farthest: Box<[BitTimes]>,
+    longest: BitTimes,
     /// In order of begin; retired from the front when nothing depends on them any more.
     transmissions: VecDeque<Transmission>,
     first: u64,
     /// How long an ended signal still matters to a station that asks: the inter-packet gap.
     memory: BitTimes,
     /// Stations that are told when a signal begins or ends at their place.
-    listeners: Vec<StationId>,
+    listeners: Crowd,
+    /// On a star: signals that have got to all others and not ended there.
+    sounding: usize,
+    /// Transmissions without an end, and the end of the last one that has one.
+    on_air: usize,
+    last_end: BitInstant,
     episodes: u64,
-    /// Stations that sent, and up to when carrier at their place is known not to have paused since.
-    spoke: Vec<(StationId, BitInstant)>,
-    hearing: Vec<Hearing>,
+    /// Transmissions that have taken part in no collision yet.
+    untouched: Vec<TransmissionId>,
+    /// Each station's last transmission.
+    last_of: Box<[Option<TransmissionId>]>,
+    /// For each station that sent: up to when carrier at its place is known not to have paused since.
+    spoke: Box<[Option<BitInstant>]>,
+    speakers: Vec<StationId>,
+    hearing: Box<[Hearing]>,
+    any_deaf: bool,
 }
 
 impl Bus {
     pub fn new(topology: Topology, memory: BitTimes) -> Bus {
+        let stations = topology.stations();
+        let farthest: Box<[BitTimes]> =
+            (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
+        let star = matches!(topology, Topology::Star { .. }).then(|| topology.farthest(StationId::new(0)));
         Bus {
-            hearing: vec![Hearing::default(); topology.stations()],
+            star,
+            longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
+            farthest,
             topology,
             transmissions: VecDeque::new(),
             first: 0,
             memory,
-            listeners: Vec::new(),
+            listeners: Crowd::new(stations),
+            sounding: 0,
+            on_air: 0,
+            last_end: BitInstant::ZERO,
             episodes: 0,
-            spoke: Vec::new(),
+            untouched: Vec::new(),
+            last_of: vec![None; stations].into(),
+            spoke: vec![None; stations].into(),
+            speakers: Vec::new(),
+            hearing: vec![Hearing::default(); stations].into(),
+            any_deaf: false,
         }
+    }
+
+    /// Signals get to all places but the source's at once.
+    pub fn is_star(&self) -> bool {
+        self.star.is_some()
+    }
+
+    /// How long a signal takes from `station` to the one farthest from it.
+    pub fn farthest(&self, station: StationId) -> BitTimes {
+        self.farthest[station.index()]
+    }
+
+    /// Stations that are told when a signal begins or ends at their place.
+    pub fn listeners(&self) -> &Crowd {
+        &self.listeners
     }
 
     pub fn topology(&self) -> &Topology {
@@ -138,17 +185,26 @@ impl Bus {
     }
 
     /// A station starts to send at `now`. Whoever listens will hear it when it gets there.
-    pub fn begin(&mut self, now: BitInstant, transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
+    pub fn begin(&mut self, now: BitInstant, mut transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
         self.retire(now);
         let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
         let source = transmission.source();
-        for &place in self.listeners.iter().filter(|&&place| place != source) {
-            agenda.push(Due::signal_begin(now + self.topology.distance(source, place), place, id));
-        }
+        let met = if let Some(distance) = self.star {
+            agenda.begins.push_everywhere(now + distance, id);
+            self.sounding > 0
+        } else {
+            for place in self.listeners.iter().filter(|&place| place != source) {
+                agenda.begins.at_places.push(now + self.topology.distance(source, place), place, id);
+            }
+            self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
+        };
         // Its own signal meets at once whatever is already there; asked when signals begin.
-        if self.transmissions.iter().any(|other| self.may_still_sound(other, source, now)) {
-            agenda.push(Due::signal_begin(now, source, id));
+        if met {
+            agenda.begins.at_places.push(now, source, id);
         }
+        transmission.previous = self.last_of[source.index()].replace(id);
+        self.untouched.push(id);
+        self.on_air += 1;
         self.transmissions.push_back(transmission);
         id
     }
@@ -160,64 +216,90 @@ impl Bus {
 
     /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
     pub fn end(&mut self, now: BitInstant, id: TransmissionId, whole: bool, agenda: &mut Agenda) {
-        let (first, topology, stations) = (self.first, &self.topology, self.topology.stations());
-        let transmission = &mut self.transmissions[(id.get() - first) as usize];
+        let transmission = self.get_mut(id);
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
-        let source = transmission.source();
-        if self.hearing[source.index()].hears(id.get()) {
-            self.spoke.retain(|&(station, _)| station != source);
-            self.spoke.push((source, now));
+        let (source, destination) = (transmission.source(), transmission.destination);
+        self.on_air -= 1;
+        self.last_end = now;
+        if self.hearing[source.index()].hears(id.get()) && self.spoke[source.index()].replace(now).is_none() {
+            self.speakers.push(source);
         }
-        let mut hear = |place| agenda.push(Due::signal_end(now + topology.distance(source, place), place, id));
-        let everyone = match transmission.destination {
+        if let Some(distance) = self.star {
+            return agenda.ends.push_everywhere(now + distance, id);
+        }
+        let mut hear = |place| agenda.ends.at_places.push(now + self.topology.distance(source, place), place, id);
+        let told = |place: &StationId| *place != source && destination != Destination::Station(*place);
+        match destination {
             Destination::All => {
-                (0..stations as u16).map(StationId::new).filter(|&place| place != source).for_each(&mut hear);
-                true
+                let everyone = (0..self.topology.stations() as u16).map(StationId::new);
+                return everyone.filter(|&place| place != source).for_each(hear);
             }
-            Destination::Station(addressee) if addressee != source => {
-                hear(addressee);
-                false
-            }
-            Destination::Station(_) | Destination::Nobody => false,
-        };
-        if !everyone {
-            let addressee = transmission.destination;
-            let told = |place: &&StationId| **place != source && addressee != Destination::Station(**place);
-            self.listeners.iter().filter(told).copied().for_each(hear);
+            Destination::Station(addressee) if addressee != source => hear(addressee),
+            Destination::Station(_) | Destination::Nobody => {}
         }
+        self.listeners.iter().filter(told).for_each(hear);
     }
 
     /// From now on `place` is told of signals that begin or end there; those under way are in the agenda.
     pub fn listen(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
-        if self.listeners.contains(&place) {
+        if self.listeners.contains(place) {
             return;
         }
-        self.listeners.push(place);
+        self.listeners.insert(place);
+        if let Some(distance) = self.star {
+            // The others hear its own signal end later than it does itself.
+            let own_is_first = distance > BitTimes::ZERO;
+            for (id, _) in self.own(place).filter(|(_, own)| own_is_first && own.known_end() == Some(now)) {
+                agenda.ends.at_places.push(now, place, id);
+            }
+            return;
+        }
         for (number, other) in (self.first..).zip(&self.transmissions) {
             let (id, distance) = (TransmissionId::new(number), self.topology.distance(other.source(), place));
             if other.begin + distance >= now && other.source() != place {
-                agenda.push(Due::signal_begin(other.begin + distance, place, id));
+                agenda.begins.at_places.push(other.begin + distance, place, id);
             }
             // An addressee has the end in the agenda already, and must not receive twice.
             let told = other.destination == Destination::Station(place) || other.destination == Destination::All;
             let ended = other.known_end().filter(|&end| end <= now && end + distance >= now);
             if let Some(end) = ended.filter(|_| !told || other.source() == place) {
-                agenda.push(Due::signal_end(end + distance, place, id));
+                agenda.ends.at_places.push(end + distance, place, id);
             }
         }
     }
 
     /// `place` no longer cares.
     pub fn ignore(&mut self, place: StationId) {
-        self.listeners.retain(|&listener| listener != place);
+        self.listeners.remove(place);
+    }
+
+    /// On a star: so many signals have got to all others.
+    pub fn got_there(&mut self, signals: usize) {
+        self.sounding += signals;
+    }
+
+    /// On a star: so many signals have ended at all others.
+    pub fn ended_there(&mut self, signals: usize) {
+        self.sounding -= signals;
+    }
+
+    /// The transmissions of the station at `place` that are not retired, the last one first.
+    fn own(&self, place: StationId) -> impl Iterator<Item = (TransmissionId, &Transmission)> {
+        let mut next = self.last_of[place.index()];
+        std::iter::from_fn(move || {
+            let id = next.filter(|id| id.get() >= self.first)?;
+            let own = self.get(id);
+            next = own.previous;
+            Some((id, own))
+        })
     }
 
     /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
         let hearing = self.hearing[place.index()];
-        let spoke = self.spoke.iter().filter(|(station, end)| *station == place && *end >= hearing.since);
-        into.extend(spoke.map(|&(_, end)| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
+        let spoke = self.spoke[place.index()].filter(|&end| end >= hearing.since);
+        into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
         into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
             let begin = transmission.begin + distance;
@@ -236,8 +318,16 @@ impl Bus {
         })
     }
 
-    /// The station at `place` hears nothing from `now` on: no signal goes on, and none begins just as the last ends.
-    pub fn silent(&self, place: StationId, now: BitInstant) -> bool {
+    /// The station at `place`, which waits, hears nothing from `now` on: no signal goes on, and none begins just as
+    /// the last ends; `coming` are the sources of those that begin at `now` if it is a star.
+    pub fn silent(&self, place: StationId, now: BitInstant, coming: &[StationId]) -> bool {
+        if let (Some(distance), false) = (self.star, self.any_deaf) {
+            let sounds = |own: &Transmission| {
+                own.begin + distance < now && own.known_end().is_none_or(|end| end + distance > now)
+            };
+            let own_elsewhere = self.own(place).filter(|(_, own)| sounds(own)).count();
+            return self.sounding == own_elsewhere && coming.iter().all(|&source| source == place);
+        }
         let hearing = self.hearing[place.index()];
         (self.first..).zip(&self.transmissions).all(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
@@ -253,19 +343,21 @@ impl Bus {
 
     /// Nobody is deaf to it.
     pub fn heard_by_all(&self, id: TransmissionId) -> bool {
-        self.hearing.iter().all(|hearing| hearing.hears(id.get()))
+        !self.any_deaf || self.hearing.iter().all(|hearing| hearing.hears(id.get()))
     }
 
     /// From now on `place` hears no transmission that begins.
     pub fn deafen(&mut self, place: StationId) {
         let next = TransmissionId::new(self.first + self.transmissions.len() as u64);
         self.hearing[place.index()].deaf_from.get_or_insert(next);
+        self.any_deaf = true;
     }
 
     /// From `now` on `place` hears everything that is there or comes.
     pub fn heal(&mut self, place: StationId, now: BitInstant) {
         if self.hearing[place.index()].deaf_from.is_some() {
             self.hearing[place.index()] = Hearing { since: now, deaf_from: None };
+            self.any_deaf = self.hearing.iter().any(|hearing| hearing.deaf_from.is_some());
         }
     }
 
@@ -276,7 +368,7 @@ impl Bus {
 
     /// The receiver's own station sent while this one was there.
     pub fn spoke_over(&self, place: StationId, id: TransmissionId) -> bool {
-        self.others(id).any(|other| other.source() == place && self.overlap_at(place, self.get(id), other))
+        self.own(place).any(|(other, own)| other != id && self.overlap_at(place, self.get(id), own))
     }
 
     fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
@@ -304,47 +396,65 @@ impl Bus {
 
     /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
     pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
-        let met: Vec<TransmissionId> = self.signals_of_others(place, now).chain([id]).collect();
-        let met_before = met.iter().filter_map(|&one| self.get(one).episode).min();
-        let episode = self.get(id).episode.or(met_before).unwrap_or_else(|| {
-            self.episodes += 1;
-            self.episodes
+        let episode = self.get(id).episode.unwrap_or_else(|| {
+            let others = self.signals_of_others(place, now);
+            let met_before = others.filter_map(|one| self.get(one).episode).min();
+            met_before.unwrap_or(self.episodes + 1)
         });
-        for one in met {
-            self.get_mut(one).episode.get_or_insert(episode);
-        }
+        self.episodes = self.episodes.max(episode);
+        let mut untouched = std::mem::take(&mut self.untouched);
+        untouched.retain(|&one| {
+            let other = self.get(one);
+            let meets = one == id || (other.source() != place && self.may_still_sound(other, place, now));
+            if meets {
+                self.get_mut(one).episode = Some(episode);
+            }
+            !meets
+        });
+        self.untouched = untouched;
         episode
     }
 
     /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
     fn retire(&mut self, now: BitInstant) {
-        if self.oldest_is_over(now) {
-            self.remember_who_spoke(now);
+        if !self.oldest_is_over(now) {
+            return;
         }
-        while self.oldest_is_over(now) {
+        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
+        let limit = unfinished.map_or(now, |other| other.begin);
+        if !self.oldest_is_over(limit) {
+            return;
+        }
+        self.remember_who_spoke(now);
+        while self.oldest_is_over(limit) {
             self.transmissions.pop_front();
             self.first += 1;
         }
+        let first = self.first;
+        self.untouched.retain(|id| id.get() >= first);
     }
 
-    fn oldest_is_over(&self, now: BitInstant) -> bool {
+    /// Nobody that begins from `limit` on can have to do with the oldest transmission.
+    fn oldest_is_over(&self, limit: BitInstant) -> bool {
         let Some(oldest) = self.transmissions.front() else { return false };
-        let Some(end) = oldest.known_end() else { return false };
-        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
-        let over = end + self.topology.farthest(oldest.source()) + self.memory;
-        over <= unfinished.map_or(now, |other| other.begin)
+        oldest.known_end().is_some_and(|end| end + self.farthest(oldest.source()) + self.memory <= limit)
     }
 
     /// Follows the carrier at the place of each station that spoke, as long as it does not pause.
     ///
     /// `wasTransmitting` of 4.2.8 holds to the end of the busy period, however many signals it has.
     fn remember_who_spoke(&mut self, now: BitInstant) {
-        let mut spoke = std::mem::take(&mut self.spoke);
-        spoke.retain_mut(|(place, end)| {
-            let goes_on = self.follow(*place, end);
-            goes_on || *end + self.memory > now
+        let mut speakers = std::mem::take(&mut self.speakers);
+        let all_long_over = self.on_air == 0 && self.last_end + self.longest + self.memory <= now;
+        speakers.retain(|&place| {
+            let spoke = self.spoke[place.index()].filter(|_| !all_long_over).and_then(|mut end| {
+                let goes_on = self.follow(place, &mut end);
+                (goes_on || end + self.memory > now).then_some(end)
+            });
+            self.spoke[place.index()] = spoke;
+            spoke.is_some()
         });
-        self.spoke = spoke;
+        self.speakers = speakers;
     }
 
     /// Moves `end`, up to which carrier at `place` lasts, to the end of all signals that leave no pause; whether one
@@ -369,6 +479,6 @@ impl Bus {
     }
 
     fn finished(&self, transmission: &Transmission, now: BitInstant) -> bool {
-        transmission.known_end().is_some_and(|end| end + self.topology.farthest(transmission.source()) < now)
+        transmission.known_end().is_some_and(|end| end + self.farthest(transmission.source()) < now)
     }
 }

@@ -155,28 +155,25 @@ impl Deference {
     }
 }
 
-/// Whether signals that end at the instant itself have ended yet, for the one who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum View {
-    /// As decisions see it: just before the instant.
-    Before,
-    /// As told when signals end.
-    AfterEnds,
-}
-
-/// Deference at a place, and when its timer ends if it has one.
+/// Deference at a place, as decisions see it: just before the instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Deferring {
     state: Deference,
-    until: Option<BitInstant>,
+    /// When the gap ends, in both of its parts.
+    gap_end: Option<BitInstant>,
+    /// `wasTransmitting` of 4.2.8: the station itself sent in the stretch of carrier that is on.
+    was_transmitting: bool,
 }
 
 impl Deferring {
+    const FREE: Deferring = Deferring { state: Deference::Free, gap_end: None, was_transmitting: false };
+    const BUSY: Deferring = Deferring { state: Deference::Busy, gap_end: None, was_transmitting: false };
+
     /// Works out what Deference would be if it had watched all along.
     ///
     /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
     /// stretch of carrier can matter. Signals that touch leave no bit of silence: one stretch.
-    fn from_history(history: &[Carrier], now: BitInstant, view: View, parameters: &Parameters) -> Deferring {
+    fn from_history(history: &[Carrier], now: BitInstant, parameters: &Parameters) -> Deferring {
         let mut stretch: Option<Carrier> = None;
         // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
         let mut unstoppable = None;
@@ -198,29 +195,22 @@ impl Deferring {
                 None => carrier,
             });
         }
-        let sounds = |end: BitInstant| if view == View::Before { end >= now } else { end > now };
         match stretch {
-            None => Deferring { state: Deference::Free, until: None },
-            Some(Carrier { end: Some(end), own, .. }) if !sounds(end) => {
-                Deferring::silent_since(end, own, now, parameters)
-            }
-            Some(_) => match unstoppable.filter(|&gap_end| gap_end > now) {
-                Some(gap_end) => Deferring { state: Deference::GapPart2, until: Some(gap_end) },
-                None => Deferring { state: Deference::Busy, until: None },
+            None => Deferring::FREE,
+            Some(Carrier { end: Some(end), own, .. }) if end < now => Deferring::in_gap(end, own, now, parameters),
+            Some(Carrier { own, .. }) => match unstoppable.filter(|&gap_end| gap_end > now) {
+                Some(gap_end) => Deferring { state: Deference::GapPart2, gap_end: Some(gap_end), ..Deferring::BUSY },
+                None => Deferring { was_transmitting: own, ..Deferring::BUSY },
             },
         }
     }
 
-    fn silent_since(end: BitInstant, own: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
-        let part_1_end = end + parameters.inter_packet_gap_part_1;
+    /// Silence since `end`, after a stretch of carrier in which the station sent, or did not.
+    fn in_gap(end: BitInstant, was_transmitting: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
         let gap_end = end + parameters.inter_packet_gap;
-        if now >= gap_end {
-            Deferring { state: Deference::Free, until: None }
-        } else if own || now >= part_1_end {
-            Deferring { state: Deference::GapPart2, until: Some(gap_end) }
-        } else {
-            Deferring { state: Deference::GapPart1, until: Some(part_1_end) }
-        }
+        let in_part_2 = was_transmitting || now >= end + parameters.inter_packet_gap_part_1;
+        let state = if in_part_2 { Deference::GapPart2 } else { Deference::GapPart1 };
+        if now >= gap_end { Deferring::FREE } else { Deferring { state, gap_end: Some(gap_end), was_transmitting } }
     }
 }
 
@@ -246,34 +236,56 @@ impl Medium {
         let state = self.station(station).deference;
         match state.act(input) {
             Some(DeferenceAct::Stay) => {}
-            Some(DeferenceAct::Yield) => self.defer(station, Deferring { state: Deference::Busy, until: None }),
-            Some(DeferenceAct::StartGap) => {
-                let deferring = self.deferring(station, View::AfterEnds);
-                self.defer(station, deferring);
-            }
-            Some(DeferenceAct::StartPart2) => {
-                let parameters = &self.config.parameters;
-                let rest = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
-                let until = Some(self.instant() + BitTimes::new(rest));
-                self.defer(station, Deferring { state: Deference::GapPart2, until });
-            }
+            Some(DeferenceAct::Yield) => self.defer(station, Deferring::BUSY),
+            Some(DeferenceAct::StartGap) => self.start_gap(station),
+            Some(DeferenceAct::StartPart2) => self.station_mut(station).deference = Deference::GapPart2,
             Some(DeferenceAct::Release) => self.tell_transmit(station, TransmitInput::MediumFree),
             None => panic!("{input:?} in {state:?} of {station}"),
         }
     }
 
-    fn deferring(&mut self, station: StationId, view: View) -> Deferring {
+    /// Carrier comes up at the place of `station`, which waits to send.
+    pub(crate) fn carrier_on(&mut self, station: StationId) {
+        let this = self.station(station);
+        if this.deference == Deference::GapPart1 && this.part_1_end <= self.instant() {
+            self.tell_deference(station, DeferenceInput::Timeout);
+        }
+        self.tell_deference(station, DeferenceInput::CarrierOn);
+    }
+
+    /// The gap is over. Its parts have one timer: nobody has asked in between which of them it is in.
+    pub(crate) fn gap_ends(&mut self, station: StationId) {
+        if self.station(station).deference == Deference::GapPart1 {
+            self.tell_deference(station, DeferenceInput::Timeout);
+        }
+        self.tell_deference(station, DeferenceInput::Timeout);
+    }
+
+    fn deferring(&mut self, station: StationId) -> Deferring {
         let (now, mut history) = (self.instant(), std::mem::take(&mut self.history));
         self.bus.carrier(station, now, &mut history);
-        let deferring = Deferring::from_history(&history, now, view, &self.config.parameters);
+        let deferring = Deferring::from_history(&history, now, &self.config.parameters);
         self.history = history;
         deferring
     }
 
+    fn start_gap(&mut self, station: StationId) {
+        let (now, was_transmitting) = (self.instant(), self.station(station).was_transmitting);
+        let deferring = Deferring::in_gap(now, was_transmitting, now, &self.config.parameters);
+        self.defer(station, deferring);
+    }
+
     fn defer(&mut self, station: StationId, deferring: Deferring) {
-        self.station_mut(station).deference = deferring.state;
-        match deferring.until {
-            Some(until) => self.set_timer(station, until),
+        let parameters = &self.config.parameters;
+        let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
+        let this = self.station_mut(station);
+        this.deference = deferring.state;
+        this.was_transmitting = deferring.was_transmitting;
+        match deferring.gap_end {
+            Some(gap_end) => {
+                this.part_1_end = BitInstant::new(gap_end.get() - part_2);
+                self.set_timer(station, gap_end);
+            }
             None => self.stop_timer(station),
         }
     }
@@ -286,7 +298,7 @@ impl Medium {
         if this.burst.is_some() {
             return self.tell_transmit(station, TransmitInput::MediumFree);
         }
-        let deferring = self.deferring(station, View::Before);
+        let deferring = self.deferring(station);
         if deferring.state == Deference::Free {
             return self.tell_transmit(station, TransmitInput::MediumFree);
         }
@@ -338,6 +350,7 @@ impl Medium {
             course: Course::OnAir { end },
             episode: None,
             settled: false,
+            previous: None,
         };
         let id = self.bus.begin(now, transmission, &mut self.agenda);
         self.bus.listen(now, station, &mut self.agenda);
@@ -367,6 +380,7 @@ impl Medium {
             transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
         transmission.course = Course::Cut { end };
         self.set_timer(station, end);
+        self.bus.ignore(station);
         let late = in_burst || now - begin > parameters.slot_time;
         self.station_mut(station).late |= late;
         self.emit(station, frame, Kind::Collision { attempt, late, episode });
@@ -448,6 +462,7 @@ impl Medium {
             self.tell_transmit(station, TransmitInput::FrameReady);
         } else {
             this.burst = None;
+            self.stop_timer(station);
         }
     }
 

@@ -31,6 +31,7 @@
 mod agenda;
 mod bus;
 mod config;
+mod crowd;
 mod csma_cd;
 mod event;
 mod frame;
@@ -40,6 +41,7 @@ mod segments;
 mod station;
 mod tally;
 mod time;
+mod timers;
 mod topology;
 
 pub use config::{Config, ConfigError, Parameters};

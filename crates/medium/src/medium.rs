@@ -3,7 +3,7 @@
 //! It owns the agenda, the bus and the stations. What a station does is in `csma_cd`, what one hears of a
 //! signal in `bus`, what an addressee makes of it in `receive`.
 
-use crate::agenda::{Agenda, Due, Phase};
+use crate::agenda::{Agenda, Phase};
 use crate::bus::{Bus, Carrier};
 use crate::config::{Config, ConfigError};
 use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
@@ -105,6 +105,8 @@ pub struct Medium {
     outputs: VecDeque<Output>,
     /// Room for one answer of the bus, kept to save the allocation.
     pub(crate) history: Vec<Carrier>,
+    /// Room for the signals of one instant, likewise.
+    signals: Vec<TransmissionId>,
 }
 
 impl Medium {
@@ -117,7 +119,7 @@ impl Medium {
         let stations =
             (0..config.topology.stations() as u16).map(|number| Station::new(StationId::new(number), &config));
         Ok(Medium {
-            agenda: Agenda::default(),
+            agenda: Agenda::new(config.topology.stations()),
             bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
             stations: stations.collect(),
             instant: BitInstant::ZERO,
@@ -126,6 +128,7 @@ impl Medium {
             events: VecDeque::new(),
             outputs: VecDeque::new(),
             history: Vec::new(),
+            signals: Vec::new(),
             config,
         })
     }
@@ -167,12 +170,11 @@ impl Medium {
             Input::Timeout if self.due_before_arrivals(now) => self.advance_to_arrivals(now),
             Input::Timeout => self.advance_past(now),
         }
-        self.drop_stale_timers();
     }
 
     /// When something is due next; `None` when nothing will happen without an input.
     pub fn next_timeout(&self) -> Option<BitInstant> {
-        self.agenda.peek().map(|due| due.at)
+        self.agenda.next().map(|(at, _)| at)
     }
 
     /// The oldest output not taken yet.
@@ -257,14 +259,11 @@ impl Medium {
     }
 
     pub(crate) fn set_timer(&mut self, station: StationId, at: BitInstant) {
-        let this = self.station_mut(station);
-        this.timer += 1;
-        let setting = this.timer;
-        self.agenda.push(Due::timer(at, station, setting));
+        self.agenda.timers.set(station, at);
     }
 
     pub(crate) fn stop_timer(&mut self, station: StationId) {
-        self.station_mut(station).timer += 1;
+        self.agenda.timers.stop(station);
     }
 
     fn offer(&mut self, station: StationId, frame: Frame) {
@@ -317,18 +316,18 @@ impl Medium {
         self.bus.heal(station, now);
         let waits = self.station(station).transmit == Transmit::WaitingToSend;
         if waits && self.bus.signals_of_others(station, now).next().is_some() {
-            self.tell_deference(station, DeferenceInput::CarrierOn);
+            self.carrier_on(station);
         }
     }
 
     fn due_before_arrivals(&self, now: BitInstant) -> bool {
-        self.agenda.peek().is_some_and(|due| (due.at, due.phase) < (now, Phase::Arrivals))
+        self.agenda.next().is_some_and(|due| due < (now, Phase::Arrivals))
     }
 
     /// Runs everything before the arrivals of instant `now`.
     fn advance_to_arrivals(&mut self, now: BitInstant) {
-        while self.due_before_arrivals(now) {
-            self.run_next();
+        while let Some((at, phase)) = self.agenda.next().filter(|&due| due < (now, Phase::Arrivals)) {
+            self.run(at, phase);
         }
         self.instant = now;
         self.over = false;
@@ -336,61 +335,124 @@ impl Medium {
 
     /// Runs everything up to the end of instant `now`.
     fn advance_past(&mut self, now: BitInstant) {
-        while self.agenda.peek().is_some_and(|due| due.at <= now) {
-            self.run_next();
+        while let Some((at, phase)) = self.agenda.next().filter(|&(at, _)| at <= now) {
+            self.run(at, phase);
         }
         self.instant = now;
         self.over = true;
     }
 
-    fn run_next(&mut self) {
-        let Some(due) = self.agenda.pop() else { return };
-        debug_assert!(due.at >= self.instant, "{due:?} after the medium got to {}", self.instant);
-        self.instant = due.at;
-        let (station, transmission) = (due.station, TransmissionId::new(due.which));
-        match due.phase {
-            Phase::Timers if due.which != self.station(station).timer => {}
-            Phase::Timers if self.station(station).transmit == Transmit::WaitingToSend => {
-                self.tell_deference(station, DeferenceInput::Timeout);
-            }
-            Phase::Timers => self.tell_transmit(station, TransmitInput::Timeout),
+    fn run(&mut self, at: BitInstant, phase: Phase) {
+        debug_assert!(at >= self.instant, "{phase:?} at {at} after the medium got to {}", self.instant);
+        self.instant = at;
+        match phase {
+            Phase::Timers => self.timer_ends(),
             Phase::Arrivals => panic!("arrivals come from outside"),
-            Phase::SignalsEnd => self.signal_ends(station, transmission),
-            Phase::SignalsBegin => self.signal_begins(station, transmission),
-            Phase::Settled => self.settle(transmission),
+            Phase::SignalsEnd if self.bus.is_star() => self.signals_end_everywhere(),
+            Phase::SignalsEnd => self.signal_ends(),
+            Phase::SignalsBegin if self.bus.is_star() => self.signals_begin_everywhere(),
+            Phase::SignalsBegin => self.signal_begins(),
+            Phase::Settled => {
+                let settled = self.agenda.settled.pop(at);
+                settled.into_iter().for_each(|(_, transmission)| self.settle(transmission));
+            }
         }
     }
 
-    /// A signal begins at the place of `station`, its own included.
-    fn signal_begins(&mut self, station: StationId, transmission: TransmissionId) {
+    /// Whoever is told sets the timer anew or stops it.
+    fn timer_ends(&mut self) {
+        let Some((_, station)) = self.agenda.timers.next() else { return };
         match self.station(station).transmit {
-            Transmit::Transmitting => {
-                if self.bus.signals_of_others(station, self.instant).next().is_some() {
-                    self.tell_transmit(station, TransmitInput::Collision);
-                }
+            Transmit::WaitingToSend => self.gap_ends(station),
+            Transmit::Idle | Transmit::Transmitting | Transmit::Jamming | Transmit::BackingOff => {
+                self.tell_transmit(station, TransmitInput::Timeout);
             }
-            Transmit::WaitingToSend if self.bus.hears(station, transmission) => {
-                self.tell_deference(station, DeferenceInput::CarrierOn);
-            }
+        }
+    }
+
+    /// A signal begins at a place, at its own source's too.
+    fn signal_begins(&mut self) {
+        let Some((station, transmission)) = self.agenda.begins.at_places.pop(self.instant) else { return };
+        match self.station(station).transmit {
+            Transmit::Transmitting => self.meet_others(station),
+            Transmit::WaitingToSend if self.bus.hears(station, transmission) => self.carrier_on(station),
             Transmit::WaitingToSend | Transmit::Idle | Transmit::Jamming | Transmit::BackingOff => {}
         }
     }
 
-    /// A signal ends at the place of `station`, its own included.
-    fn signal_ends(&mut self, station: StationId, transmission: TransmissionId) {
-        self.receive(station, transmission);
-        let waits = self.station(station).transmit == Transmit::WaitingToSend;
-        if waits && self.bus.silent(station, self.instant) {
-            self.tell_deference(station, DeferenceInput::CarrierOff);
+    /// Signals begin at all places but their sources', or at their sources, where others are already.
+    fn signals_begin_everywhere(&mut self) {
+        let (now, mut begun) = (self.instant, std::mem::take(&mut self.signals));
+        begun.clear();
+        begun.extend(std::iter::from_fn(|| self.agenda.begins.pop_everywhere(now)));
+        self.bus.got_there(begun.len());
+        let mut at_source = self.agenda.begins.at_places.pop(now).map(|(station, _)| station);
+        // Of each, whether it comes from another station than this one.
+        let source = |medium: &Medium, id: TransmissionId| medium.bus.get(id).source();
+        let mut from = 0;
+        loop {
+            let listener = if begun.is_empty() { None } else { self.bus.listeners().next(from) };
+            let Some(station) = listener.into_iter().chain(at_source).min() else { break };
+            from = station.index() + 1;
+            let met = at_source == Some(station);
+            if met {
+                at_source = self.agenda.begins.at_places.pop(now).map(|(station, _)| station);
+            }
+            match self.station(station).transmit {
+                Transmit::Transmitting if begun.iter().any(|&id| source(self, id) != station) => {
+                    self.tell_transmit(station, TransmitInput::Collision);
+                }
+                Transmit::Transmitting if met => self.meet_others(station),
+                Transmit::WaitingToSend if begun.iter().any(|&id| self.bus.hears(station, id)) => {
+                    self.carrier_on(station);
+                }
+                Transmit::Transmitting
+                | Transmit::WaitingToSend
+                | Transmit::Idle
+                | Transmit::Jamming
+                | Transmit::BackingOff => {}
+            }
+        }
+        self.signals = begun;
+    }
+
+    fn meet_others(&mut self, station: StationId) {
+        if self.bus.signals_of_others(station, self.instant).next().is_some() {
+            self.tell_transmit(station, TransmitInput::Collision);
         }
     }
 
-    fn drop_stale_timers(&mut self) {
-        let stale = |due: &Due, stations: &[Station]| {
-            due.phase == Phase::Timers && due.which != stations[due.station.index()].timer
-        };
-        while self.agenda.peek().is_some_and(|due| stale(due, &self.stations)) {
-            self.agenda.pop();
+    /// A signal ends at a place, at its own source's too.
+    fn signal_ends(&mut self) {
+        let Some((station, transmission)) = self.agenda.ends.at_places.pop(self.instant) else { return };
+        self.receive(station, transmission);
+        self.fall_silent(station, &[]);
+    }
+
+    /// Signals end at all places but their sources', or at their sources.
+    fn signals_end_everywhere(&mut self) {
+        let (now, mut ended) = (self.instant, std::mem::take(&mut self.signals));
+        ended.clear();
+        ended.extend(std::iter::from_fn(|| self.agenda.ends.pop_everywhere(now)));
+        self.bus.ended_there(ended.len());
+        self.receive_everywhere(&ended);
+        let coming = self.agenda.begins.everywhere.iter().take_while(|(at, _)| *at == now);
+        let coming: Vec<StationId> = coming.map(|&(_, id)| self.bus.get(id).source()).collect();
+        while let Some((station, _)) = self.agenda.ends.at_places.pop(now) {
+            self.fall_silent(station, &coming);
+        }
+        let mut from = 0;
+        while let Some(station) = self.bus.listeners().next(from).filter(|_| !ended.is_empty()) {
+            from = station.index() + 1;
+            self.fall_silent(station, &coming);
+        }
+        self.signals = ended;
+    }
+
+    fn fall_silent(&mut self, station: StationId, coming: &[StationId]) {
+        let waits = self.station(station).transmit == Transmit::WaitingToSend;
+        if waits && self.bus.silent(station, self.instant, coming) {
+            self.tell_deference(station, DeferenceInput::CarrierOff);
         }
     }
 }

@@ -6,7 +6,6 @@
 //!                     └ whoever could still have begun has begun: if nothing met it, its end is settled
 //! ```
 
-use crate::agenda::Due;
 use crate::bus::{Course, Transmission, Worth};
 use crate::event::Kind;
 use crate::frame::{Destination, PREAMBLE_AND_SFD, StationId, TransmissionId};
@@ -14,6 +13,23 @@ use crate::medium::{Medium, Output};
 use crate::time::{BitInstant, BitTimes};
 
 impl Medium {
+    /// Transmissions have just ended everywhere but at their sources.
+    pub(crate) fn receive_everywhere(&mut self, ended: &[TransmissionId]) {
+        let stations = self.bus.topology().stations() as u16;
+        let addressees = |&id: &TransmissionId| match self.bus.get(id).destination {
+            Destination::Station(addressee) => addressee.index() as u16..addressee.index() as u16 + 1,
+            Destination::All => 0..stations,
+            Destination::Nobody => 0..0,
+        };
+        if let [id] = ended {
+            return addressees(id).for_each(|place| self.receive(StationId::new(place), *id));
+        }
+        let mut places: Vec<(u16, TransmissionId)> =
+            ended.iter().flat_map(|id| addressees(id).map(|place| (place, *id))).collect();
+        places.sort_unstable();
+        places.into_iter().for_each(|(place, id)| self.receive(StationId::new(place), id));
+    }
+
     /// A transmission has just ended at `place`.
     pub(crate) fn receive(&mut self, place: StationId, id: TransmissionId) {
         let transmission = self.bus.get(id);
@@ -62,8 +78,8 @@ impl Medium {
         if self.config.keep_outputs {
             let transmission = self.bus.get(id);
             let (source, begin) = (transmission.source(), transmission.begin);
-            let at = begin + self.bus.topology().farthest(source) + self.config.parameters.inter_packet_gap;
-            self.agenda.push(Due::settled(at, source, id));
+            let at = begin + self.bus.farthest(source) + self.config.parameters.inter_packet_gap;
+            self.agenda.settled.push(at, source, id);
         }
     }
 
@@ -73,8 +89,8 @@ impl Medium {
         if transmission.settled || !self.config.keep_outputs {
             return self.release(transmission.frame);
         }
-        let at = self.instant() + self.bus.topology().farthest(transmission.source());
-        self.agenda.push(Due::settled(at, transmission.source(), id));
+        let at = self.instant() + self.bus.farthest(transmission.source());
+        self.agenda.settled.push(at, transmission.source(), id);
     }
 
     /// Gives out the deliveries of a transmission if they are settled now.
@@ -84,7 +100,7 @@ impl Medium {
             return;
         }
         let (frame, course) = (transmission.frame, transmission.course);
-        let farthest = self.bus.topology().farthest(transmission.source());
+        let farthest = self.bus.farthest(transmission.source());
         let (end, damaged) = match course {
             Course::OnAir { end } | Course::Whole { end } if self.bus.alone(id) && self.bus.heard_by_all(id) => {
                 (end, self.spoilt_places(id, false))

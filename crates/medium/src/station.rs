@@ -20,8 +20,10 @@ pub(crate) struct Station {
     pub serial: u64,
     pub backoff: Backoff,
     pub generator: Generator,
-    /// The setting of the timer that counts; earlier ones in the agenda are stale.
-    pub timer: u64,
+    /// When part 1 of the gap ends, while Deference is in it; the timer is that of the whole gap.
+    pub part_1_end: BitInstant,
+    /// It sent in the stretch of carrier that it waits through (4.2.8, wasTransmitting).
+    pub was_transmitting: bool,
     /// When the frame at the head of the queue got there.
     pub head_since: BitInstant,
     /// When the station last became ready for an attempt.
@@ -54,7 +56,8 @@ impl Station {
             serial: 0,
             backoff: Backoff::new(limits),
             generator: Generator::stream(config.seed, id.index() as u64),
-            timer: 0,
+            part_1_end: BitInstant::ZERO,
+            was_transmitting: false,
             head_since: BitInstant::ZERO,
             ready_since: BitInstant::ZERO,
             deferred: false,

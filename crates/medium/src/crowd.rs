@@ -1,0 +1,71 @@
+//! A set of stations, gone through in order of their numbers.
+
+use crate::frame::StationId;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Crowd {
+    words: Box<[u64]>,
+}
+
+impl Crowd {
+    /// Nobody, of `stations`.
+    pub fn new(stations: usize) -> Crowd {
+        Crowd { words: vec![0; stations.div_ceil(64).max(1)].into() }
+    }
+
+    #[inline]
+    pub fn insert(&mut self, station: StationId) {
+        self.words[station.index() / 64] |= 1 << (station.index() % 64);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, station: StationId) {
+        self.words[station.index() / 64] &= !(1 << (station.index() % 64));
+    }
+
+    #[inline]
+    pub fn contains(&self, station: StationId) -> bool {
+        self.words[station.index() / 64] >> (station.index() % 64) & 1 == 1
+    }
+
+    /// Its first station from number `from` on. One may come and go while it is gone through.
+    #[inline]
+    pub fn next(&self, from: usize) -> Option<StationId> {
+        let mut index = from / 64;
+        let mut word = *self.words.get(index)? & (u64::MAX << (from % 64));
+        while word == 0 {
+            index += 1;
+            word = *self.words.get(index)?;
+        }
+        Some(StationId::new((index * 64) as u16 + word.trailing_zeros() as u16))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = StationId> {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let next = self.next(from)?;
+            from = next.index() + 1;
+            Some(next)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_gone_through_in_order() {
+        let mut crowd = Crowd::new(1024);
+        for number in [1000, 3, 64, 63, 128, 3] {
+            crowd.insert(StationId::new(number));
+        }
+        crowd.remove(StationId::new(128));
+        crowd.remove(StationId::new(127));
+        let numbers: Vec<usize> = crowd.iter().map(StationId::index).collect();
+        assert_eq!(numbers, [3, 63, 64, 1000]);
+        assert!(crowd.contains(StationId::new(63)) && !crowd.contains(StationId::new(128)));
+        assert_eq!(Crowd::new(1).next(0), None);
+        assert_eq!(crowd.next(1001), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! One timer a station, and which of them ends first: a tournament, so that setting one costs a walk to its root.
+//!
+//! ```text
+//!                 1: the first of all           ties go to the lower station number,
+//!            2           3                      as the written order of ties wants it
+//!          4   5       6   7
+//!         s0 s1 s2 s3 s4 s5 s6 s7
+//! ```
+
+use crate::frame::StationId;
+use crate::time::BitInstant;
+
+const NEVER: BitInstant = BitInstant::new(u64::MAX);
+
+#[derive(Debug)]
+pub(crate) struct Timers {
+    /// When each station's timer ends; as many as there are leaves.
+    ends: Box<[BitInstant]>,
+    /// Who ends first below each node; the leaves come after the inner nodes, node 0 is not used.
+    first: Box<[u16]>,
+}
+
+impl Timers {
+    pub fn new(stations: usize) -> Timers {
+        let leaves = stations.next_power_of_two().max(2);
+        // Nobody has a timer yet, so of each pair the lower number is first: the leftmost leaf below a node.
+        let leftmost = |node: usize| (node << (leaves.ilog2() - node.max(1).ilog2())) - leaves;
+        Timers {
+            ends: vec![NEVER; leaves].into(),
+            first: (0..2 * leaves).map(|node| if node == 0 { 0 } else { leftmost(node) as u16 }).collect(),
+        }
+    }
+
+    /// The timer that ends first.
+    #[inline]
+    pub fn next(&self) -> Option<(BitInstant, StationId)> {
+        let first = self.first[1];
+        let at = self.ends[usize::from(first)];
+        (at != NEVER).then_some((at, StationId::new(first)))
+    }
+
+    pub fn set(&mut self, station: StationId, at: BitInstant) {
+        let index = station.index();
+        self.ends[index] = at;
+        let mut node = (self.ends.len() + index) / 2;
+        while node > 0 {
+            let (left, right) = (self.first[2 * node], self.first[2 * node + 1]);
+            let left_first = self.ends[usize::from(left)] <= self.ends[usize::from(right)];
+            let first = if left_first { left } else { right };
+            let stays = self.first[node] == first && usize::from(first) != index;
+            if stays {
+                return;
+            }
+            self.first[node] = first;
+            node /= 2;
+        }
+    }
+
+    pub fn stop(&mut self, station: StationId) {
+        if self.ends[station.index()] != NEVER {
+            self.set(station, NEVER);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use backoff::Generator;
+
+    #[test]
+    fn the_first_is_the_earliest_and_of_those_the_lowest_number() {
+        for stations in [1, 2, 3, 7, 50, 1024] {
+            let mut timers = Timers::new(stations);
+            let mut plain = vec![None; stations];
+            let mut generator = Generator::stream(1, stations as u64);
+            for _ in 0..5_000 {
+                let station = (generator.next_u64() % stations as u64) as u16;
+                let at = BitInstant::new(generator.next_u64() % 40);
+                if generator.next_u64().is_multiple_of(3) {
+                    plain[usize::from(station)] = None;
+                    timers.stop(StationId::new(station));
+                } else {
+                    plain[usize::from(station)] = Some(at);
+                    timers.set(StationId::new(station), at);
+                }
+                let numbered =
+                    plain.iter().zip(0..).filter_map(|(at, number)| at.map(|at| (at, StationId::new(number))));
+                assert_eq!(timers.next(), numbered.min(), "{stations} stations, seed 1");
+            }
+        }
+    }
+}
