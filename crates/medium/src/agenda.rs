@@ -8,7 +8,7 @@
 
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
-use crate::timers::Timers;
+use crate::timers::{NEVER, Timers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -34,75 +34,104 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     pub fn new(stations: usize) -> Agenda {
-        Agenda {
-            timers: Timers::new(stations),
-            ends: Signals::default(),
-            begins: Signals::default(),
-            settled: Places::default(),
-        }
+        Agenda { timers: Timers::new(stations), ends: Signals::new(), begins: Signals::new(), settled: Places::new() }
     }
 
-    /// When something is due next, and which part of that instant it belongs to.
+    /// When something is due next, and which part of that instant it belongs to; `NEVER` if nothing is.
     #[inline]
-    pub fn next(&self) -> Option<(BitInstant, Phase)> {
-        let next = [
-            (self.timers.next().map(|(at, _)| at), Phase::Timers),
-            (self.ends.next(), Phase::SignalsEnd),
-            (self.begins.next(), Phase::SignalsBegin),
-            (self.settled.next(), Phase::Settled),
+    pub fn next(&self) -> (BitInstant, Phase) {
+        let mut next = (self.timers.next(), Phase::Timers);
+        let others = [
+            (self.ends.next, Phase::SignalsEnd),
+            (self.begins.next, Phase::SignalsBegin),
+            (self.settled.next, Phase::Settled),
         ];
-        let due = |(at, phase): (Option<BitInstant>, Phase)| Some((at?, phase));
-        next.into_iter().filter_map(due).min()
+        // In order of their phases: at one instant the first stays.
+        for (at, phase) in others {
+            if at < next.0 {
+                next = (at, phase);
+            }
+        }
+        next
     }
 }
 
 /// Signals that begin, or end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Signals {
     /// At every place but the source's at once: on a star, and there in order of time by itself.
     pub everywhere: VecDeque<(BitInstant, TransmissionId)>,
-    pub at_places: Places,
+    at_places: Places,
+    next: BitInstant,
 }
 
 impl Signals {
-    #[inline]
-    fn next(&self) -> Option<BitInstant> {
-        match (self.everywhere.front(), self.at_places.next()) {
-            (Some(&(one, _)), Some(other)) => Some(one.min(other)),
-            (one, other) => one.map(|&(at, _)| at).or(other),
-        }
+    fn new() -> Signals {
+        Signals { everywhere: VecDeque::new(), at_places: Places::new(), next: NEVER }
     }
 
+    fn look_ahead(&mut self) {
+        let everywhere = self.everywhere.front().map_or(NEVER, |&(at, _)| at);
+        self.next = everywhere.min(self.at_places.next);
+    }
+
+    #[inline]
     pub fn push_everywhere(&mut self, at: BitInstant, transmission: TransmissionId) {
         debug_assert!(self.everywhere.back().is_none_or(|&(last, _)| last <= at), "signals do not overtake on a star");
         self.everywhere.push_back((at, transmission));
+        self.next = self.next.min(at);
     }
 
-    /// What is everywhere at `at`, which is no later than anything due.
-    pub fn pop_everywhere(&mut self, at: BitInstant) -> Option<TransmissionId> {
-        self.everywhere.pop_front_if(|&mut (front, _)| front == at).map(|(_, transmission)| transmission)
+    pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
+        self.at_places.push(at, place, transmission);
+        self.next = self.next.min(at);
+    }
+
+    /// Moves all that is everywhere at `at`, which is no later than anything due, into `into`.
+    #[inline]
+    pub fn take_everywhere(&mut self, at: BitInstant, into: &mut Vec<TransmissionId>) {
+        into.clear();
+        while let Some(&(_, transmission)) = self.everywhere.front().filter(|(front, _)| *front == at) {
+            self.everywhere.pop_front();
+            into.push(transmission);
+        }
+        self.look_ahead();
+    }
+
+    /// The first place at which something is due at `at`.
+    #[inline]
+    pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
+        let first = self.at_places.pop(at)?;
+        self.look_ahead();
+        Some(first)
     }
 }
 
 /// Stations that something is due at, each with a transmission.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Places {
     heap: BinaryHeap<Reverse<(BitInstant, StationId, TransmissionId)>>,
+    next: BitInstant,
 }
 
 impl Places {
-    #[inline]
-    pub fn next(&self) -> Option<BitInstant> {
-        self.heap.peek().map(|Reverse((at, ..))| *at)
+    fn new() -> Places {
+        Places { heap: BinaryHeap::new(), next: NEVER }
     }
 
     pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
         self.heap.push(Reverse((at, place, transmission)));
+        self.next = self.next.min(at);
     }
 
     /// The first place at which something is due at `at`.
+    #[inline]
     pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
-        self.next().filter(|&next| next == at)?;
-        self.heap.pop().map(|Reverse((_, place, transmission))| (place, transmission))
+        if self.next != at {
+            return None;
+        }
+        let first = self.heap.pop().map(|Reverse((_, place, transmission))| (place, transmission));
+        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, ..))| *at);
+        first
     }
 }

@@ -194,13 +194,13 @@ impl Bus {
             self.sounding > 0
         } else {
             for place in self.listeners.iter().filter(|&place| place != source) {
-                agenda.begins.at_places.push(now + self.topology.distance(source, place), place, id);
+                agenda.begins.push(now + self.topology.distance(source, place), place, id);
             }
             self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
         };
         // Its own signal meets at once whatever is already there; asked when signals begin.
         if met {
-            agenda.begins.at_places.push(now, source, id);
+            agenda.begins.push(now, source, id);
         }
         transmission.previous = self.last_of[source.index()].replace(id);
         self.untouched.push(id);
@@ -227,7 +227,7 @@ impl Bus {
         if let Some(distance) = self.star {
             return agenda.ends.push_everywhere(now + distance, id);
         }
-        let mut hear = |place| agenda.ends.at_places.push(now + self.topology.distance(source, place), place, id);
+        let mut hear = |place| agenda.ends.push(now + self.topology.distance(source, place), place, id);
         let told = |place: &StationId| *place != source && destination != Destination::Station(*place);
         match destination {
             Destination::All => {
@@ -250,20 +250,20 @@ impl Bus {
             // The others hear its own signal end later than it does itself.
             let own_is_first = distance > BitTimes::ZERO;
             for (id, _) in self.own(place).filter(|(_, own)| own_is_first && own.known_end() == Some(now)) {
-                agenda.ends.at_places.push(now, place, id);
+                agenda.ends.push(now, place, id);
             }
             return;
         }
         for (number, other) in (self.first..).zip(&self.transmissions) {
             let (id, distance) = (TransmissionId::new(number), self.topology.distance(other.source(), place));
             if other.begin + distance >= now && other.source() != place {
-                agenda.begins.at_places.push(other.begin + distance, place, id);
+                agenda.begins.push(other.begin + distance, place, id);
             }
             // An addressee has the end in the agenda already, and must not receive twice.
             let told = other.destination == Destination::Station(place) || other.destination == Destination::All;
             let ended = other.known_end().filter(|&end| end <= now && end + distance >= now);
             if let Some(end) = ended.filter(|_| !told || other.source() == place) {
-                agenda.ends.at_places.push(end + distance, place, id);
+                agenda.ends.push(end + distance, place, id);
             }
         }
     }

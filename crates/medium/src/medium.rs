@@ -12,6 +12,7 @@ use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
 use std::collections::VecDeque;
 
 /// What the medium is told.
@@ -167,14 +168,14 @@ impl Medium {
                 self.advance_to_arrivals(now);
                 self.set_fault(station, fault);
             }
-            Input::Timeout if self.due_before_arrivals(now) => self.advance_to_arrivals(now),
+            Input::Timeout if self.agenda.next() < (now, Phase::Arrivals) => self.advance_to_arrivals(now),
             Input::Timeout => self.advance_past(now),
         }
     }
 
     /// When something is due next; `None` when nothing will happen without an input.
     pub fn next_timeout(&self) -> Option<BitInstant> {
-        self.agenda.next().map(|(at, _)| at)
+        Some(self.agenda.next().0).filter(|&at| at != NEVER)
     }
 
     /// The oldest output not taken yet.
@@ -320,26 +321,28 @@ impl Medium {
         }
     }
 
-    fn due_before_arrivals(&self, now: BitInstant) -> bool {
-        self.agenda.next().is_some_and(|due| due < (now, Phase::Arrivals))
-    }
-
     /// Runs everything before the arrivals of instant `now`.
     fn advance_to_arrivals(&mut self, now: BitInstant) {
-        while let Some((at, phase)) = self.agenda.next().filter(|&due| due < (now, Phase::Arrivals)) {
-            self.run(at, phase);
-        }
+        self.run_before((now, Phase::Arrivals));
         self.instant = now;
         self.over = false;
     }
 
     /// Runs everything up to the end of instant `now`.
     fn advance_past(&mut self, now: BitInstant) {
-        while let Some((at, phase)) = self.agenda.next().filter(|&(at, _)| at <= now) {
-            self.run(at, phase);
-        }
+        self.run_before((now + BitTimes::new(1), Phase::Timers));
         self.instant = now;
         self.over = true;
+    }
+
+    fn run_before(&mut self, limit: (BitInstant, Phase)) {
+        loop {
+            let (at, phase) = self.agenda.next();
+            if (at, phase) >= limit {
+                return;
+            }
+            self.run(at, phase);
+        }
     }
 
     fn run(&mut self, at: BitInstant, phase: Phase) {
@@ -361,7 +364,7 @@ impl Medium {
 
     /// Whoever is told sets the timer anew or stops it.
     fn timer_ends(&mut self) {
-        let Some((_, station)) = self.agenda.timers.next() else { return };
+        let station = self.agenda.timers.first();
         match self.station(station).transmit {
             Transmit::WaitingToSend => self.gap_ends(station),
             Transmit::Idle | Transmit::Transmitting | Transmit::Jamming | Transmit::BackingOff => {
@@ -372,7 +375,7 @@ impl Medium {
 
     /// A signal begins at a place, at its own source's too.
     fn signal_begins(&mut self) {
-        let Some((station, transmission)) = self.agenda.begins.at_places.pop(self.instant) else { return };
+        let Some((station, transmission)) = self.agenda.begins.pop(self.instant) else { return };
         match self.station(station).transmit {
             Transmit::Transmitting => self.meet_others(station),
             Transmit::WaitingToSend if self.bus.hears(station, transmission) => self.carrier_on(station),
@@ -383,10 +386,9 @@ impl Medium {
     /// Signals begin at all places but their sources', or at their sources, where others are already.
     fn signals_begin_everywhere(&mut self) {
         let (now, mut begun) = (self.instant, std::mem::take(&mut self.signals));
-        begun.clear();
-        begun.extend(std::iter::from_fn(|| self.agenda.begins.pop_everywhere(now)));
+        self.agenda.begins.take_everywhere(now, &mut begun);
         self.bus.got_there(begun.len());
-        let mut at_source = self.agenda.begins.at_places.pop(now).map(|(station, _)| station);
+        let mut at_source = self.agenda.begins.pop(now).map(|(station, _)| station);
         // Of each, whether it comes from another station than this one.
         let source = |medium: &Medium, id: TransmissionId| medium.bus.get(id).source();
         let mut from = 0;
@@ -396,7 +398,7 @@ impl Medium {
             from = station.index() + 1;
             let met = at_source == Some(station);
             if met {
-                at_source = self.agenda.begins.at_places.pop(now).map(|(station, _)| station);
+                at_source = self.agenda.begins.pop(now).map(|(station, _)| station);
             }
             match self.station(station).transmit {
                 Transmit::Transmitting if begun.iter().any(|&id| source(self, id) != station) => {
@@ -424,7 +426,7 @@ impl Medium {
 
     /// A signal ends at a place, at its own source's too.
     fn signal_ends(&mut self) {
-        let Some((station, transmission)) = self.agenda.ends.at_places.pop(self.instant) else { return };
+        let Some((station, transmission)) = self.agenda.ends.pop(self.instant) else { return };
         self.receive(station, transmission);
         self.fall_silent(station, &[]);
     }
@@ -432,13 +434,12 @@ impl Medium {
     /// Signals end at all places but their sources', or at their sources.
     fn signals_end_everywhere(&mut self) {
         let (now, mut ended) = (self.instant, std::mem::take(&mut self.signals));
-        ended.clear();
-        ended.extend(std::iter::from_fn(|| self.agenda.ends.pop_everywhere(now)));
+        self.agenda.ends.take_everywhere(now, &mut ended);
         self.bus.ended_there(ended.len());
         self.receive_everywhere(&ended);
         let coming = self.agenda.begins.everywhere.iter().take_while(|(at, _)| *at == now);
         let coming: Vec<StationId> = coming.map(|&(_, id)| self.bus.get(id).source()).collect();
-        while let Some((station, _)) = self.agenda.ends.at_places.pop(now) {
+        while let Some((station, _)) = self.agenda.ends.pop(now) {
             self.fall_silent(station, &coming);
         }
         let mut from = 0;
