@@ -295,9 +295,10 @@ impl Medium {
         let this = self.station_mut(station);
         this.transmit = Transmit::WaitingToSend;
         this.ready_since = now;
-        if this.burst.is_some() {
+        if this.burst.is_some() && this.burst_open_at == now {
             return self.tell_transmit(station, TransmitInput::MediumFree);
         }
+        this.burst = None;
         let deferring = self.deferring(station);
         if deferring.state == Deference::Free {
             return self.tell_transmit(station, TransmitInput::MediumFree);
@@ -404,7 +405,9 @@ impl Medium {
         self.emit(station, this.frame(), transmitted);
         self.end_transmission(station, true);
         let this = self.station_mut(station);
+        // Also a frame that the host hands over at this very instant goes on with the burst.
         this.burst = this.burst.filter(|&begin| now - begin < burst_limit);
+        this.burst_open_at = now;
         self.next_frame(station);
     }
 
@@ -461,7 +464,6 @@ impl Medium {
         } else if !this.queue.is_empty() {
             self.tell_transmit(station, TransmitInput::FrameReady);
         } else {
-            this.burst = None;
             self.stop_timer(station);
         }
     }

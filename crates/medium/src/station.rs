@@ -36,6 +36,8 @@ pub(crate) struct Station {
     pub begin: BitInstant,
     /// When the burst began that the station is in.
     pub burst: Option<BitInstant>,
+    /// When its last frame ended: a frame that is ready by then goes on with the burst.
+    pub burst_open_at: BitInstant,
     /// A collision of the frame at the head was late.
     pub late: bool,
     pub fault: Option<Fault>,
@@ -64,6 +66,7 @@ impl Station {
             excessive_deferral: false,
             begin: BitInstant::ZERO,
             burst: None,
+            burst_open_at: BitInstant::ZERO,
             late: false,
             fault: None,
             transmission: None,
