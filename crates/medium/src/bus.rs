@@ -361,12 +361,12 @@ impl Bus {
         }
     }
 
-    /// Another signal was at `place` while this one was.
+    /// Another signal was at `place` while this packet was.
     pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
         self.others(id).any(|other| self.overlap_at(place, self.get(id), other))
     }
 
-    /// The receiver's own station sent while this one was there.
+    /// The receiver's own station sent while this packet was there.
     pub fn spoke_over(&self, place: StationId, id: TransmissionId) -> bool {
         self.own(place).any(|(other, own)| other != id && self.overlap_at(place, self.get(id), own))
     }
@@ -375,11 +375,13 @@ impl Bus {
         (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
     }
 
-    fn overlap_at(&self, place: StationId, one: &Transmission, other: &Transmission) -> bool {
-        let (d1, d2) = (self.topology.distance(one.source(), place), self.topology.distance(other.source(), place));
-        let before =
-            |a: &Transmission, da, b: &Transmission, db| a.known_end().is_some_and(|end| end + da <= b.begin + db);
-        !before(one, d1, other, d2) && !before(other, d2, one, d1)
+    /// What meets only the extension bits before a preamble does the frame no harm: a receiver skips them (802.3,
+    /// 4.2.9, PhysicalSignalDecap).
+    fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
+        let distance = |of: &Transmission| self.topology.distance(of.source(), place);
+        let ends_by = |of: &Transmission, at| of.known_end().is_some_and(|end| end + distance(of) <= at);
+        let preamble = packet.preamble.unwrap_or(packet.begin) + distance(packet);
+        !ends_by(packet, other.begin + distance(other)) && !ends_by(other, preamble)
     }
 
     /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.
