@@ -13,6 +13,7 @@ use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// How a transmission goes on, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +34,26 @@ pub(crate) enum Worth {
     TooLong,
 }
 
-/// What a station hears of the signals at its place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Hearing {
-    /// Nothing that had ended there before this.
-    since: BitInstant,
-    /// Its carrier sense failed before this transmission began.
-    deaf_from: Option<TransmissionId>,
-}
+/// Which transmissions a station does not hear, by number: those that began while it had no carrier sense.
+#[derive(Clone, Debug, Default)]
+struct Deafness(Vec<Range<u64>>);
 
-impl Hearing {
+impl Deafness {
     fn hears(&self, number: u64) -> bool {
-        self.deaf_from.is_none_or(|first| number < first.get())
+        !self.0.iter().any(|unheard| unheard.contains(&number))
+    }
+
+    /// `number` will be the next transmission.
+    fn begin(&mut self, number: u64) {
+        if self.0.last().is_none_or(|unheard| unheard.end < u64::MAX) {
+            self.0.push(number..u64::MAX);
+        }
+    }
+
+    fn end(&mut self, number: u64) {
+        if let Some(unheard) = self.0.last_mut().filter(|unheard| unheard.end == u64::MAX) {
+            unheard.end = number;
+        }
     }
 }
 
@@ -124,7 +133,8 @@ pub(crate) struct Bus {
     /// For each station that sent: up to when carrier at its place is known not to have paused since.
     spoke: Box<[Option<BitInstant>]>,
     speakers: Vec<StationId>,
-    hearing: Box<[Hearing]>,
+    deafness: Box<[Deafness]>,
+    /// There is a transmission, or will be, that some station does not hear.
     any_deaf: bool,
 }
 
@@ -151,7 +161,7 @@ impl Bus {
             last_of: vec![None; stations].into(),
             spoke: vec![None; stations].into(),
             speakers: Vec::new(),
-            hearing: vec![Hearing::default(); stations].into(),
+            deafness: vec![Deafness::default(); stations].into(),
             any_deaf: false,
         }
     }
@@ -221,7 +231,7 @@ impl Bus {
         let (source, destination) = (transmission.source(), transmission.destination);
         self.on_air -= 1;
         self.last_end = now;
-        if self.hearing[source.index()].hears(id.get()) && self.spoke[source.index()].replace(now).is_none() {
+        if self.deafness[source.index()].hears(id.get()) && self.spoke[source.index()].replace(now).is_none() {
             self.speakers.push(source);
         }
         if let Some(distance) = self.star {
@@ -297,15 +307,18 @@ impl Bus {
     /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
-        let hearing = self.hearing[place.index()];
-        let spoke = self.spoke[place.index()].filter(|&end| end >= hearing.since);
+        let deafness = &self.deafness[place.index()];
+        let spoke = self.spoke[place.index()];
         into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
         into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
             let begin = transmission.begin + distance;
             let end = transmission.known_end().map(|end| end + distance);
-            let heard = hearing.hears(number) && end.is_none_or(|end| end >= hearing.since);
-            (begin < now && heard).then_some(Carrier { begin, end, own: transmission.source() == place })
+            (begin < now && deafness.hears(number)).then_some(Carrier {
+                begin,
+                end,
+                own: transmission.source() == place,
+            })
         }));
         into.sort_unstable();
     }
@@ -328,37 +341,40 @@ impl Bus {
             let own_elsewhere = self.own(place).filter(|(_, own)| sounds(own)).count();
             return self.sounding == own_elsewhere && coming.iter().all(|&source| source == place);
         }
-        let hearing = self.hearing[place.index()];
+        let deafness = &self.deafness[place.index()];
         (self.first..).zip(&self.transmissions).all(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);
-            transmission.begin + distance > now || over || !hearing.hears(number)
+            transmission.begin + distance > now || over || !deafness.hears(number)
         })
     }
 
     /// The station at `place` hears this transmission when it gets there.
     pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
-        self.hearing[place.index()].hears(id.get())
+        self.deafness[place.index()].hears(id.get())
     }
 
     /// Nobody is deaf to it.
     pub fn heard_by_all(&self, id: TransmissionId) -> bool {
-        !self.any_deaf || self.hearing.iter().all(|hearing| hearing.hears(id.get()))
+        !self.any_deaf || self.deafness.iter().all(|deafness| deafness.hears(id.get()))
     }
 
     /// From now on `place` hears no transmission that begins.
     pub fn deafen(&mut self, place: StationId) {
-        let next = TransmissionId::new(self.first + self.transmissions.len() as u64);
-        self.hearing[place.index()].deaf_from.get_or_insert(next);
+        self.deafness[place.index()].begin(self.first + self.transmissions.len() as u64);
         self.any_deaf = true;
     }
 
-    /// From `now` on `place` hears everything that is there or comes.
-    pub fn heal(&mut self, place: StationId, now: BitInstant) {
-        if self.hearing[place.index()].deaf_from.is_some() {
-            self.hearing[place.index()] = Hearing { since: now, deaf_from: None };
-            self.any_deaf = self.hearing.iter().any(|hearing| hearing.deaf_from.is_some());
-        }
+    /// From now on `place` hears every transmission that begins.
+    pub fn heal(&mut self, place: StationId) {
+        self.deafness[place.index()].end(self.first + self.transmissions.len() as u64);
+    }
+
+    /// What was not heard is retired.
+    fn forget_deafness(&mut self) {
+        let first = self.first;
+        self.deafness.iter_mut().for_each(|deafness| deafness.0.retain(|unheard| unheard.end > first));
+        self.any_deaf = self.deafness.iter().any(|deafness| !deafness.0.is_empty());
     }
 
     /// Another signal was at `place` while this packet was.
@@ -434,6 +450,9 @@ impl Bus {
         }
         let first = self.first;
         self.untouched.retain(|id| id.get() >= first);
+        if self.any_deaf {
+            self.forget_deafness();
+        }
     }
 
     /// Nobody that begins from `limit` on can have to do with the oldest transmission.
@@ -464,8 +483,8 @@ impl Bus {
     fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
         loop {
             let (so_far, mut goes_on) = (*end, false);
-            let hearing = self.hearing[place.index()];
-            for (_, other) in (self.first..).zip(&self.transmissions).filter(|(number, _)| hearing.hears(*number)) {
+            let deafness = &self.deafness[place.index()];
+            for (_, other) in (self.first..).zip(&self.transmissions).filter(|(number, _)| deafness.hears(*number)) {
                 let distance = self.topology.distance(other.source(), place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {

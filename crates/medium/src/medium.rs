@@ -53,13 +53,11 @@ pub enum Input {
 /// What can be wrong with a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// It has no carrier sense: to transmissions that begin from now on, its own too, it does not defer, and no gap
-    /// follows them; those that had begun before it still hears to their ends, and to the end of the gap after them.
+    /// It has no carrier sense: to transmissions that begin while it is so, its own too, it never defers, and no gap
+    /// follows them. It hears a transmission whole or not at all: what had begun before the fault it hears to its
+    /// end, and waits for the gap after it; what begins after the station is right again is what it hears next.
     /// Each frame whose transmission it begins so and finishes without collision counts a carrier sense error.
     /// Collisions it still detects.
-    ///
-    /// Once it is right again, it hears what is at its place at that instant or comes later, and nothing of what
-    /// ended there before.
     Deaf,
     /// Each frame whose transmission it begins now arrives everywhere with a bad FCS.
     BadFcs,
@@ -309,15 +307,11 @@ impl Medium {
     }
 
     fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
-        let now = self.instant;
         self.station_mut(station).fault = fault;
         if fault == Some(Fault::Deaf) {
-            return self.bus.deafen(station);
-        }
-        self.bus.heal(station, now);
-        let waits = self.station(station).transmit == Transmit::WaitingToSend;
-        if waits && self.bus.signals_of_others(station, now).next().is_some() {
-            self.carrier_on(station);
+            self.bus.deafen(station);
+        } else {
+            self.bus.heal(station);
         }
     }
 
