@@ -13,7 +13,9 @@ use medium::{
     BitInstant, BitRate, Config, Event, FrameId, Input, Kind, Medium, Octets, Output, StationId, Tally, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, any_config, any_scenario, any_topology, cases, fitting_topology, runner, standard_config};
+use scenario::{
+    Scenario, any_config, any_medium, any_scenario, cases, faulty_scenario, fitting_topology, runner, standard_config,
+};
 use std::collections::BTreeMap;
 
 const USUAL_CASES: u32 = 500;
@@ -84,9 +86,9 @@ fn tell(scenario: &Scenario, until: u64, rhythm: Rhythm) -> Told {
     told
 }
 
-/// Holds `property` for scenarios with all kinds of parameters and topologies.
+/// Holds `property` for scenarios with all kinds of parameters and topologies, and stations with faults.
 fn always(property: impl Fn(&Scenario) -> Result<(), TestCaseError>) {
-    always_in(any_scenario(any_config(any_topology())), |scenario| property(&scenario));
+    always_in(faulty_scenario(any_medium()), |scenario| property(&scenario));
 }
 
 fn always_in<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
@@ -106,7 +108,7 @@ fn all_stations(config: &Config) -> impl Iterator<Item = StationId> + use<> {
 /// STANDARD.md: offered = transmitted + discarded by cause + queued at the end, always.
 #[test]
 fn no_frame_is_lost_or_made() {
-    let scenarios = any_scenario(any_config(any_topology()));
+    let scenarios = faulty_scenario(any_medium());
     always_in((scenarios, prop_oneof![1..20_000_u64, Just(END)]), |(scenario, until)| {
         let told = tell(&scenario, until, Rhythm::AsDue);
         for place in all_stations(&scenario.config) {
@@ -155,7 +157,7 @@ fn events_never_go_back_in_time() {
 /// often the medium is called, and whether or not events and outputs are kept.
 #[test]
 fn the_rhythm_of_calls_changes_no_event() {
-    always_in((any_scenario(any_config(any_topology())), any::<u64>()), |(scenario, seed)| {
+    always_in((faulty_scenario(any_medium()), any::<u64>()), |(scenario, seed)| {
         let as_due = tell(&scenario, END, Rhythm::AsDue);
         for rhythm in [Rhythm::AsDue, Rhythm::Rarely, Rhythm::Odd(seed)] {
             let other = tell(&scenario, END, rhythm);
@@ -192,7 +194,7 @@ fn one_more_silent_station_changes_nothing_for_the_others() {
 /// DESIGN.md, contract 5: an input that comes late is applied at the engine's now, and breaks nothing.
 #[test]
 fn late_arrivals_are_taken_at_the_engines_now() {
-    always_in((any_scenario(any_config(any_topology())), any::<u64>(), 0..3_000_u64), |(scenario, seed, late)| {
+    always_in((faulty_scenario(any_medium()), any::<u64>(), 0..3_000_u64), |(scenario, seed, late)| {
         let mut told = Told::new(&scenario.config);
         for &(at, input) in &scenario.inputs {
             told.pass(at + late, Rhythm::Odd(seed));
@@ -213,32 +215,31 @@ fn late_arrivals_are_taken_at_the_engines_now() {
 struct Sent {
     frame: FrameId,
     begin: u64,
+    /// Behind the extension bits that lead a later frame of a burst.
+    preamble: u64,
     end: u64,
     detected: Option<u64>,
 }
 
 impl Sent {
-    /// The interval in which it is heard at `place`.
-    fn at(&self, place: StationId, topology: &Topology) -> (u64, u64) {
-        let distance = topology.distance(self.frame.station, place).get();
-        (self.begin + distance, self.end + distance)
-    }
-
-    fn overlaps(&self, other: &Sent, place: StationId, topology: &Topology) -> bool {
-        let (one, other) = (self.at(place, topology), other.at(place, topology));
-        one.0 < other.1 && other.0 < one.1
+    /// At `place`, something of `other` is heard while this packet is.
+    fn is_met_by(&self, other: &Sent, place: StationId, topology: &Topology) -> bool {
+        let distance = |of: &Sent| topology.distance(of.frame.station, place).get();
+        let (here, there) = (distance(self), distance(other));
+        self.preamble + here < other.end + there && other.begin + there < self.end + here
     }
 }
 
 /// All attempts, in order of their ends.
-fn all_sent(events: &[Event]) -> Vec<Sent> {
+fn all_sent(config: &Config, events: &[Event]) -> Vec<Sent> {
     let mut under_way = BTreeMap::new();
     let mut all = Vec::new();
     for &Event { at, station, frame, kind } in events {
         let at = at.get();
         match kind {
-            Kind::Attempt { .. } => {
-                let sent = Sent { frame, begin: at, end: at, detected: None };
+            Kind::Attempt { burst, .. } => {
+                let preamble = at + if burst { config.parameters.inter_packet_gap.get() } else { 0 };
+                let sent = Sent { frame, begin: at, preamble, end: at, detected: None };
                 assert!(under_way.insert(station, sent).is_none(), "{station} sends twice at {at}");
             }
             Kind::Collision { .. } => under_way.get_mut(&station).expect("it sends").detected = Some(at),
@@ -280,9 +281,9 @@ fn every_frame_is_released_once_and_not_before_it_was_carried() {
 fn what_is_given_out_as_carried_is_what_comes_about() {
     let early = std::cell::Cell::new(0);
     let spoilt = std::cell::Cell::new(0);
-    always(|scenario| {
-        let told = tell(scenario, END, Rhythm::AsDue);
-        let (topology, all) = (&scenario.config.topology, all_sent(&told.events));
+    always_in(any_scenario(any_medium()), |scenario| {
+        let told = tell(&scenario, END, Rhythm::AsDue);
+        let (topology, all) = (&scenario.config.topology, all_sent(&scenario.config, &told.events));
         let mut carried = BTreeMap::new();
         for (now, output) in &told.outputs {
             if let Output::Carried { frame, end, damaged } = output {
@@ -295,7 +296,7 @@ fn what_is_given_out_as_carried_is_what_comes_about() {
             let others = || all.iter().filter(|other| (other.frame, other.begin) != (sent.frame, sent.begin));
             let damaged: Vec<StationId> = all_stations(&scenario.config)
                 .filter(|&place| place != sent.frame.station)
-                .filter(|&place| others().any(|other| sent.overlaps(other, place, topology)))
+                .filter(|&place| others().any(|other| sent.is_met_by(other, place, topology)))
                 .collect();
             let expected = Some((BitInstant::new(sent.end), &damaged));
             prop_assert_eq!(carried.remove(&sent.frame), expected, "{}", sent.frame);
@@ -321,15 +322,16 @@ fn a_frame_that_nothing_meets_is_given_out_before_its_end() {
     });
 }
 
-/// 802.3, 4.2.3.2.4: preamble and SFD are finished, then comes the jam, and nothing after it.
+/// 802.3, 4.2.3.2.4: preamble and SFD, if begun, are finished, then comes the jam, and nothing after it.
 #[test]
 fn no_signal_goes_on_after_its_jam() {
     always(|scenario| {
         let told = tell(scenario, END, Rhythm::AsDue);
-        for sent in all_sent(&told.events) {
+        for sent in all_sent(&scenario.config, &told.events) {
             if let Some(detected) = sent.detected {
                 let jam_size = scenario.config.parameters.jam_size.get();
-                prop_assert_eq!(sent.end, detected.max(sent.begin + 64) + jam_size, "{:?}", sent);
+                let jam = if detected < sent.preamble { detected } else { detected.max(sent.preamble + 64) };
+                prop_assert_eq!(sent.end, jam + jam_size, "{:?}", sent);
             }
         }
         Ok(())
@@ -342,11 +344,11 @@ fn no_signal_goes_on_after_its_jam() {
 fn whole_transmissions_never_overlap_where_the_slot_time_covers_the_way() {
     always_in(any_scenario(standard_config(fitting_topology())), |scenario| {
         let told = tell(&scenario, END, Rhythm::AsDue);
-        let (topology, all) = (&scenario.config.topology, all_sent(&told.events));
+        let (topology, all) = (&scenario.config.topology, all_sent(&scenario.config, &told.events));
         let whole: Vec<&Sent> = all.iter().filter(|sent| sent.detected.is_none()).collect();
         for (index, sent) in whole.iter().enumerate() {
             for place in all_stations(&scenario.config) {
-                let other = whole[..index].iter().find(|other| sent.overlaps(other, place, topology));
+                let other = whole[..index].iter().find(|other| sent.is_met_by(other, place, topology));
                 prop_assert!(other.is_none(), "{:?} and {:?} at {}", sent, other, place);
             }
         }
@@ -374,7 +376,7 @@ fn a_lone_saturated_station_never_collides_and_sends_every_672_bit_times() {
     let mut config = Config::new(BitRate::MBIT_10, Topology::star(4, 100), 1);
     config.queue_limit = 1_000;
     let (medium, events) = run(config, &[offer(0, 2, 1, 64); 1_000], END);
-    let begins: Vec<u64> = all_sent(&events).iter().map(|sent| sent.begin).collect();
+    let begins: Vec<u64> = all_sent(medium.config(), &events).iter().map(|sent| sent.begin).collect();
     assert_eq!(begins.len(), 1_000);
     assert!(begins.iter().zip(0..).all(|(&begin, number)| begin == number * 672), "{begins:?}");
     assert_eq!(medium.tally().station(station(2)).collisions, 0);

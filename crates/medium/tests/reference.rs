@@ -10,20 +10,26 @@ mod model;
 mod scenario;
 
 use common::{offer, run, station, trace};
-use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Frame, Input, Kind, Octets, Topology};
+use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
 use proptest::prelude::*;
-use scenario::{Scenario, any_config, any_scenario, any_topology, fitting_topology, runner, standard_config};
+use scenario::{
+    Scenario, any_config, any_scenario, any_topology, extending_config, faulty_scenario, fitting_topology,
+    gigabit_config, joined_segments, runner, standard_config,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// Long enough for most scenarios to end, short enough for a model that looks at every bit time.
-const UNTIL: u64 = 60_000;
+fn end_of(config: &Config) -> u64 {
+    if config.parameters.slot_time.get() < 4096 { 60_000 } else { 200_000 }
+}
 
 /// The events of the engine, or where those of the model part from them.
 fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
-    let (_, engine) = run(scenario.config.clone(), &scenario.inputs, UNTIL);
-    let model = model::run(&scenario.config, &scenario.inputs, UNTIL);
+    let until = end_of(&scenario.config);
+    let (_, engine) = run(scenario.config.clone(), &scenario.inputs, until);
+    let model = model::run(&scenario.config, &scenario.inputs, until);
     let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
     if same == engine.len() && same == model.len() {
         return Ok(engine);
@@ -40,6 +46,10 @@ fn count(seen: &mut BTreeMap<&'static str, u64>, events: &[Event]) {
         let rare = match event.kind {
             Kind::Collision { late: true, .. } => "late",
             Kind::Attempt { excessive_deferral: true, .. } => "excessive_deferral",
+            Kind::Attempt { burst: true, .. } => "burst",
+            Kind::Transmitted { no_carrier: true, .. } => "no_carrier",
+            Kind::Transmitted { extension, .. } if extension > BitTimes::ZERO => "extension",
+            Kind::TooLong { .. } => "received_too_long",
             Kind::Discarded { cause, .. } => cause.name(),
             _ => continue,
         };
@@ -71,13 +81,47 @@ fn engine_and_model_agree_whatever_the_parameters() {
     let causes = ["excessive_collisions", "detached", "too_long", "too_short"];
     let ends = ["transmitted", "discarded", "queue_drop", "delivered", "fragment", "damaged"];
     let delays = ["defer", "excessive_deferral", "collision", "late", "backoff"];
-    check(2_000, any_scenario(any_config(any_topology())), &[&causes[..], &ends, &delays].concat());
+    check(2_500, any_scenario(any_config(any_topology())), &[&causes[..], &ends, &delays].concat());
+}
+
+/// Fault: what a deaf station, one with a bad FCS and one that babbles do to the others.
+#[test]
+fn engine_and_model_agree_on_stations_with_faults() {
+    let kinds = ["no_carrier", "received_too_long", "damaged", "delivered", "late"];
+    check(1_200, faulty_scenario(any_config(any_topology())), &kinds);
 }
 
 /// Table 4-2 of 802.3, on cables that slotTime covers.
 #[test]
 fn engine_and_model_agree_on_a_medium_as_the_standard_wants_it() {
-    check(800, any_scenario(standard_config(fitting_topology())), &["collision", "backoff", "transmitted", "fragment"]);
+    check(
+        1_200,
+        any_scenario(standard_config(fitting_topology())),
+        &["collision", "backoff", "transmitted", "fragment"],
+    );
+}
+
+/// 4.2.3.2.7 and 4.2.3.4: extension and bursts, of all lengths.
+#[test]
+fn engine_and_model_agree_on_extension_and_bursts() {
+    let kinds = ["transmitted", "delivered", "fragment", "damaged", "extension", "burst", "late", "late_collision"];
+    check(1_000, any_scenario(extending_config(any_topology())), &kinds);
+    check(1_000, faulty_scenario(extending_config(any_topology())), &kinds);
+}
+
+/// Table 4-2 at 1000 Mb/s.
+#[test]
+fn engine_and_model_agree_at_1000_mbit() {
+    let kinds = ["transmitted", "delivered", "fragment", "extension", "burst", "collision", "backoff"];
+    check(80, faulty_scenario(gigabit_config(prop_oneof![any_topology(), joined_segments()])), &kinds);
+}
+
+/// Clauses 9, 27 and 41: through repeaters.
+#[test]
+fn engine_and_model_agree_through_repeaters() {
+    let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
+    check(600, any_scenario(any_config(joined_segments())), &kinds);
+    check(600, faulty_scenario(extending_config(joined_segments())), &kinds);
 }
 
 fn bus(positions: &[u64]) -> Config {
@@ -193,4 +237,44 @@ fn a_frame_that_comes_as_an_unrestartable_gap_ends_under_carrier_defers() {
     let events = agreed(config, &inputs);
     let defers = events.iter().any(|e| e.at.get() == 672 && e.station == station(1) && e.kind.name() == "defer");
     assert!(defers, "{}", trace(&events));
+}
+
+/// 802.3, 4.2.9, PhysicalSignalDecap: a receiver skips extension bits. What it sent while it heard only those has
+/// not spoken over the frame behind them.
+///
+/// ```text
+///   at station 1:  |s0#1 100..4260|filling ..4356|s0#2, cut ..4492|
+///                                 |own  ..4356   |
+/// ```
+#[test]
+fn what_meets_only_the_filling_does_the_frame_no_harm() {
+    let config = Config::new(BitRate::MBIT_1000, Topology::star(2, 100), 1);
+    let deaf = Input::SetFault { station: station(1), fault: Some(Fault::Deaf) };
+    let events = agreed(config, &[(0, deaf), offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(4260, 1, 0, 64)]);
+    let fragment = events.iter().find(|e| e.station == station(1) && e.kind.name() == "fragment");
+    let fragment = fragment.map(|e| (e.at.get(), e.frame.serial, e.kind));
+    assert_eq!(fragment, Some((4492, 2, Kind::Fragment { bits: BitTimes::new(72) })), "{}", trace(&events));
+}
+
+/// Fault::Deaf: a gap that has begun goes on, whatever happens to carrier sense in it (802.3, 4.2.8, Deference).
+///
+/// Station 0 falls silent at station 1's place at 586.
+#[test]
+fn a_gap_outlasts_a_spell_of_deafness() {
+    let fault = |at, fault| (at, Input::SetFault { station: station(1), fault });
+    let config = Config::new(BitRate::MBIT_10, Topology::star(2, 10), 1);
+    let inputs = [offer(0, 0, 1, 64), fault(590, Some(Fault::Deaf)), fault(600, None), offer(610, 1, 0, 64)];
+    let events = agreed(config, &inputs);
+    assert_eq!(attempts_of(1, &events), [586 + 96], "{}", trace(&events));
+}
+
+/// 802.3, 4.2.8: whoever has a frame ready as the one before it ends goes on with the burst; a bit time later is too
+/// late for one that knows its queue.
+#[test]
+fn a_frame_that_comes_as_another_ends_goes_on_with_the_burst() {
+    let config = Config::new(BitRate::MBIT_1000, Topology::star(2, 10), 1);
+    for (at, second) in [(4159, 4160), (4160, 4160), (4161, 4256)] {
+        let events = agreed(config.clone(), &[offer(0, 0, 1, 64), offer(at, 0, 1, 64)]);
+        assert_eq!(attempts_of(0, &events), [0, second], "{}", trace(&events));
+    }
 }

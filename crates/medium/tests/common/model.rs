@@ -4,37 +4,21 @@
 //! what is heard at their place, worked out anew from the list of all signals. It knows no agenda, no history of
 //! carrier, and no shortcut; so where it and the engine agree, the shortcuts are right.
 //!
-//! Four things that neither the standard nor the contract settles are as the engine has them: a detached station
-//! that sends discards its other frames when it has sent, if it is still detached then; whether a station is
-//! attached matters at the end of a signal only; a fragment is not told to a station that sent at the same time,
-//! but a whole frame that was spoilt is; an overlap has the number that its first detection gave it.
+//! What neither the standard nor the contract settles is as docs/fidelity.md and the public types have it, and: a
+//! detached station that sends discards its other frames when it has sent, if it is still detached then; whether a
+//! station is attached matters at the end of a signal only; a fragment is not told to a station that sent at the same
+//! time, but a whole frame that was spoilt is; an overlap has the number that its first detection gave it; a frame
+//! given up after a late collision draws no backoff.
+
+#[path = "signal.rs"]
+mod signal;
 
 use backoff::Generator;
 use medium::{
-    BitInstant, BitTimes, Cause, Config, Destination, Event, Frame, FrameId, Input, Kind, Octets, Parameters, StationId,
+    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets, Parameters,
 };
+use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id};
 use std::collections::VecDeque;
-
-/// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
-const PREAMBLE_AND_SFD: u64 = 64;
-
-/// One transmission, from first to last bit at its sender's place; heard elsewhere a distance later.
-struct Signal {
-    station: usize,
-    frame: FrameId,
-    size: Octets,
-    destination: Destination,
-    begin: u64,
-    end: u64,
-    cut: bool,
-    episode: Option<u64>,
-    /// By place: how long it takes to get there.
-    distance: Vec<u64>,
-    /// By place: another signal was heard there at the same time.
-    spoilt: Vec<bool>,
-    /// By place: the station there sent at the same time.
-    spoken_over: Vec<bool>,
-}
 
 /// The process Deference: the variable `deferring`, and where in its loop the process stands.
 #[derive(Clone, Copy, PartialEq)]
@@ -55,6 +39,7 @@ enum Transmit {
     Waiting {
         since: u64,
     },
+    /// In a burst extension bits, which fill the gap; preamble, frame, and extension.
     Transmitting,
     Jamming,
     BackingOff {
@@ -66,6 +51,7 @@ struct Queued {
     id: FrameId,
     size: Octets,
     destination: Destination,
+    too_long: bool,
     arrived: u64,
 }
 
@@ -79,6 +65,12 @@ struct Station {
     attempts: u32,
     deferred: bool,
     excess_defer: bool,
+    /// `bursting`: the first bit of the burst under way.
+    bursting: Option<u64>,
+    /// When its last frame was transmitted.
+    sent_at: Option<u64>,
+    late_collision: bool,
+    fault: Option<Fault>,
     generator: Generator,
     deference: Deference,
     transmit: Transmit,
@@ -103,6 +95,10 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         attempts: 0,
         deferred: false,
         excess_defer: false,
+        bursting: None,
+        sent_at: None,
+        late_collision: false,
+        fault: None,
         generator: Generator::stream(config.seed, number as u64),
         deference: Deference::Free,
         transmit: Transmit::Idle,
@@ -125,32 +121,6 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
     model.events
 }
 
-impl Signal {
-    /// It is heard at the place of `station` during the bit time that begins at `t`.
-    fn is_heard(&self, station: usize, t: u64) -> bool {
-        self.begin + self.distance[station] <= t && t < self.end + self.distance[station]
-    }
-
-    /// Its last bit was heard at the place of `station` in the bit time before `t`.
-    fn ends(&self, station: usize, t: u64) -> bool {
-        t == self.end + self.distance[station]
-    }
-
-    /// It is neither heard anywhere at `t` nor ends there.
-    fn is_gone(&self, t: u64) -> bool {
-        self.distance.iter().all(|distance| self.end + distance < t)
-    }
-
-    fn is_addressed_to(&self, station: usize) -> bool {
-        station != self.station
-            && match self.destination {
-                Destination::Station(to) => to == id(station),
-                Destination::All => true,
-                Destination::Nobody => false,
-            }
-    }
-}
-
 impl Model<'_> {
     fn parameters(&self) -> &Parameters {
         &self.config.parameters
@@ -158,12 +128,16 @@ impl Model<'_> {
 
     /// carrierSense at the place of `station` during the bit time that begins at `t`: its own signal counts.
     fn carrier(&self, station: usize, t: u64) -> bool {
-        self.signals.iter().any(|signal| signal.is_heard(station, t))
+        self.signals.iter().any(|signal| signal.is_on(station, t) && !signal.unheard[station])
     }
 
     /// The signal that `station` sends.
     fn own_signal(&self, station: usize) -> &Signal {
         self.signals.iter().rev().find(|signal| signal.station == station).expect("it sends")
+    }
+
+    fn own_signal_mut(&mut self, station: usize) -> &mut Signal {
+        self.signals.iter_mut().rev().find(|signal| signal.station == station).expect("it sends")
     }
 
     fn emit(&mut self, station: usize, frame: FrameId, kind: Kind) {
@@ -230,62 +204,108 @@ impl Model<'_> {
     }
 
     fn start_transmit(&mut self, station: usize) {
-        let (now, max_defer_time) = (self.now, self.parameters().max_defer_time.get());
-        let (topology, places) = (&self.config.topology, self.stations.len());
+        let (now, p) = (self.now, *self.parameters());
         let this = &mut self.stations[station];
-        let Transmit::Waiting { since } = this.transmit else { panic!("only a waiting frame is sent") };
-        let excessive_deferral = !this.excess_defer && now - since > max_defer_time;
+        // Who goes on with a burst has not waited.
+        let since = if let Transmit::Waiting { since } = this.transmit { since } else { now };
+        let excessive_deferral = !this.excess_defer && now - since > p.max_defer_time.get();
         this.excess_defer |= excessive_deferral;
         this.attempts += 1;
+        this.late_collision = false;
         this.transmit = Transmit::Transmitting;
+        let burst = this.bursting.is_some();
+        if p.burst_limit.get() > 0 {
+            this.bursting.get_or_insert(now);
+        }
+        let attempt = this.attempts;
+        self.send_head(station);
+        self.emit_of_head(station, Kind::Attempt { attempt, excessive_deferral, burst });
+    }
+
+    /// Puts the signal of the first frame in the queue on the medium, as if no collision came.
+    fn send_head(&mut self, station: usize) {
+        let (now, p, places) = (self.now, *self.parameters(), self.stations.len());
+        let this = &self.stations[station];
         let head = &this.queue[0];
+        let burst_begin = this.bursting.unwrap_or(now);
+        let (packet, shortest) = if burst_begin == now {
+            (now, u64::from(p.min_frame_size.get() + p.extend_size.get()) * 8)
+        } else {
+            (now + p.inter_packet_gap.get(), 0)
+        };
+        // The MAU cuts off what babbles; nobody else comes to it.
+        let longest = (p.jabber_limit.get() - PREAMBLE_AND_SFD) / 8;
+        let size = head.size.min(Octets::new(longest as u32));
+        let deaf = |station: &Station| station.fault == Some(Fault::Deaf);
         self.signals.push(Signal {
             station,
             frame: head.id,
-            size: head.size,
+            size,
             destination: head.destination,
+            too_long: head.too_long,
+            bad_fcs: this.fault == Some(Fault::BadFcs),
+            no_carrier: deaf(this),
             begin: now,
-            end: now + PREAMBLE_AND_SFD + head.size.bit_times().get(),
-            cut: false,
+            packet,
+            end: packet + PREAMBLE_AND_SFD + size.bit_times().get().max(shortest),
+            burst_begin,
+            cut: None,
             episode: None,
-            distance: (0..places).map(|place| topology.distance(id(station), id(place)).get()).collect(),
+            distance: distances(&self.config.topology, station),
             spoilt: vec![false; places],
             spoken_over: vec![false; places],
+            unheard: self.stations.iter().map(deaf).collect(),
         });
-        let attempt = this.attempts;
-        self.emit_of_head(station, Kind::Attempt { attempt, excessive_deferral, burst: false });
     }
 
     /// The last bit has gone out, and no collision was detected before it had.
     fn transmitted(&mut self, station: usize) {
-        let begin = self.own_signal(station).begin;
+        let own = self.own_signal(station);
         let this = &self.stations[station];
         let head = &this.queue[0];
         let kind = Kind::Transmitted {
-            size: head.size,
+            size: own.size,
             attempts: this.attempts,
             deferred: this.deferred,
-            access_delay: BitTimes::new(begin - this.head_since),
+            access_delay: BitTimes::new(own.packet - this.head_since),
             mac_delay: BitTimes::new(self.now - head.arrived),
-            extension: BitTimes::ZERO,
-            no_carrier: false,
+            extension: BitTimes::new(own.extension()),
+            no_carrier: own.no_carrier,
         };
         self.emit_of_head(station, kind);
         self.done_with_head(station);
+        let (now, limit) = (self.now, self.parameters().burst_limit.get());
+        let this = &mut self.stations[station];
+        // BurstTimer.
+        this.bursting = this.bursting.filter(|begin| now - begin < limit);
+        this.sent_at = Some(now);
+        self.frame_or_idle(station);
+    }
+
+    /// A frame is there in the instant in which the one before it has ended, and BurstTimer has not ended the burst.
+    /// An implementation that knows its queue sends no extension bits that no packet follows (802.3, 4.2.8,
+    /// interPacketSignal).
+    fn burst_goes_on(&self, station: usize) -> bool {
+        let this = &self.stations[station];
+        this.bursting.is_some() && this.sent_at == Some(self.now)
     }
 
     fn end_of_jam(&mut self, station: usize) {
         let (limit, backoff_limit) = (self.parameters().attempt_limit.get(), self.parameters().backoff_limit);
         let (now, slot_time) = (self.now, self.parameters().slot_time.get());
+        let extend = self.parameters().extend_size.get() > 0;
         let this = &mut self.stations[station];
         let (attempts, attached) = (this.attempts, this.attached);
         let exponent = attempts.min(backoff_limit);
-        let word = this.generator.next_u64();
-        let slots = if exponent == 0 { 0 } else { word >> (64 - exponent) };
         self.emit_of_head(station, Kind::JamEnd { attempt: attempts });
+        // `while ... and (not extend or lateCollisionCount = 0)`: no attempt follows a late collision at 1000 Mb/s.
+        if extend && self.stations[station].late_collision {
+            return self.give_up(station, Cause::LateCollision);
+        }
+        let word = self.stations[station].generator.next_u64();
+        let slots = if exponent == 0 { 0 } else { word >> (64 - exponent) };
         if attempts == limit {
-            self.emit_of_head(station, Kind::Discarded { cause: Cause::ExcessiveCollisions, attempts });
-            return self.done_with_head(station);
+            return self.give_up(station, Cause::ExcessiveCollisions);
         }
         if !attached {
             return self.discard_all(station);
@@ -297,23 +317,37 @@ impl Model<'_> {
         self.stations[station].transmit = Transmit::BackingOff { until: now + slots * slot_time };
     }
 
-    fn done_with_head(&mut self, station: usize) {
-        let now = self.now;
-        let this = &mut self.stations[station];
-        this.queue.pop_front();
-        this.transmit = Transmit::Idle;
-        self.new_head(station, now);
+    fn give_up(&mut self, station: usize, cause: Cause) {
+        let attempts = self.stations[station].attempts;
+        self.emit_of_head(station, Kind::Discarded { cause, attempts });
+        self.done_with_head(station);
+        self.frame_or_idle(station);
     }
 
-    fn new_head(&mut self, station: usize, now: u64) {
+    fn done_with_head(&mut self, station: usize) {
+        self.stations[station].queue.pop_front();
+        self.new_head(station);
+    }
+
+    fn new_head(&mut self, station: usize) {
         let this = &mut self.stations[station];
-        this.head_since = now;
+        this.transmit = Transmit::Idle;
+        this.head_since = self.now;
         this.attempts = 0;
         this.deferred = false;
         this.excess_defer = false;
+    }
+
+    fn frame_or_idle(&mut self, station: usize) {
+        let this = &self.stations[station];
         if !this.attached {
             self.discard_all(station);
-        } else if !this.queue.is_empty() {
+        } else if this.queue.is_empty() {
+            // A burst may still go on in this instant.
+        } else if self.burst_goes_on(station) {
+            self.start_transmit(station);
+        } else {
+            self.stations[station].bursting = None;
             self.frame_ready(station);
         }
     }
@@ -326,7 +360,8 @@ impl Model<'_> {
             Input::Offer { station, frame } => self.offer(station.index(), frame),
             Input::Detach { station } => self.detach(station.index()),
             Input::Attach { station } => self.stations[station.index()].attached = true,
-            Input::SetFault { .. } | Input::Timeout => {}
+            Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
+            Input::Timeout => {}
         }
     }
 
@@ -336,12 +371,16 @@ impl Model<'_> {
         this.serial += 1;
         let name = FrameId { station: id(station), serial: this.serial };
         let (attached, full) = (this.attached, this.queue.len() >= self.config.queue_limit);
+        let babbles = this.fault == Some(Fault::Babble);
         self.emit(station, name, Kind::Offered { size: frame.size });
-        let longest = p.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
+        // maxFrameSizeLimit: with a tag, or whatever the envelope of 2000 octets has room for (3.2.7).
+        let tag = if frame.tagged { 4.min(2000_u32.saturating_sub(p.max_frame_size.get())) } else { 0 };
+        let longest = p.max_frame_size.get() + tag;
+        let too_long = frame.size.get() > longest;
         let refused = |cause| Some(Kind::Discarded { cause, attempts: 0 });
         let refusal = match frame.size.get() {
             ..18 => refused(Cause::TooShort),
-            size if size > longest => refused(Cause::TooLong),
+            _ if too_long && !babbles => refused(Cause::TooLong),
             _ if !attached => refused(Cause::Detached),
             _ if full => Some(Kind::QueueDrop),
             _ => None,
@@ -351,17 +390,22 @@ impl Model<'_> {
         }
         let size = frame.size.max(p.min_frame_size);
         let this = &mut self.stations[station];
-        this.queue.push_back(Queued { id: name, size, destination: frame.destination, arrived: now });
+        this.queue.push_back(Queued { id: name, size, destination: frame.destination, too_long, arrived: now });
         if this.queue.len() == 1 {
-            self.new_head(station, now);
+            self.new_head(station);
+            self.frame_or_idle(station);
         }
     }
 
     fn detach(&mut self, station: usize) {
         self.stations[station].attached = false;
-        if !matches!(self.stations[station].transmit, Transmit::Transmitting | Transmit::Jamming) {
+        if !self.sends(station) {
             self.discard_all(station);
         }
+    }
+
+    fn sends(&self, station: usize) -> bool {
+        matches!(self.stations[station].transmit, Transmit::Transmitting | Transmit::Jamming)
     }
 
     /// A detached station that sends nothing (any more) gives up every frame it has.
@@ -369,6 +413,7 @@ impl Model<'_> {
         let this = &mut self.stations[station];
         let (attempts, discarded) = (std::mem::take(&mut this.attempts), std::mem::take(&mut this.queue));
         this.transmit = Transmit::Idle;
+        this.bursting = None;
         for (index, frame) in discarded.iter().enumerate() {
             let attempts = if index == 0 { attempts } else { 0 };
             self.emit(station, frame.id, Kind::Discarded { cause: Cause::Detached, attempts });
@@ -382,7 +427,7 @@ impl Model<'_> {
         for station in 0..self.stations.len() {
             for index in 0..self.signals.len() {
                 let signal = &self.signals[index];
-                let heard = signal.ends(station, self.now) && self.stations[station].attached;
+                let heard = signal.end_at(station) == self.now && self.stations[station].attached;
                 if heard && signal.is_addressed_to(station) {
                     self.receive(station, index);
                 }
@@ -393,42 +438,54 @@ impl Model<'_> {
     }
 
     fn receive(&mut self, station: usize, index: usize) {
-        let signal = &self.signals[index];
-        // What is left of its own collision is no fragment that a station receives.
-        if signal.cut && signal.spoken_over[station] {
+        let (p, signal) = (self.parameters(), &self.signals[index]);
+        // What is left of its own collision is no fragment that a station receives; filling alone is no frame.
+        let fragment_of_its_own = signal.cut.is_some() && signal.spoken_over[station];
+        if fragment_of_its_own || signal.cut == Some(Cut::Filling) {
             return;
         }
-        let bits = signal.end - signal.begin - PREAMBLE_AND_SFD;
-        let short = bits < self.parameters().min_frame_size.bit_times().get();
-        let bits = BitTimes::new(bits);
-        let kind = if !signal.cut && !signal.spoilt[station] {
-            Kind::Delivered { size: signal.size }
-        } else if short {
-            Kind::Fragment { bits }
+        // `extending`: what comes after silence is as long as an extended frame, or it is a fragment (4.2.9).
+        let shortest = p.min_frame_size.get() + if signal.is_first() { p.extend_size.get() } else { 0 };
+        let bits = signal.bits();
+        let kind = if signal.cut.is_some() && bits < u64::from(shortest) * 8 {
+            Kind::Fragment { bits: BitTimes::new(bits) }
+        } else if signal.cut == Some(Cut::Extension) {
+            // Not `extensionOK`: frameCheckError, whatever `excessBits` (4.2.9).
+            Kind::Damaged { bits: BitTimes::new(bits / 8 * 8) }
+        } else if signal.cut.is_some() {
+            Kind::Damaged { bits: BitTimes::new(bits) }
+        } else if signal.too_long {
+            // Looked at before the FCS is (4.2.9, ReceiveDataDecap).
+            Kind::TooLong { size: signal.size }
+        } else if signal.spoilt[station] || signal.bad_fcs {
+            // Extension bits are counted but not appended to the frame (4.2.9, BitReceiver).
+            Kind::Damaged { bits: signal.size.bit_times() }
         } else {
-            Kind::Damaged { bits }
+            Kind::Delivered { size: signal.size }
         };
         self.emit(station, signal.frame, kind);
     }
 
     fn signals_begin(&mut self) {
         for station in 0..self.stations.len() {
-            let heard = self.signals.iter().filter(|signal| signal.is_heard(station, self.now)).count();
+            let heard = self.signals.iter().filter(|signal| signal.is_on(station, self.now)).count();
             if heard > 1 {
                 self.overlap(station);
             }
-            self.watch_carrier(station, heard > 0);
+            self.watch_carrier(station);
         }
     }
 
     /// More than one signal is heard at the place of `station`.
     fn overlap(&mut self, station: usize) {
         let signals = 0..self.signals.len();
-        let heard: Vec<usize> = signals.filter(|&index| self.signals[index].is_heard(station, self.now)).collect();
+        let heard: Vec<usize> = signals.filter(|&index| self.signals[index].is_on(station, self.now)).collect();
         let sends = heard.iter().any(|&index| self.signals[index].station == station);
         for &index in &heard {
-            self.signals[index].spoilt[station] = true;
-            self.signals[index].spoken_over[station] |= sends;
+            let signal = &mut self.signals[index];
+            let packet = signal.is_packet(station, self.now);
+            signal.spoilt[station] |= packet;
+            signal.spoken_over[station] |= packet && sends;
         }
         if self.stations[station].transmit == Transmit::Transmitting {
             self.collision(station, &heard);
@@ -436,10 +493,12 @@ impl Model<'_> {
     }
 
     /// One turn of the process Deference.
-    fn watch_carrier(&mut self, station: usize, carrier: bool) {
+    fn watch_carrier(&mut self, station: usize) {
         let (now, part_1) = (self.now, self.parameters().inter_packet_gap_part_1.get());
+        // Fault::Deaf takes no notice of its own transmission either.
+        let transmitting = self.sends(station) && !self.own_signal(station).unheard[station];
+        let carrier = self.carrier(station, now);
         let this = &mut self.stations[station];
-        let transmitting = matches!(this.transmit, Transmit::Transmitting | Transmit::Jamming);
         this.deference = match this.deference {
             Deference::Free if carrier => Deference::Busy { was_transmitting: transmitting },
             Deference::Busy { was_transmitting } if carrier => {
@@ -465,17 +524,22 @@ impl Model<'_> {
         for &index in heard {
             self.signals[index].episode.get_or_insert(episode);
         }
-        let own = self.signals.iter_mut().rev().find(|signal| signal.station == station).expect("it sends");
-        own.cut = true;
-        own.end = now.max(own.begin + PREAMBLE_AND_SFD) + p.jam_size.get();
-        let late = now - own.begin > p.slot_time.get();
+        let own = self.own_signal_mut(station);
+        let frame_end = own.packet + PREAMBLE_AND_SFD + own.size.bit_times().get();
+        let (cut, jam_at) = match now {
+            _ if now < own.packet => (Cut::Filling, now),
+            _ if now < frame_end => (Cut::Packet, now.max(own.packet + PREAMBLE_AND_SFD)),
+            _ => (Cut::Extension, now),
+        };
+        own.cut = Some(cut);
+        own.end = jam_at + p.jam_size.get();
+        // Every collision is late, unless it hits the first packet of a burst.
+        let late = !own.is_first() || now - own.begin > p.slot_time.get();
         let this = &mut self.stations[station];
         this.transmit = Transmit::Jamming;
+        this.bursting = None;
+        this.late_collision = late;
         let attempt = this.attempts;
         self.emit_of_head(station, Kind::Collision { attempt, late, episode });
     }
-}
-
-fn id(station: usize) -> StationId {
-    StationId::new(station as u16)
 }

@@ -1,6 +1,9 @@
 //! Random scenarios: small media on which a few frames contend, and a runner that draws the same ones every time.
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
 
-use medium::{BitRate, BitTimes, Config, Destination, Frame, Input, Octets, StationId, Topology};
+use medium::{
+    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, StationId, Topology,
+};
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
 use std::fmt;
@@ -56,6 +59,32 @@ pub fn any_topology() -> impl Strategy<Value = Topology> {
     prop_oneof![star, bus.prop_map(|positions| Topology::Bus { positions })]
 }
 
+/// One to six stations on two to four segments that repeaters join to a tree.
+pub fn joined_segments() -> impl Strategy<Value = Topology> {
+    let place = (0..4_usize, prop_oneof![1 => 0..=60_u64, 2 => 0..=400_u64]);
+    let repeater = (place.clone(), place.clone(), 0..=120_u64);
+    let stations = proptest::collection::vec(place, 1..=6);
+    // Each repeater joins a new segment to one that is joined already; some have a third port on a fresh segment.
+    (2..=4_usize, stations, proptest::collection::vec(repeater, 3), any::<bool>()).prop_map(
+        |(segments, stations, repeaters, hub)| {
+            let place = |segment, position| Place { segment, position: BitTimes::new(position) };
+            let stations = stations.iter().map(|&(segment, position)| place(segment % segments, position)).collect();
+            let mut joined: Vec<Repeater> = Vec::new();
+            for (index, &((old, near), (_, far), delay)) in repeaters[..segments - 1].iter().enumerate() {
+                let new = place(index + 1, far);
+                match joined.last_mut() {
+                    Some(last) if hub => last.ports.push(new),
+                    _ => joined.push(Repeater {
+                        delay: BitTimes::new(delay),
+                        ports: vec![place(old % (index + 1), near), new],
+                    }),
+                }
+            }
+            Topology::Segments(Segments::new(stations, &joined).expect("a tree"))
+        },
+    )
+}
+
 /// The longest way at which a sender of the least frame still hears whoever could disturb it.
 ///
 /// Whoever has heard the signal may begin up to a gap later, in a gap that carrier does not start anew; that signal
@@ -80,33 +109,118 @@ pub fn standard_config(topology: impl Strategy<Value = Topology>) -> impl Strate
 
 /// Parameters of the standard with other limits, and now and then another gap, jam, slot or least frame.
 pub fn any_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
-    let limits = (0..=10_u32, 1..=16_u32, 1..=6_usize, any::<u64>());
-    let part_1 = prop_oneof![2 => Just(64), 3 => 0..=64_u64];
-    let defer = prop_oneof![2 => Just(24_288), 1 => 0..=3_000_u64];
     let odd = prop_oneof![
         3 => Just((96, 32, 512, 64)),
         1 => (1..=96_u64, 32..=64_u64, prop_oneof![Just(512), 1..=600_u64], 18..=80_u32),
     ];
-    (topology, limits, part_1, defer, odd).prop_map(|(topology, limits, part_1, defer, (gap, jam, slot, least))| {
-        let (backoff_limit, attempt_limit, queue_limit, seed) = limits;
-        let mut config = Config::new(BitRate::MBIT_10, topology, seed);
-        config.queue_limit = queue_limit;
+    (topology, any_limits(), odd).prop_map(|(topology, limits, (gap, jam, slot, least))| {
+        let mut config = Config::new(BitRate::MBIT_10, topology, 0);
         let p = &mut config.parameters;
-        p.backoff_limit = backoff_limit;
-        p.attempt_limit = NonZeroU32::new(attempt_limit).expect("at least 1");
         p.inter_packet_gap = BitTimes::new(gap);
-        p.inter_packet_gap_part_1 = BitTimes::new(part_1.min(gap * 2 / 3));
         p.jam_size = BitTimes::new(jam);
         p.slot_time = BitTimes::new(slot);
         p.min_frame_size = Octets::new(least);
-        p.max_defer_time = BitTimes::new(defer);
+        limits.set(&mut config);
         config
     })
 }
 
-/// A scenario on a medium that `config` draws.
+/// Carrier extension and bursts as at 1000 Mb/s, but so short that a model that looks at every bit time gets through
+/// many.
+pub fn extending_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
+    let burst = prop_oneof![1 => Just(0), 2 => 1..=2_000_u64, 3 => 1_000..=8_000_u64, 2 => Just(65_536)];
+    let jam = prop_oneof![3 => Just(32), 1 => 32..=200_u64];
+    let least = prop_oneof![2 => Just(64), 1 => 18..=80_u32];
+    (topology, any_limits(), 1..=120_u32, burst, jam, least).prop_map(
+        |(topology, limits, extend, burst, jam, least)| {
+            let mut config = Config::new(BitRate::MBIT_1000, topology, 0);
+            let p = &mut config.parameters;
+            p.min_frame_size = Octets::new(least);
+            p.extend_size = Octets::new(extend);
+            p.slot_time = BitTimes::new(u64::from(least + extend) * 8);
+            p.burst_limit = BitTimes::new(burst);
+            p.jam_size = BitTimes::new(jam);
+            limits.set(&mut config);
+            config
+        },
+    )
+}
+
+/// The values for 1000 Mb/s as they stand, bursts on or off.
+pub fn gigabit_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
+    (topology, any::<bool>(), any::<u64>()).prop_map(|(topology, bursts, seed)| {
+        let mut config = Config::new(BitRate::MBIT_1000, topology, seed);
+        if !bursts {
+            config.parameters.burst_limit = BitTimes::ZERO;
+        }
+        config
+    })
+}
+
+/// Whatever medium can be configured, the rates and topologies mixed.
+pub fn any_medium() -> impl Strategy<Value = Config> {
+    let topology = || prop_oneof![3 => any_topology(), 1 => joined_segments()];
+    prop_oneof![2 => any_config(topology()), 1 => extending_config(topology())]
+}
+
+/// What any parameters may come with.
+#[derive(Clone, Debug)]
+struct Limits {
+    backoff_limit: u32,
+    attempt_limit: u32,
+    queue_limit: usize,
+    seed: u64,
+    part_1: u64,
+    max_defer_time: u64,
+    max_frame_size: u32,
+    jabber_limit: Option<u64>,
+}
+
+fn any_limits() -> impl Strategy<Value = Limits> {
+    let part_1 = prop_oneof![2 => Just(64), 3 => 0..=64_u64];
+    let defer = prop_oneof![2 => Just(24_288), 1 => 0..=3_000_u64];
+    let size = prop_oneof![4 => Just(1518), 1 => Just(2000), 1 => 80..=1518_u32];
+    let jabber = proptest::option::weighted(0.3, 0..=4_000_u64);
+    (0..=10_u32, 1..=16_u32, 1..=6_usize, any::<u64>(), part_1, defer, (size, jabber)).prop_map(
+        |(backoff_limit, attempt_limit, queue_limit, seed, part_1, max_defer_time, (max_frame_size, jabber))| Limits {
+            backoff_limit,
+            attempt_limit,
+            queue_limit,
+            seed,
+            part_1,
+            max_defer_time,
+            max_frame_size,
+            jabber_limit: jabber.map(|more| u64::from(max_frame_size) * 8 + 104 + more),
+        },
+    )
+}
+
+impl Limits {
+    fn set(&self, config: &mut Config) {
+        config.seed = self.seed;
+        config.queue_limit = self.queue_limit;
+        let p = &mut config.parameters;
+        p.backoff_limit = self.backoff_limit;
+        p.attempt_limit = NonZeroU32::new(self.attempt_limit).expect("at least 1");
+        p.inter_packet_gap_part_1 = BitTimes::new(self.part_1.min(p.inter_packet_gap.get() * 2 / 3));
+        p.max_defer_time = BitTimes::new(self.max_defer_time);
+        p.max_frame_size = Octets::new(self.max_frame_size);
+        p.jabber_limit = self.jabber_limit.map_or(p.jabber_limit, BitTimes::new);
+    }
+}
+
+/// A scenario with honest stations on a medium that `config` draws.
 pub fn any_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
-    (config, proptest::collection::vec(any_input(), 1..=16), proptest::collection::vec(0..=4_000_u64, 1..=3)).prop_map(
+    scenario(config, any_input().boxed())
+}
+
+/// Now and then something is wrong with a station.
+pub fn faulty_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
+    scenario(config, prop_oneof![8 => any_input(), 1 => any_fault()].boxed())
+}
+
+fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) -> impl Strategy<Value = Scenario> {
+    (config, proptest::collection::vec(input, 1..=16), proptest::collection::vec(0..=4_000_u64, 1..=3)).prop_map(
         |(config, drawn, clusters)| {
             let stations = config.topology.stations() as u16;
             let mut inputs: Vec<_> = drawn.iter().map(|drawn| drawn.on(stations, &clusters)).collect();
@@ -134,14 +248,35 @@ enum What {
     OfferTo,
     Detach,
     Attach,
+    SetFault(Option<Fault>),
 }
 
 fn any_input() -> impl Strategy<Value = Drawn> {
-    let what = prop_oneof![
+    drawn(prop_oneof![
         18 => Just(What::OfferTo), 4 => Just(What::Broadcast), 1 => Just(What::Detach), 1 => Just(What::Attach)
+    ])
+}
+
+fn any_fault() -> impl Strategy<Value = Drawn> {
+    let fault = prop_oneof![
+        2 => Just(None),
+        2 => Just(Some(Fault::Deaf)),
+        1 => Just(Some(Fault::BadFcs)),
+        2 => Just(Some(Fault::Babble)),
     ];
+    drawn(fault.prop_map(What::SetFault))
+}
+
+fn drawn(what: impl Strategy<Value = What>) -> impl Strategy<Value = Drawn> {
     let after = prop_oneof![2 => Just(0), 3 => 0..=100_u64, 4 => 0..=1_500_u64];
-    let octets = prop_oneof![6 => Just(64), 12 => 18..=200_u32, 1 => Just(1518), 1 => 0..=17_u32, 1 => 1517..=1523_u32];
+    let octets = prop_oneof![
+        6 => Just(64),
+        12 => 18..=200_u32,
+        1 => Just(1518),
+        1 => 0..=17_u32,
+        1 => 1517..=1523_u32,
+        1 => 1999..=2005_u32,
+    ];
     let to = proptest::option::weighted(0.9, 0..6_u16);
     (what, 0..3_usize, after, 0..6_u16, to, octets, any::<bool>()).prop_map(
         |(what, cluster, after, station, to, octets, tagged)| Drawn {
@@ -170,6 +305,7 @@ impl Drawn {
             What::Broadcast | What::OfferTo => Input::Offer { station, frame },
             What::Detach => Input::Detach { station },
             What::Attach => Input::Attach { station },
+            What::SetFault(fault) => Input::SetFault { station, fault },
         };
         (at, input)
     }

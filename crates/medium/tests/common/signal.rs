@@ -1,0 +1,139 @@
+//! What is on the reference model's medium: packets, the ways they take, and what is heard of them at each place.
+
+use medium::{Destination, FrameId, Octets, Place, Segments, StationId, Topology};
+
+/// Preamble and start frame delimiter, in bits (802.3, 4.2.5 and 4.2.6).
+pub const PREAMBLE_AND_SFD: u64 = 64;
+
+/// One transmission, from first to last bit at its sender's place; heard elsewhere later.
+///
+/// ```text
+///           |preamble, SFD|frame|extension|        or      |preamble, SFD|part of it|jam|
+///   |filling|preamble, SFD|frame|                  or      |part of the filling|jam|
+///   begin   packet                        end
+/// ```
+pub struct Signal {
+    pub station: usize,
+    pub frame: FrameId,
+    pub size: Octets,
+    pub destination: Destination,
+    /// Too long for an honest station.
+    pub too_long: bool,
+    pub bad_fcs: bool,
+    pub no_carrier: bool,
+    pub begin: u64,
+    /// Where the preamble begins, or would.
+    pub packet: u64,
+    pub end: u64,
+    /// The first bit of the burst it belongs to, `begin` if to none: until then the sender was silent.
+    pub burst_begin: u64,
+    pub cut: Option<Cut>,
+    pub episode: Option<u64>,
+    /// By place: how long the signal takes to it.
+    pub distance: Vec<u64>,
+    /// By place: another signal was heard there during the packet.
+    pub spoilt: Vec<bool>,
+    /// By place: the station there sent at the same time.
+    pub spoken_over: Vec<bool>,
+    /// By place: the station there takes no notice of its carrier.
+    pub unheard: Vec<bool>,
+}
+
+/// Where a collision hit.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Cut {
+    Filling,
+    Packet,
+    Extension,
+}
+
+impl Signal {
+    /// It begins with a preamble, and so did the burst with it.
+    pub fn is_first(&self) -> bool {
+        self.begin == self.burst_begin
+    }
+
+    /// When its end is heard at the place of `station`.
+    ///
+    /// No signal is shorter than the 96 bits to which a repeater would extend it (802.3, 9.6.4, 27.3.1.4.4).
+    pub fn end_at(&self, station: usize) -> u64 {
+        self.end + self.distance[station]
+    }
+
+    /// It is on at the place of `station` during the bit time that begins at `t`.
+    pub fn is_on(&self, station: usize, t: u64) -> bool {
+        self.begin + self.distance[station] <= t && t < self.end_at(station)
+    }
+
+    /// And what is on is a packet, not filling.
+    pub fn is_packet(&self, station: usize, t: u64) -> bool {
+        self.is_on(station, t) && self.packet + self.distance[station] <= t && self.cut != Some(Cut::Filling)
+    }
+
+    /// It is neither on anywhere at `t` nor ends there, now or later.
+    pub fn is_gone(&self, t: u64) -> bool {
+        (0..self.distance.len()).all(|station| self.end_at(station) < t)
+    }
+
+    /// Bits after preamble and SFD, extension and jam among them.
+    pub fn bits(&self) -> u64 {
+        self.end - self.packet - PREAMBLE_AND_SFD
+    }
+
+    /// Bits that follow the frame up to the end.
+    pub fn extension(&self) -> u64 {
+        self.end - self.packet - PREAMBLE_AND_SFD - self.size.bit_times().get()
+    }
+
+    pub fn is_addressed_to(&self, station: usize) -> bool {
+        station != self.station
+            && match self.destination {
+                Destination::Station(to) => to == id(station),
+                Destination::All => true,
+                Destination::Nobody => false,
+            }
+    }
+}
+
+/// How long a signal takes from `station` to each place.
+pub fn distances(topology: &Topology, station: usize) -> Vec<u64> {
+    let to = |place: usize| match topology {
+        Topology::Star { distance, .. } => {
+            if place == station {
+                0
+            } else {
+                distance.get()
+            }
+        }
+        Topology::Bus { positions } => positions[station].get().abs_diff(positions[place].get()),
+        Topology::Segments(segments) => {
+            let (from, to) = (segments.stations()[station], segments.stations()[place]);
+            way(segments, from, to, &mut Vec::new()).expect("the segments are joined")
+        }
+    };
+    (0..topology.stations()).map(to).collect()
+}
+
+/// Along the cable, or through a repeater that has not been gone `through` yet, and on from its other ports.
+fn way(segments: &Segments, from: Place, to: Place, through: &mut Vec<usize>) -> Option<u64> {
+    let cable = |a: Place, b: Place| a.position.get().abs_diff(b.position.get());
+    if from.segment == to.segment {
+        return Some(cable(from, to));
+    }
+    for (index, repeater) in segments.repeaters().iter().enumerate() {
+        let entry = repeater.ports.iter().find(|port| port.segment == from.segment);
+        let Some(&entry) = entry.filter(|_| !through.contains(&index)) else { continue };
+        through.push(index);
+        for &exit in repeater.ports.iter().filter(|port| port.segment != from.segment) {
+            if let Some(rest) = way(segments, exit, to, through) {
+                return Some(cable(from, entry) + repeater.delay.get() + rest);
+            }
+        }
+        through.pop();
+    }
+    None
+}
+
+pub fn id(station: usize) -> StationId {
+    StationId::new(station as u16)
+}
