@@ -9,12 +9,19 @@ use backoff::{Backoff, Generator, Jitter, Limits, Policy, Retry};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 const DECISIONS: u64 = 1024;
+/// The delays of an operation that fails as often.
+const FEW: u64 = 8;
 const BASE: Duration = Duration::from_millis(100);
 const CEILING: Duration = Duration::from_secs(20);
 
 /// 1,024 times the same, summed up so that nothing can be left out.
 fn repeat(mut decide: impl FnMut() -> u64) -> u64 {
     (0..DECISIONS).fold(0_u64, |sum, _| sum.wrapping_add(decide()))
+}
+
+/// What has to be worked out of a delay before it can be slept: its parts.
+fn nanos(delay: Option<Duration>) -> u64 {
+    u64::from(delay.unwrap_or(Duration::ZERO).subsec_nanos())
 }
 
 fn yardsticks(criterion: &mut Criterion) {
@@ -84,19 +91,29 @@ fn policies(criterion: &mut Criterion) {
                 if delays.failures() > 100_000 {
                     delays.reset();
                 }
-                repeat(|| u64::from(delays.next().unwrap_or(Duration::ZERO).subsec_nanos()))
+                repeat(|| nanos(delays.next()))
+            });
+        });
+        // As most operations are: few delays, and all of them while the policy still grows.
+        let mut delays = policy.delays(Generator::stream(1, 1));
+        group.bench_function(format!("Iterator, {name}, operations of {FEW} delays"), |bencher| {
+            bencher.iter(|| {
+                (0..DECISIONS / FEW).fold(0_u64, |sum, _| {
+                    delays.reset();
+                    (0..FEW).fold(sum, |sum, _| sum + nanos(delays.next()))
+                })
             });
         });
     }
     // As a program has it, and as the peers are below: made in place, for the compiler to see.
     let mut delays = FULL.delays(Generator::stream(1, 1));
     group.bench_function("Iterator, full jitter, constant policy", |bencher| {
-        bencher.iter(|| repeat(|| u64::from(delays.next().unwrap_or(Duration::ZERO).subsec_nanos())));
+        bencher.iter(|| repeat(|| nanos(delays.next())));
     });
     group.bench_function("Iterator, full jitter, made for each operation", |bencher| {
         bencher.iter(|| {
-            (0..DECISIONS / 8).fold(0_u64, |sum, _| {
-                let delays = FULL.with_attempt_limit(9).delays(&mut generator);
+            (0..DECISIONS / FEW).fold(0_u64, |sum, _| {
+                let delays = FULL.with_attempt_limit(FEW + 1).delays(&mut generator);
                 delays.fold(sum, |sum, delay| sum + u64::from(delay.subsec_nanos()))
             })
         });
@@ -119,17 +136,17 @@ fn peers(criterion: &mut Criterion) {
     let builder = backon::ExponentialBuilder::default().with_min_delay(BASE).with_max_delay(CEILING).with_jitter();
     let mut delays = builder.without_max_times().build();
     group.bench_function("backon", |bencher| {
-        bencher.iter(|| repeat(|| u64::from(delays.next().unwrap_or(Duration::ZERO).subsec_nanos())));
+        bencher.iter(|| repeat(|| nanos(delays.next())));
     });
     let backoff = exponential_backoff::Backoff::new(u32::MAX, BASE, CEILING);
     let mut delays = backoff.iter();
     group.bench_function("exponential-backoff", |bencher| {
-        bencher.iter(|| repeat(|| u64::from(delays.next().flatten().unwrap_or(Duration::ZERO).subsec_nanos())));
+        bencher.iter(|| repeat(|| nanos(delays.next().flatten())));
     });
     let strategy = tokio_retry::strategy::ExponentialBackoff::from_millis(2).factor(50).max_delay(CEILING);
     let mut delays = strategy.map(tokio_retry::strategy::jitter);
     group.bench_function("tokio-retry", |bencher| {
-        bencher.iter(|| repeat(|| u64::from(delays.next().unwrap_or(Duration::ZERO).subsec_nanos())));
+        bencher.iter(|| repeat(|| nanos(delays.next())));
     });
 }
 

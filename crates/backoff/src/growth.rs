@@ -47,6 +47,16 @@ impl Growth {
         }
     }
 
+    /// Whether it does not grow at all.
+    #[inline]
+    pub(crate) const fn is_constant(self) -> bool {
+        match self {
+            Growth::Linear { increment, .. } => increment == 0,
+            Growth::Exponential { numerator, denominator, .. } => numerator <= denominator,
+            Growth::Fibonacci { .. } | Growth::Doubling { .. } => false,
+        }
+    }
+
     /// The delay after failure number `failures`, which is at least 1.
     #[inline(always)]
     pub(crate) const fn after(self, failures: u64) -> u64 {
@@ -72,18 +82,22 @@ const fn shifted(base: u64, shift: u64) -> u64 {
     }
 }
 
-/// F(n) with F(1) = F(2) = 1; F(93) is the last that fits.
-const fn fibonacci(n: u64) -> u64 {
-    let (mut this, mut next) = (0_u64, 1_u64);
-    let mut index = 0;
-    while index < n {
-        if index == 93 {
-            return u64::MAX;
-        }
-        (this, next) = (next, this.saturating_add(next));
-        index += 1;
+/// F(0), F(1) … F(93), the last that fits, and what all others count as.
+const FIBONACCI: [u64; 95] = {
+    let mut numbers = [u64::MAX; 95];
+    (numbers[0], numbers[1]) = (0, 1);
+    let mut n = 2;
+    while n < 94 {
+        numbers[n] = numbers[n - 1] + numbers[n - 2];
+        n += 1;
     }
-    this
+    numbers
+};
+
+/// F(n) with F(1) = F(2) = 1.
+#[inline]
+const fn fibonacci(n: u64) -> u64 {
+    FIBONACCI[if n < 94 { n as usize } else { 94 }]
 }
 
 /// floor(base · (numerator/denominator)^steps): exact while numerator^steps fits `u64`, which for 3/2 is up to 40 steps;
@@ -96,13 +110,14 @@ const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 
     if steps >= 110 && numerator as u64 * 2 >= denominator as u64 * 3 {
         return u64::MAX;
     }
-    if steps <= 64
-        && let (Some(up), Some(down)) =
-            ((numerator as u64).checked_pow(steps as u32), (denominator as u64).checked_pow(steps as u32))
-    {
-        return at_most_u64(divided(base as u128 * up as u128, down));
-    }
-    approximately_scaled(base, numerator, denominator, steps)
+    let Some(up) = (numerator as u64).checked_pow(if steps < 64 { steps as u32 } else { 64 }) else {
+        return approximately_scaled(base, numerator, denominator, steps);
+    };
+    // The denominator divides 100 and is less than the numerator: its power fits as well. And the numerator is at least
+    // 2, so that its 64th power does not fit.
+    let (product, down) = (base as u128 * up as u128, (denominator as u64).saturating_pow(steps as u32));
+    // A division of 128 bits is slow; 3/2 and 5/4 do without.
+    at_most_u64(if down.is_power_of_two() { product >> down.trailing_zeros() } else { divided(product, down) })
 }
 
 /// The same with a power of 64 significant bits: mantissa · 2^exponent, the mantissa's highest bit set.

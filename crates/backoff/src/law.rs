@@ -18,30 +18,58 @@ pub struct Law(Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// first + step · r, r uniform in 0 ≤ r ≤ top. The largest value fits `u64`.
-    Uniform { first: u64, step: u64, top: u64 },
+    Uniform(Uniform),
     /// step · r, 0 ≤ r ≤ top, P(r) in proportion to q^r with q = (K − 1)/(K + 1). The largest value fits `u64`.
-    Geometric { step: u64, slots: u32, top: u64 },
+    Geometric {
+        step: u64,
+        slots: u32,
+        top: u64,
+    },
+}
+
+/// first + step · r, r uniform in 0 ≤ r ≤ top. The largest value fits `u64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Uniform {
+    pub(crate) first: u64,
+    pub(crate) step: u64,
+    pub(crate) top: u64,
+}
+
+impl Uniform {
+    /// Draws a value with `word`, and with others for each that has to be rejected.
+    #[inline(always)]
+    pub(crate) fn draw_ns<R: Rng + ?Sized>(self, word: u64, generator: &mut R) -> u64 {
+        self.first + self.step * uniform(self.top, word, || generator.next_u64())
+    }
 }
 
 impl Law {
     /// Always `value`.
     #[inline]
     pub(crate) const fn always(value: u64) -> Law {
-        Law(Kind::Uniform { first: value, step: 1, top: 0 })
+        Law(Kind::Uniform(Uniform { first: value, step: 1, top: 0 }))
     }
 
     /// Every value from `first` to `last`; `last` alone where it is below `first`.
     #[inline]
     pub(crate) const fn between(first: u64, last: u64) -> Law {
         let first = if first < last { first } else { last };
-        Law(Kind::Uniform { first, step: 1, top: last - first })
+        Law(Kind::Uniform(Uniform { first, step: 1, top: last - first }))
+    }
+
+    /// The law, if it is uniform.
+    #[inline]
+    pub(crate) const fn as_uniform(&self) -> Option<Uniform> {
+        match self.0 {
+            Kind::Uniform(uniform) => Some(uniform),
+            Kind::Geometric { .. } => None,
+        }
     }
 
     /// `first` and up to `top` steps more, as many of them as fit `u64`.
     #[inline]
     pub(crate) const fn steps(first: u64, step: u64, top: u64) -> Law {
-        Law(Kind::Uniform { first, step, top: fitting(u64::MAX - first, step, top) })
+        Law(Kind::Uniform(Uniform { first, step, top: fitting(u64::MAX - first, step, top) }))
     }
 
     /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0.
@@ -63,13 +91,15 @@ impl Law {
     /// The law, which ends at `longest`, moved down until it ends at `cap`.
     const fn moved_down(self, longest: u64, cap: u64) -> Law {
         Law(match self.0 {
-            Kind::Uniform { first, step, top } if first >= longest - cap => {
-                Kind::Uniform { first: first - (longest - cap), step, top }
+            Kind::Uniform(Uniform { first, step, top }) if first >= longest - cap => {
+                Kind::Uniform(Uniform { first: first - (longest - cap), step, top })
             }
-            Kind::Uniform { step, .. } | Kind::Geometric { step, .. } if step > cap => {
-                Kind::Uniform { first: 0, step: 1, top: cap }
+            Kind::Uniform(Uniform { step, .. }) | Kind::Geometric { step, .. } if step > cap => {
+                Kind::Uniform(Uniform { first: 0, step: 1, top: cap })
             }
-            Kind::Uniform { step, top, .. } => Kind::Uniform { first: 0, step, top: fitting(cap, step, top) },
+            Kind::Uniform(Uniform { step, top, .. }) => {
+                Kind::Uniform(Uniform { first: 0, step, top: fitting(cap, step, top) })
+            }
             Kind::Geometric { step, slots, top } => Kind::Geometric { step, slots, top: fitting(cap, step, top) },
         })
     }
@@ -86,7 +116,7 @@ impl Law {
     #[inline]
     pub const fn shortest_ns(&self) -> u64 {
         match self.0 {
-            Kind::Uniform { first, .. } => first,
+            Kind::Uniform(Uniform { first, .. }) => first,
             Kind::Geometric { .. } => 0,
         }
     }
@@ -95,7 +125,7 @@ impl Law {
     #[inline]
     pub const fn longest_ns(&self) -> u64 {
         match self.0 {
-            Kind::Uniform { first, step, top } => first + step * top,
+            Kind::Uniform(Uniform { first, step, top }) => first + step * top,
             Kind::Geometric { step, top, .. } => step * top,
         }
     }
@@ -103,7 +133,7 @@ impl Law {
     /// The mean, from its closed form.
     pub fn mean_ns(&self) -> f64 {
         match self.0 {
-            Kind::Uniform { first, step, top } => first as f64 + step as f64 * top as f64 / 2.0,
+            Kind::Uniform(Uniform { first, step, top }) => first as f64 + step as f64 * top as f64 / 2.0,
             Kind::Geometric { step, slots, top } => step as f64 * geometric_moments(slots, top).0,
         }
     }
@@ -111,7 +141,9 @@ impl Law {
     /// The variance, in nanoseconds squared, from its closed form.
     pub fn variance_ns2(&self) -> f64 {
         match self.0 {
-            Kind::Uniform { step, top, .. } => (step as f64) * (step as f64) * (top as f64) * (top as f64 + 2.0) / 12.0,
+            Kind::Uniform(Uniform { step, top, .. }) => {
+                (step as f64) * (step as f64) * (top as f64) * (top as f64 + 2.0) / 12.0
+            }
             Kind::Geometric { step, slots, top } => step as f64 * step as f64 * geometric_moments(slots, top).1,
         }
     }
@@ -119,9 +151,15 @@ impl Law {
     /// Draws a value with words of `generator`: one, and another for each that has to be rejected.
     #[inline]
     pub fn draw_ns<R: Rng + ?Sized>(&self, generator: &mut R) -> u64 {
+        self.draw_with(generator.next_u64(), generator)
+    }
+
+    /// The same, with `word` as the first one.
+    #[inline]
+    pub(crate) fn draw_with<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> u64 {
         match self.0 {
-            Kind::Uniform { first, step, top } => first + step * uniform(top, || generator.next_u64()),
-            Kind::Geometric { step, slots, top } => step * geometric(slots, top, generator.next_u64()),
+            Kind::Uniform(uniform) => uniform.draw_ns(word, generator),
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
         }
     }
 
@@ -133,7 +171,7 @@ impl Law {
     #[inline]
     pub const fn at_ns(&self, word: u64) -> u64 {
         match self.0 {
-            Kind::Uniform { first, step, top } => {
+            Kind::Uniform(Uniform { first, step, top }) => {
                 let scaled = word as u128 * (top as u128 + 1);
                 first + step * (scaled >> 64) as u64
             }
@@ -167,20 +205,22 @@ impl Raised {
     }
 }
 
-/// How many of `top` steps fit into `room`.
+/// How many of `top` steps fit into `room`: all of them as a rule, which a product tells sooner than a quotient.
 #[inline]
-const fn fitting(room: u64, step: u64, top: u64) -> u64 {
-    let fit = match room.checked_div(step) {
-        Some(fit) => fit,
-        None => top,
-    };
-    if fit < top { fit } else { top }
+pub(crate) const fn fitting(room: u64, step: u64, top: u64) -> u64 {
+    match step.checked_mul(top) {
+        Some(span) if span <= room => top,
+        // The step is not 0 here, since 0 · top would have fitted.
+        _ => match room.checked_div(step) {
+            Some(fit) => fit,
+            None => top,
+        },
+    }
 }
 
 /// r uniform in 0 ≤ r ≤ top: the high half of word · (top + 1), which for a power of two is the high bits of the word.
 #[inline]
-fn uniform(top: u64, mut next: impl FnMut() -> u64) -> u64 {
-    let word = next();
+fn uniform(top: u64, word: u64, next: impl FnMut() -> u64) -> u64 {
     let Some(range) = top.checked_add(1) else {
         return word;
     };

@@ -32,6 +32,7 @@ mod generator;
 mod growth;
 mod ieee_802_3;
 mod law;
+mod pace;
 mod policy;
 mod rate;
 mod retry;

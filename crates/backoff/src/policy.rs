@@ -6,7 +6,8 @@
 use core::time::Duration;
 
 use crate::growth::Growth;
-use crate::law::Law;
+use crate::law::{Law, fitting};
+use crate::pace::{Decorrelated, Doubling, Pace, Spread};
 
 /// The base of a policy that is given none, or 0: 100 ms.
 pub const DEFAULT_BASE: Duration = Duration::from_millis(100);
@@ -57,6 +58,37 @@ enum Choice {
     Table { table: [u32; RCP_ENTRIES], last: u8 },
     /// Geometric, with the mean of a uniform choice from K slots.
     Geometric { slots: u32 },
+}
+
+impl Choice {
+    /// K after failure number `failures`, which is at least 1.
+    #[inline]
+    const fn slots(&self, failures: u64) -> u64 {
+        match *self {
+            // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
+            Choice::Exponential { base, limit } => {
+                let exponent = at_most(at_most(failures, limit as u64), 64) as u32;
+                match 1_u64.checked_shl(exponent) {
+                    Some(slots) if base == 2 => slots,
+                    _ => (base as u64).saturating_pow(exponent),
+                }
+            }
+            Choice::Table { ref table, last } => {
+                table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)] as u64
+            }
+            Choice::Geometric { slots } => slots as u64,
+        }
+    }
+
+    /// Whether K is the same after every later failure.
+    #[inline]
+    const fn stays(&self, failures: u64) -> bool {
+        match *self {
+            Choice::Exponential { limit, .. } => failures >= at_most(limit as u64, 64),
+            Choice::Table { last, .. } => failures > last as u64,
+            Choice::Geometric { .. } => true,
+        }
+    }
 }
 
 /// How a delay d is spread.
@@ -380,20 +412,27 @@ impl Policy {
     }
 
     /// The law of the delay after failure number `failures`, given the delay before: decorrelated jitter asks for it.
-    // A policy that is a constant leaves little of it: a shift and a draw.
     #[inline(always)]
     pub const fn law_after(&self, failures: u64, previous_ns: u64) -> Option<Law> {
-        if self.gives_up_after(failures) {
-            return None;
+        match self.law_and_whether_it_stays(failures, previous_ns) {
+            Some((law, _)) => Some(law),
+            None => None,
         }
-        if failures == 0 {
-            return Some(Law::always(0));
+    }
+
+    /// The same, and whether every later failure up to the attempt limit has that law too.
+    // A policy that is a constant leaves little of it: a shift and a draw.
+    #[inline(always)]
+    pub(crate) const fn law_and_whether_it_stays(&self, failures: u64, previous_ns: u64) -> Option<(Law, bool)> {
+        // One comparison for both ends: 0 failures, less 1, are more than any limit.
+        if failures.wrapping_sub(1) >= self.attempt_limit.wrapping_sub(1) {
+            return if failures == 0 { Some((Law::always(0), false)) } else { None };
         }
-        let law = match self.shape {
+        let (law, stays) = match self.shape {
             Shape::Timed { growth, jitter } => self.timed_law(growth, jitter, failures, previous_ns),
-            Shape::Slotted { choice, slot } => self.slotted_law(choice, slot, failures),
+            Shape::Slotted { ref choice, slot } => (self.slotted_law(choice, slot, failures), choice.stays(failures)),
         };
-        Some(law.capped(self.cap))
+        Some((law.capped(self.cap), stays))
     }
 
     /// What counts as the delay before the first one: the base.
@@ -405,15 +444,51 @@ impl Policy {
         }
     }
 
+    /// How the laws after the first failure follow from each other.
+    #[inline]
+    pub(crate) const fn pace(&self) -> Pace {
+        match self.shape {
+            _ if self.priority != 100 => Pace::Growing,
+            Shape::Timed { growth, jitter: Jitter::Decorrelated } => {
+                let first = at_most(growth.base(), self.ceiling);
+                Pace::Decorrelated(Decorrelated::new(first, self.ceiling, self.cap))
+            }
+            Shape::Timed { growth: Growth::Doubling { base, shift: 1 }, jitter } => {
+                let Some((spread, ceiling)) = self.spread(jitter) else { return Pace::Growing };
+                Pace::Doubling(Doubling { delay: at_most(base, ceiling), ceiling, step: 1, spread })
+            }
+            Shape::Slotted { choice: Choice::Exponential { base: 2, limit }, slot }
+                if limit < 64
+                    && self.ceiling == u64::MAX
+                    && fitting(self.cap, slot, (1 << limit) - 1) == (1 << limit) - 1 =>
+            {
+                Pace::Doubling(Doubling { delay: 2, ceiling: 1 << limit, step: slot, spread: Spread::BELOW })
+            }
+            _ => Pace::Growing,
+        }
+    }
+
+    /// How many of the delay that doubles are drawn, and its ceiling: a cap is one too where the range begins at 0.
+    #[inline]
+    const fn spread(&self, jitter: Jitter) -> Option<(Spread, u64)> {
+        match jitter {
+            Jitter::Full => Some((Spread::FULL, at_most(self.ceiling, self.cap))),
+            Jitter::Below => Some((Spread::BELOW, at_most(self.ceiling, self.cap.saturating_add(1)))),
+            Jitter::Equal if self.ceiling <= self.cap => Some((Spread::EQUAL, self.ceiling)),
+            _ => None,
+        }
+    }
+
     #[inline(always)]
-    const fn timed_law(&self, growth: Growth, jitter: Jitter, failures: u64, previous: u64) -> Law {
+    const fn timed_law(&self, growth: Growth, jitter: Jitter, failures: u64, previous: u64) -> (Law, bool) {
         if matches!(jitter, Jitter::Decorrelated) {
             let first = at_most(self.prioritised(growth.base()), self.ceiling);
             let last = at_most(self.prioritised(previous.saturating_mul(3)), self.ceiling);
-            return Law::between(first, if last < first { first } else { last });
+            return (Law::between(first, floor_at(last, first)), false);
         }
-        let delay = self.prioritised(at_most(growth.after(failures), self.ceiling));
-        match jitter {
+        let grown = growth.after(failures);
+        let delay = self.prioritised(at_most(grown, self.ceiling));
+        let law = match jitter {
             Jitter::None | Jitter::Decorrelated => Law::always(delay),
             Jitter::Full => Law::between(0, delay),
             Jitter::Below => Law::between(0, delay.saturating_sub(1)),
@@ -423,22 +498,13 @@ impl Policy {
                 Law::between(delay - width, delay.saturating_add(width))
             }
             Jitter::AddedMillis { most } => Law::steps(delay, 1_000_000, most as u64),
-        }
+        };
+        (law, grown >= self.ceiling || growth.is_constant())
     }
 
     #[inline(never)]
-    const fn slotted_law(&self, choice: Choice, slot: u64, failures: u64) -> Law {
-        let slots = match choice {
-            // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
-            Choice::Exponential { base, limit } => {
-                let exponent = at_most(failures, limit as u64);
-                (base as u64).saturating_pow(at_most(exponent, 64) as u32)
-            }
-            Choice::Table { table, last } => {
-                table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)] as u64
-            }
-            Choice::Geometric { slots } => slots as u64,
-        };
+    const fn slotted_law(&self, choice: &Choice, slot: u64, failures: u64) -> Law {
+        let slots = choice.slots(failures);
         let full = matches!(choice, Choice::Exponential { .. }) && slots == u64::MAX && self.priority == 100;
         let chosen = if slots > 1 { floor_at(self.prioritised(slots), 2) } else { slots };
         let chosen = at_most(chosen, ceiling_in_slots(self.ceiling, slot));
@@ -476,6 +542,16 @@ pub(crate) const fn nanos(span: Duration) -> u64 {
 
 #[inline]
 const fn percent_of(value: u64, percent: u32) -> u64 {
+    match value.checked_mul(percent as u64) {
+        Some(product) => product / 100,
+        None => percent_of_much(value, percent),
+    }
+}
+
+/// The same where the product passes 64 bits.
+#[cold]
+#[inline(never)]
+const fn percent_of_much(value: u64, percent: u32) -> u64 {
     let part = value as u128 * percent as u128 / 100;
     if part > u64::MAX as u128 { u64::MAX } else { part as u64 }
 }

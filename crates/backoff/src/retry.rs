@@ -7,6 +7,7 @@ use core::time::Duration;
 
 use rand_core::Rng;
 
+use crate::pace::Pace;
 use crate::policy::nanos;
 use crate::{Generator, Policy};
 
@@ -143,17 +144,18 @@ impl Retry {
 /// passed, since the attempts last too. Where that limit matters, ask [`Retry`].
 #[derive(Clone, Debug)]
 pub struct Delays<R = Generator> {
-    policy: Policy,
     failures: u64,
     previous: u64,
+    pace: Pace,
     generator: R,
+    policy: Policy,
 }
 
 impl Policy {
     /// Its delays, drawn with the words of `generator`: the built-in one or any of `rand_core`.
     #[inline]
     pub const fn delays<R: Rng>(self, generator: R) -> Delays<R> {
-        Delays { failures: 0, previous: self.first_previous_ns(), policy: self, generator }
+        Delays { failures: 0, previous: self.first_previous_ns(), pace: self.pace(), generator, policy: self }
     }
 }
 
@@ -172,18 +174,42 @@ impl<R> Delays<R> {
     pub const fn reset(&mut self) {
         self.failures = 0;
         self.previous = self.policy.first_previous_ns();
+        self.pace = self.policy.pace();
+    }
+}
+
+impl<R: Rng> Delays<R> {
+    /// The next delay, of the law that the policy gives; `word` is the first one drawn.
+    // Apart, so that the rest is short enough to be inlined.
+    #[inline(never)]
+    fn ask_policy(&mut self, word: u64) -> u64 {
+        let Some((law, stays)) = self.policy.law_and_whether_it_stays(self.failures, self.previous) else {
+            return 0; // not reached: the attempt limit has just been looked at
+        };
+        if stays && let Some(uniform) = law.as_uniform() {
+            self.pace = Pace::Settled(uniform);
+        }
+        law.draw_with(word, &mut self.generator)
     }
 }
 
 impl<R: Rng> Iterator for Delays<R> {
     type Item = Duration;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Duration> {
-        let failures = self.failures.saturating_add(1);
-        let law = self.policy.law_after(failures, self.previous)?;
+        let failures = self.failures.checked_add(1)?;
+        if self.policy.gives_up_after(failures) {
+            return None;
+        }
         self.failures = failures;
-        self.previous = law.draw_ns(&mut self.generator);
+        let word = self.generator.next_u64();
+        self.previous = match &mut self.pace {
+            Pace::Doubling(doubling) => doubling.next().draw_ns(word, &mut self.generator),
+            Pace::Decorrelated(decorrelated) => decorrelated.next(self.previous).draw_ns(word, &mut self.generator),
+            Pace::Settled(uniform) => uniform.draw_ns(word, &mut self.generator),
+            Pace::Growing => self.ask_policy(word),
+        };
         Some(Duration::from_nanos(self.previous))
     }
 

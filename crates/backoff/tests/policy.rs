@@ -58,6 +58,11 @@ fn every_policy(base: Duration, ceiling: Duration) -> Vec<Policy> {
         Policy::constant(base),
         Policy::linear(base, ceiling),
         Policy::fibonacci(base),
+        timed.with_jitter(Jitter::Below),
+        timed.with_multiplier_percent(400).with_jitter(Jitter::Equal),
+        Policy::slot_exponential(base, 2, 63),
+        Policy::slot_exponential(base, 2, 64),
+        Policy::IEEE_802_3.with_ceiling(ceiling),
         timed.with_multiplier_percent(101).with_jitter(Jitter::Proportional { percent: u32::MAX }),
         timed.with_multiplier_percent(u32::MAX).with_jitter(Jitter::AddedMillis { most: u32::MAX }),
     ]
@@ -315,6 +320,33 @@ proptest! {
             let mean = law.mean_ns();
             prop_assert!(mean >= shortest as f64 * 0.999_999 && mean <= longest as f64 * 1.000_001, "{:?}: {}", law, mean);
             prop_assert!(law.variance_ns2() >= 0.0, "{:?}: {}", law, law.variance_ns2());
+        }
+    }
+
+    /// The iterator keeps what it can from delay to delay; what it draws is what the laws say, for every policy.
+    #[test]
+    fn the_iterator_draws_from_the_laws(
+        base in span(), ceiling in span(), cap in span(), priority in prop_oneof![Just(100), any::<u32>()], seed in any::<u64>(),
+    ) {
+        for policy in every_policy(base, ceiling) {
+            for policy in [policy, policy.with_cap(cap), policy.with_cap(cap).with_priority_percent(priority)] {
+                let (mut delays, mut generator) = (policy.delays(Generator::new(seed)), Generator::new(seed));
+                for round in 0..2 {
+                    // Before the first delay decorrelated jitter takes the base for the delay before, as `law` does.
+                    let mut previous = None;
+                    for failures in 1..=70 {
+                        let law = match previous {
+                            None => policy.law(failures),
+                            Some(previous) => policy.law_after(failures, previous),
+                        };
+                        let drawn = law.map(|law| law.draw_ns(&mut generator));
+                        let delay = delays.next().map(|delay| delay.as_nanos() as u64);
+                        prop_assert_eq!(delay, drawn, "round {}, failure {}: {:?}", round, failures, policy);
+                        previous = drawn.or(previous);
+                    }
+                    delays.reset();
+                }
+            }
         }
     }
 
