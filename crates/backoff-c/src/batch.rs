@@ -71,7 +71,8 @@ pub unsafe extern "C" fn backoff_draws(station: *mut Backoff, count: usize, slot
     };
     let exponent = frame.attempts().min(frame.limits().backoff_limit()).min(u64::BITS);
     // SAFETY: by the contract above, there is room for `count` delays, and nobody else uses it.
-    station.generator = unsafe { words::fill_high_bits(slots, count, station.generator, exponent) };
+    let slots = unsafe { core::slice::from_raw_parts_mut(slots.cast(), count) };
+    station.generator = words::fill_high_bits(slots, station.generator, exponent);
     Status::Ok
 }
 
