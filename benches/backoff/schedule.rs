@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use backoff::{Generator, Schedule};
+use backoff::{Due, Generator, Schedule};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// How many values at least expire in one iteration.
@@ -18,7 +18,7 @@ fn schedule(criterion: &mut Criterion) {
             for value in 0..pending {
                 schedule.insert(delay(&mut generator), value as u32);
             }
-            let mut due = Vec::new();
+            let mut due = Due::new();
             // Past the first turn of every bucket, so that none has to grow.
             turn(&mut schedule, &mut due, 4 * pending.max(1 << 14), |_| delay(&mut generator));
             group.throughput(Throughput::Elements(TURNS));
@@ -35,15 +35,14 @@ fn schedule(criterion: &mut Criterion) {
 }
 
 /// Expires slot after slot and puts each value back, until that many have expired; gives how many have.
-fn turn(schedule: &mut Schedule<u32>, due: &mut Vec<u32>, values: u64, mut delay: impl FnMut(u32) -> u64) -> u64 {
+fn turn(schedule: &mut Schedule<u32>, due: &mut Due<u32>, values: u64, mut delay: impl FnMut(u32) -> u64) -> u64 {
     let mut done = 0;
     while done < values {
-        due.clear();
-        let slot = schedule.expire_next(u64::MAX, |_, value| due.push(value)).expect("never empty");
-        for &value in &*due {
+        let slot = schedule.take_next(u64::MAX, due).expect("never empty");
+        for value in due.values() {
             black_box(schedule.insert(slot + delay(value), value));
+            done += 1;
         }
-        done += due.len() as u64;
     }
     done
 }

@@ -47,5 +47,5 @@ pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
 #[cfg(feature = "alloc")]
-pub use schedule::Schedule;
+pub use schedule::{Due, Schedule};
 pub use schedule::{FixedSchedule, Node, Ticket};

@@ -4,11 +4,20 @@
 //! long a slot lasts.
 
 #[cfg(feature = "alloc")]
-mod growing;
-mod lists;
+extern crate alloc;
 
 #[cfg(feature = "alloc")]
-pub use growing::Schedule;
+mod far;
+#[cfg(feature = "alloc")]
+mod growing;
+mod lists;
+#[cfg(feature = "alloc")]
+mod occupancy;
+#[cfg(feature = "alloc")]
+mod wheel;
+
+#[cfg(feature = "alloc")]
+pub use growing::{Due, Schedule};
 pub use lists::{FixedSchedule, Node};
 
 /// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled, and

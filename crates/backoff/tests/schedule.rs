@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use backoff::{FixedSchedule, Generator, Node, Schedule, Ticket};
+use backoff::{Due, FixedSchedule, Generator, Node, Schedule, Ticket};
 
 /// What both must do. The serial number is the value.
 #[derive(Default)]
@@ -69,9 +69,7 @@ fn both_schedules_do_what_a_sorted_map_does() {
                 _ => {
                     let limit = model.now.saturating_add(delay(&mut generator));
                     let expected = model.expire(limit);
-                    let mut expired = Vec::new();
-                    growing.expire(limit, |slot, value| expired.push((slot, value)));
-                    assert_eq!(expired, expected, "seed {seed}, step {step}");
+                    assert_eq!(expired(&mut growing, limit, step), expected, "seed {seed}, step {step}");
                     let expired: Vec<_> = std::iter::from_fn(|| fixed.expire(&mut nodes, limit)).collect();
                     assert_eq!(expired, expected, "seed {seed}, step {step}");
                 }
@@ -82,6 +80,38 @@ fn both_schedules_do_what_a_sorted_map_does() {
             let next = model.slots.keys().next().copied();
             assert_eq!((growing.next_slot(), fixed.next_slot(&nodes)), (next, next), "seed {seed}, step {step}");
         }
+    }
+}
+
+/// What expires up to `limit`, by one way or the other.
+fn expired(schedule: &mut Schedule<u64>, limit: u64, way: u64) -> Vec<(u64, u64)> {
+    let mut expired = Vec::new();
+    if way.is_multiple_of(2) {
+        schedule.expire(limit, |slot, value| expired.push((slot, value)));
+        return expired;
+    }
+    let mut due = Due::new();
+    while let Some(slot) = schedule.take_next(limit, &mut due) {
+        expired.extend(due.values().map(|value| (slot, value)));
+    }
+    expired
+}
+
+/// What was inserted from afar goes before what was inserted when the slot was near, and can be cancelled from where
+/// it still lies.
+#[test]
+fn values_from_afar_go_first() {
+    for slot in [5000, 8191, 8192, 1 << 24] {
+        let mut schedule = Schedule::starting_at(0);
+        let tickets: Vec<_> = (0..10).map(|value| schedule.insert(slot, value)).collect();
+        schedule.insert(slot - 1000, 100);
+        assert_eq!(schedule.expire_next(slot - 900, |_, _| ()), Some(slot - 1000));
+        (10..20).for_each(|value| _ = schedule.insert(slot, value));
+        assert_eq!(schedule.cancel(tickets[3]), Some(3));
+        assert_eq!((schedule.cancel(tickets[3]), schedule.next_slot()), (None, Some(slot)));
+        let rest: Vec<_> = (0..20).filter(|value| *value != 3).map(|value| (slot, value)).collect();
+        assert_eq!(expired(&mut schedule, slot, slot), rest, "slot {slot}");
+        assert!(schedule.is_empty());
     }
 }
 

@@ -1,29 +1,21 @@
 //! The schedule that grows: values lie side by side in their slot's bucket, and a bit says which buckets have any.
 //!
 //! ```text
-//! level 0:  the 4096 slots that share all but 12 bits with now, one bucket each
-//! level 1:  4096 buckets of 4096 slots each, moved down when now enters their slots
+//! near:     the 4096 slots from now on, one bucket each
+//! level 1:  4096 blocks of 4096 slots each, those that share all but 24 bits with now
 //! level 2:  …                                                            up to level 5, which reaches 2^64
 //! ```
 //!
-//! A value goes to the level of the highest 12 bits in which its slot differs from now. When now enters the slots of a
-//! bucket, its values move down in their order, before any can be inserted there directly: so the order within a slot
-//! is that of insertion. A cancelled value leaves a mark where it lay; nothing moves.
+//! A value that is not near goes to the level of the highest 12 bits in which its slot differs from now. When now enters
+//! a block, its values move down. Each of them was inserted before any that lies near already, and goes before it: so
+//! the order within a slot is that of insertion. A cancelled value leaves a mark where it lay; nothing moves.
 
-extern crate alloc;
-
-use alloc::boxed::Box;
-use alloc::vec::Vec;
+use super::alloc::vec::Vec;
 
 use super::Ticket;
-
-/// How many bits of a slot one level tells apart.
-const BITS: u32 = 12;
-const BUCKETS: usize = 1 << BITS;
-/// From this capacity on the memory of an empty bucket is handed to the next one that fills.
-const SPARED: usize = 16;
-/// Marks a cancelled value, in the highest bit of its serial number.
-const CANCELLED: u32 = 1 << 31;
+use super::far::{Far, Level};
+use super::occupancy::{BITS, BUCKETS};
+use super::wheel::{CANCELLED, Item, Wheel};
 
 /// Pending values by slot: insert, cancel, expire.
 ///
@@ -41,32 +33,46 @@ const CANCELLED: u32 = 1 << 31;
 /// assert_eq!(expired, [(1001, 'c'), (1003, 'b')]);
 /// ```
 ///
-/// Memory is kept for the values to come. All slots of `u64` are accepted; a slot before now counts as now.
+/// Memory is kept for the values to come. All slots of `u64` are accepted; a slot before now counts as now. One slot may
+/// have up to 2^32 − 1 values.
 #[derive(Clone, Debug)]
 pub struct Schedule<T> {
     now: u64,
     serial: u32,
     pending: usize,
-    near: Level<Near<T>>,
-    far: Vec<Level<Far<T>>>,
+    near: Wheel<T>,
+    far: Vec<Level<T>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Near<T> {
-    serial: u32,
-    value: T,
+/// The values of one slot, as they lay in it; empty at first. See [`Schedule::take_next`].
+#[derive(Clone, Debug)]
+pub struct Due<T> {
+    items: Vec<Item<T>>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Far<T> {
-    slot: u64,
-    near: Near<T>,
+impl<T: Copy> Due<T> {
+    /// With room for none, which the schedule brings.
+    pub const fn new() -> Due<T> {
+        Due { items: Vec::new() }
+    }
+
+    /// The values in the order of their insertion, without those that were cancelled.
+    #[inline]
+    pub fn values(&self) -> impl Iterator<Item = T> {
+        self.items.iter().filter(|item| item.is_live()).map(|item| item.value)
+    }
+}
+
+impl<T: Copy> Default for Due<T> {
+    fn default() -> Due<T> {
+        Due::new()
+    }
 }
 
 impl<T: Copy> Schedule<T> {
     /// An empty schedule; the first slot that can expire is `now`.
     pub fn starting_at(now: u64) -> Schedule<T> {
-        Schedule { now, serial: 0, pending: 0, near: Level::new(), far: Vec::new() }
+        Schedule { now, serial: 0, pending: 0, near: Wheel::new(), far: Vec::new() }
     }
 
     /// How many values are pending.
@@ -85,74 +91,83 @@ impl<T: Copy> Schedule<T> {
     }
 
     /// Makes `value` pending in `slot`; in now, where the slot has passed.
-    #[inline]
+    // Inlined in any case: the ticket would go through memory, and mostly nobody wants it.
+    #[inline(always)]
     pub fn insert(&mut self, slot: u64, value: T) -> Ticket {
         let slot = slot.max(self.now);
         let serial = self.serial;
         self.serial = (serial + 1) & !CANCELLED;
         self.pending += 1;
-        self.place(slot, Near { serial, value });
+        self.place(slot, Item { serial, value });
         Ticket { slot, serial, node: 0 }
     }
 
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel(&mut self, ticket: Ticket) -> Option<T> {
-        if ticket.slot < self.now {
-            return None;
-        }
-        let level = level_of(ticket.slot ^ self.now);
-        let index = index_of(ticket.slot, level);
-        let value = match level {
-            0 => self.near.cancel(index, ticket, |near| near),
-            _ => self.far.get_mut(level - 1)?.cancel(index, ticket, |far| &mut far.near),
-        }?;
+        let distance = ticket.slot.checked_sub(self.now)?;
+        let near =
+            if distance < BUCKETS as u64 { self.near.cancel(index_of(ticket.slot, 0), ticket.serial) } else { None };
+        // What is near now may have been far when it came, and still lie there.
+        let value = near.or_else(|| {
+            let level = level_of(ticket.slot ^ self.now);
+            self.far.get_mut(level.checked_sub(1)?)?.cancel(index_of(ticket.slot, level), ticket.serial)
+        })?;
         self.pending -= 1;
         Some(value)
     }
 
     /// The first slot in which a value is pending.
     ///
-    /// Beyond the 4096 slots around now it has to look through the values of a bucket;
+    /// Beyond the block of 4096 slots that now is in, it has to look through the values of another;
     /// [`expire_next`](Self::expire_next) does not.
     pub fn next_slot(&self) -> Option<u64> {
-        if let Some(index) = self.near.next(index_of(self.now, 0)) {
-            return Some(self.slot_at(index));
+        let near = self.next_near();
+        if near.is_some_and(|slot| self.is_in_this_block(slot)) {
+            return near;
         }
-        self.far.iter().zip(1..).find_map(|(far, level)| {
-            let bucket = &far.buckets[far.next(index_of(self.now, level))?];
-            bucket.items.iter().filter(|far| far.near.serial & CANCELLED == 0).map(|far| far.slot).min()
-        })
+        let mut levels = self.far.iter().zip(1..);
+        let far = levels.find_map(|(far, level)| far.soonest(far.occupied.next(index_of(self.now, level))?));
+        near.into_iter().chain(far).min()
     }
 
     /// Moves to the first slot that is no later than `limit` and has values, and gives them to `expired` in the order
     /// of their insertion; gives that slot, or `None` if there is none: then now is `limit`.
     #[inline]
     pub fn expire_next(&mut self, limit: u64, mut expired: impl FnMut(u64, T)) -> Option<u64> {
+        let slot = self.enter_next_slot(limit)?;
+        self.near.drain(index_of(slot, 0), |value| expired(slot, value));
+        Some(slot)
+    }
+
+    /// The same with the values in `due`, in place of what was there. Where slots have few values each, this is the
+    /// faster way.
+    #[inline(always)]
+    pub fn take_next(&mut self, limit: u64, due: &mut Due<T>) -> Option<u64> {
+        let slot = self.enter_next_slot(limit)?;
+        self.near.take(index_of(slot, 0), &mut due.items);
+        Some(slot)
+    }
+
+    /// Moves to the first slot that is no later than `limit` and has values, or to `limit`; what lies in that slot is
+    /// no longer pending.
+    #[inline(always)]
+    fn enter_next_slot(&mut self, limit: u64) -> Option<u64> {
         loop {
-            let Some(index) = self.near.next(index_of(self.now, 0)) else {
-                if self.enter_next_block(limit) {
-                    continue;
-                }
-                break;
+            let near = self.next_near();
+            // A block that begins no later may have values for that slot, or for one before it.
+            if !near.is_some_and(|slot| self.is_in_this_block(slot))
+                && self.enter_next_block(near.unwrap_or(u64::MAX).min(limit))
+            {
+                continue;
+            }
+            let Some(slot) = near.filter(|&slot| slot <= limit) else {
+                self.now = self.now.max(limit);
+                return None;
             };
-            let slot = self.slot_at(index);
-            if slot > limit {
-                break;
-            }
             self.now = slot;
-            let bucket = &mut self.near.buckets[index];
-            self.pending -= bucket.items.len() - bucket.cancelled;
-            if bucket.cancelled == 0 {
-                bucket.items.iter().for_each(|near| expired(slot, near.value));
-            } else {
-                let live = bucket.items.iter().filter(|near| near.serial & CANCELLED == 0);
-                live.for_each(|near| expired(slot, near.value));
-            }
-            self.near.clear(index);
+            self.pending -= self.near.live(index_of(slot, 0));
             return Some(slot);
         }
-        self.now = self.now.max(limit);
-        None
     }
 
     /// Expires every slot up to `limit`, in order; then now is `limit`.
@@ -160,36 +175,43 @@ impl<T: Copy> Schedule<T> {
         while self.expire_next(limit, &mut expired).is_some() {}
     }
 
-    /// The slot of that bucket of level 0.
+    /// The first slot that has near values.
     #[inline]
-    fn slot_at(&self, index: usize) -> u64 {
-        (self.now & !(BUCKETS as u64 - 1)) | index as u64
+    fn next_near(&self) -> Option<u64> {
+        let here = index_of(self.now, 0);
+        let index = self.near.occupied.next(here).or_else(|| self.near.occupied.next(0))?;
+        Some(self.now + (index.wrapping_sub(here) & (BUCKETS - 1)) as u64)
     }
 
     #[inline]
-    fn place(&mut self, slot: u64, near: Near<T>) {
-        if slot ^ self.now < BUCKETS as u64 {
-            self.near.push(index_of(slot, 0), near);
+    const fn is_in_this_block(&self, slot: u64) -> bool {
+        slot >> BITS == self.now >> BITS
+    }
+
+    #[inline]
+    fn place(&mut self, slot: u64, item: Item<T>) {
+        if slot - self.now < BUCKETS as u64 {
+            self.near.push(index_of(slot, 0), item);
         } else {
-            self.place_far(slot, near);
+            self.place_far(slot, item);
         }
     }
 
     #[inline(never)]
-    fn place_far(&mut self, slot: u64, near: Near<T>) {
+    fn place_far(&mut self, slot: u64, item: Item<T>) {
         let level = level_of(slot ^ self.now);
         while self.far.len() < level {
             self.far.push(Level::new());
         }
-        self.far[level - 1].push(index_of(slot, level), Far { slot, near });
+        self.far[level - 1].push(index_of(slot, level), Far { slot, item });
     }
 
-    /// Moves now to the start of the next bucket of the lowest far level that has any, and its values down; `false` if
-    /// that is after `limit`, or nowhere. Nothing is pending before it.
+    /// Moves now to the start of the first block that lies far, and its values down; `false` if that is after `limit`, or
+    /// there is none. Nothing is pending before it, but for what is near.
     #[cold]
     fn enter_next_block(&mut self, limit: u64) -> bool {
         for level in 1..=self.far.len() {
-            let Some(index) = self.far[level - 1].next(index_of(self.now, level)) else {
+            let Some(index) = self.far[level - 1].occupied.next(index_of(self.now, level)) else {
                 continue;
             };
             let width = level as u32 * BITS;
@@ -205,15 +227,28 @@ impl<T: Copy> Schedule<T> {
     }
 
     fn move_down(&mut self, level: usize, index: usize) {
-        let mut items = core::mem::take(&mut self.far[level - 1].buckets[index].items);
-        for Far { slot, near } in items.drain(..) {
-            if near.serial & CANCELLED == 0 {
-                self.place(slot, near);
+        let later = self.set_aside();
+        let mut moved = self.far[level - 1].take(index);
+        for Far { slot, item } in moved.drain(..) {
+            if item.is_live() {
+                self.place(slot, item);
             }
         }
-        let far = &mut self.far[level - 1];
-        far.buckets[index].items = items; // its memory is kept
-        far.clear(index);
+        self.far[level - 1].give_back(index, moved);
+        for (index, items) in later {
+            items.into_iter().filter(Item::is_live).for_each(|item| self.near.push(index, item));
+        }
+    }
+
+    /// Takes the near values out of their buckets: those that move down go before them.
+    fn set_aside(&mut self) -> Vec<(usize, Vec<Item<T>>)> {
+        let mut later = Vec::new();
+        while let Some(index) = self.near.occupied.next(0) {
+            let mut items = Vec::new();
+            self.near.take(index, &mut items);
+            later.push((index, items));
+        }
+        later
     }
 }
 
@@ -226,98 +261,4 @@ const fn level_of(difference: u64) -> usize {
 #[inline]
 const fn index_of(slot: u64, level: usize) -> usize {
     (slot >> (level as u32 * BITS)) as usize & (BUCKETS - 1)
-}
-
-/// 4096 buckets, a bit for each that has values, and a bit for each 64 of those.
-#[derive(Clone, Debug)]
-struct Level<I> {
-    summary: u64,
-    occupied: [u64; BUCKETS / 64],
-    /// The memory of buckets that are empty now, the last one used first: it is still in the cache.
-    spare: Vec<Vec<I>>,
-    buckets: Box<[Bucket<I>; BUCKETS]>,
-}
-
-#[derive(Clone, Debug)]
-struct Bucket<I> {
-    items: Vec<I>,
-    cancelled: usize,
-}
-
-impl<I> Level<I> {
-    fn new() -> Level<I> {
-        let buckets: Box<[Bucket<I>]> = (0..BUCKETS).map(|_| Bucket { items: Vec::new(), cancelled: 0 }).collect();
-        let Ok(buckets) = buckets.try_into() else { unreachable!("there are 4096 of them") };
-        Level { summary: 0, occupied: [0; BUCKETS / 64], spare: Vec::new(), buckets }
-    }
-
-    #[inline]
-    fn push(&mut self, index: usize, item: I) {
-        // Without asking whether it was empty: a bucket of few values would be guessed wrong too often.
-        self.summary |= 1 << (index / 64);
-        self.occupied[index / 64] |= 1 << (index % 64);
-        let items = &mut self.buckets[index].items;
-        if items.capacity() == 0
-            && let Some(spare) = self.spare.pop()
-        {
-            *items = spare;
-        }
-        items.push(item);
-    }
-
-    /// The first bucket from `index` on that has values.
-    #[inline]
-    fn next(&self, index: usize) -> Option<usize> {
-        let here = self.occupied[index / 64] >> (index % 64);
-        if here != 0 {
-            return Some(index + here.trailing_zeros() as usize);
-        }
-        let later = self.summary & (u64::MAX << (index / 64)) & !(1 << (index / 64));
-        if later == 0 {
-            return None;
-        }
-        let word = later.trailing_zeros() as usize;
-        Some(word * 64 + self.occupied[word].trailing_zeros() as usize)
-    }
-
-    #[inline]
-    fn clear(&mut self, index: usize) {
-        let bucket = &mut self.buckets[index];
-        bucket.items.clear();
-        bucket.cancelled = 0;
-        if bucket.items.capacity() >= SPARED {
-            self.spare.push(core::mem::take(&mut bucket.items));
-        }
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        if self.occupied[index / 64] == 0 {
-            self.summary &= !(1 << (index / 64));
-        }
-    }
-
-    /// Marks the item of that ticket; serial numbers rise within a bucket, modulo 2^31.
-    fn cancel<T: Copy>(&mut self, index: usize, ticket: Ticket, near: impl Fn(&mut I) -> &mut Near<T>) -> Option<T> {
-        let bucket = &mut self.buckets[index];
-        let first = near(bucket.items.first_mut()?).serial;
-        let distance = |serial: u32| serial.wrapping_sub(first) & !CANCELLED;
-        let (mut low, mut high) = (0, bucket.items.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if distance(near(&mut bucket.items[middle]).serial) < distance(ticket.serial) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let found = near(bucket.items.get_mut(low)?);
-        if found.serial != ticket.serial {
-            return None;
-        }
-        found.serial |= CANCELLED;
-        let value = found.value;
-        bucket.cancelled += 1;
-        if bucket.cancelled == bucket.items.len() {
-            self.clear(index);
-        }
-        Some(value)
-    }
 }
