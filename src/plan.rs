@@ -153,7 +153,7 @@ impl Plan {
             queue_limit: planner.queue_limit()?,
             ..Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed))
         };
-        medium.check().map_err(|error| planner.wrong("medium", None, error.to_string()))?;
+        medium.check().map_err(|error| planner.wrong_medium(&error))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
         let warnings = round_trip_warning(&medium).into_iter().collect();

@@ -3,7 +3,9 @@
 use super::{PlanError, Planner};
 use crate::scenario::{BitTimesText, PlaceText, RepeaterSection, StationSection, TopologyText};
 use crate::units::Length;
-use medium::{BitRate, BitTimes, Config, Octets, Parameters, Place, Repeater, Segments, Topology};
+use medium::{
+    BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError,
+};
 use std::num::NonZeroU32;
 use toml::Spanned;
 
@@ -69,6 +71,30 @@ impl Planner<'_> {
         }
         self.bursting(&mut parameters)?;
         Ok(parameters)
+    }
+
+    /// What the engine refuses, at the key that says so.
+    pub(super) fn wrong_medium(&self, error: &ConfigError) -> PlanError {
+        let section = &self.scenario.medium;
+        let name = match error {
+            ConfigError::Parameter { parameter, .. } => *parameter,
+            _ => "medium",
+        };
+        let span = match name {
+            "slot_time" => section.slot_time.as_ref().map(Spanned::span),
+            "inter_packet_gap" => section.inter_packet_gap.as_ref().map(Spanned::span),
+            "inter_packet_gap_part_1" => section.inter_packet_gap_part_1.as_ref().map(Spanned::span),
+            "attempt_limit" => section.attempt_limit.as_ref().map(Spanned::span),
+            "backoff_limit" => section.backoff_limit.as_ref().map(Spanned::span),
+            "jam_size" => section.jam_size.as_ref().map(Spanned::span),
+            "max_frame_size" => section.max_frame_size.as_ref().map(Spanned::span),
+            "min_frame_size" => section.min_frame_size.as_ref().map(Spanned::span),
+            "distance" => section.topology.as_ref().map(Spanned::span),
+            _ => None,
+        };
+        // A value that contradicts another one may be the standard's own: then there is no better place than the file.
+        let place = span.or_else(|| self.source.map(|_| 0..0));
+        self.wrong(name, place, error.to_string())
     }
 
     fn bursting(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
@@ -158,9 +184,38 @@ impl Planner<'_> {
         };
         let repeaters: Vec<Repeater> = self.scenario.repeater.iter().map(repeater).collect::<Result<_, PlanError>>()?;
         let places = self.places_on(&segments, sections, bits)?;
-        let span = self.scenario.repeater.first().map(Spanned::span);
-        let segments = Segments::new(places, &repeaters);
-        segments.map(Topology::Segments).map_err(|error| self.wrong("repeater", span, error.to_string()))
+        Segments::new(places, &repeaters)
+            .map(Topology::Segments)
+            .map_err(|error| self.wrong_segments(&error, &segments))
+    }
+
+    /// What the engine refuses, by the names of the scenario and at the section that says so.
+    fn wrong_segments(&self, error: &TopologyError, segments: &[(String, f64)]) -> PlanError {
+        let name = |segment: &usize| segments[*segment].0.as_str();
+        let segment_at = |segment: &usize| self.scenario.segment.get(*segment).map(Spanned::span);
+        let repeater_at = |repeater: &usize| self.scenario.repeater.get(*repeater).map(Spanned::span);
+        match error {
+            TopologyError::NotJoined { segment } => {
+                let what = format!(
+                    "nothing leads from segment `{}` to segment `{}`: it takes a [[repeater]] with a port on each",
+                    name(segment),
+                    name(&0)
+                );
+                self.wrong("segment", segment_at(segment), what)
+            }
+            TopologyError::Loop { repeater, segment } => {
+                let what = format!(
+                    "this repeater closes a loop at segment `{}`: between two segments there may be one way only",
+                    name(segment)
+                );
+                self.wrong("repeater", repeater_at(repeater), what)
+            }
+            TopologyError::Ports { repeater, ports } => {
+                let what = format!("a repeater with {ports} of its `ports` joins nothing: it takes two or more");
+                self.wrong("repeater", repeater_at(repeater), what)
+            }
+            other => self.wrong("segment", segment_at(&0), other.to_string()),
+        }
     }
 
     /// Each segment's name, and its length in bit times.
@@ -202,11 +257,12 @@ impl Planner<'_> {
         sections: &[StationSection],
         bits: &dyn Fn(Length) -> f64,
     ) -> Result<Vec<Place>, PlanError> {
-        let on = |section: &StationSection| match &section.segment {
+        // Those that do not say where they are stand in order, evenly over the segments.
+        let on = |(index, section): (usize, &StationSection)| match &section.segment {
             Some(name) => find(segments, name.get_ref()).map_err(|what| self.at("segment", name, what)),
-            None => Ok(0),
+            None => Ok(index * segments.len() / sections.len()),
         };
-        let on: Vec<usize> = sections.iter().map(on).collect::<Result<_, _>>()?;
+        let on: Vec<usize> = sections.iter().enumerate().map(on).collect::<Result<_, _>>()?;
         let mut before = vec![0_usize; segments.len()];
         let place = |(section, &segment): (&StationSection, &usize)| {
             let number = before[segment];

@@ -71,6 +71,9 @@ fn check_schema(results: &Value) {
         assert!(station["name"].is_string() && station["attached"].is_boolean(), "{station}");
         COUNTERS.iter().for_each(|key| _ = number(station, key));
     }
+    if results["emulator"].is_null() {
+        return assert!(results["config"]["duration_s"].is_number(), "only a run in virtual time has no emulator");
+    }
     for key in ["deliveries", "lateness_p50_ns", "lateness_p99_ns", "late_arrivals", "ring_drops", "ports_lost"] {
         emulator(results, key);
     }
@@ -116,7 +119,8 @@ const COUNTERS: [&str; 18] = [
 fn check_conservation(station: &Value) {
     let offered = number(station, "offered") + number(station, "queued_at_start");
     let sent = number(station, "frames_transmitted_ok");
-    let causes = ["queue_drops", "excessive_collisions", "too_short", "too_long", "detached"];
+    let causes =
+        ["queue_drops", "excessive_collisions", "late_collision_discards", "too_short", "too_long", "detached"];
     let discarded: u64 = causes.iter().map(|cause| number(station, cause)).sum();
     assert_eq!(offered, sent + discarded + number(station, "queued"), "{station}");
 }
@@ -154,6 +158,9 @@ fn check_medium(results: &Value) {
     let [frame, wire, total] =
         ["utilization_frame", "utilization_wire", "utilization_total"].map(|key| metric(results, key));
     assert!(metric(results, "utilization_payload") <= frame && frame <= wire && wire <= total, "{}", results["medium"]);
-    assert!(total <= 1.0, "more than the medium carries: {total}");
+    // A frame that began before the measurement may end in it.
+    let slack = 160.0 + 8.0 * 2_000.0;
+    let measured = number(results, "measured_bit_times") as f64;
+    assert!(total <= 1.0 + slack / measured, "more than the medium carries: {total}");
     assert!((0.0..=1.0).contains(&metric(results, "fairness")), "{}", results["medium"]);
 }
