@@ -383,8 +383,10 @@ impl Medium {
         self.agenda.begins.take_everywhere(now, &mut begun);
         self.bus.got_there(begun.len());
         let mut at_source = self.agenda.begins.pop(now).map(|(station, _)| station);
-        // Of each, whether it comes from another station than this one.
-        let source = |medium: &Medium, id: TransmissionId| medium.bus.get(id).source();
+        let from_others = |medium: &Medium, station: StationId, heard: bool| {
+            let bus = &medium.bus;
+            begun.iter().any(|&id| bus.get(id).source() != station && (!heard || bus.hears(station, id)))
+        };
         let mut from = 0;
         loop {
             let listener = if begun.is_empty() { None } else { self.bus.listeners().next(from) };
@@ -395,13 +397,11 @@ impl Medium {
                 at_source = self.agenda.begins.pop(now).map(|(station, _)| station);
             }
             match self.station(station).transmit {
-                Transmit::Transmitting if begun.iter().any(|&id| source(self, id) != station) => {
+                Transmit::Transmitting if from_others(self, station, false) => {
                     self.tell_transmit(station, TransmitInput::Collision);
                 }
                 Transmit::Transmitting if met => self.meet_others(station),
-                Transmit::WaitingToSend if begun.iter().any(|&id| self.bus.hears(station, id)) => {
-                    self.carrier_on(station);
-                }
+                Transmit::WaitingToSend if from_others(self, station, true) => self.carrier_on(station),
                 Transmit::Transmitting
                 | Transmit::WaitingToSend
                 | Transmit::Idle

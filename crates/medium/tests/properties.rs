@@ -10,11 +10,13 @@ mod scenario;
 use backoff::Generator;
 use common::{offer, run, station};
 use medium::{
-    BitInstant, BitRate, Config, Event, FrameId, Input, Kind, Medium, Octets, Output, StationId, Tally, Topology,
+    BitInstant, BitRate, BitTimes, Config, Event, FrameId, Input, Kind, Medium, Octets, Output, Place, Repeater,
+    Segments, StationId, Tally, Topology,
 };
 use proptest::prelude::*;
 use scenario::{
-    Scenario, any_config, any_medium, any_scenario, cases, faulty_scenario, fitting_topology, runner, standard_config,
+    Scenario, any_config, any_medium, any_scenario, cases, extending_config, faulty_scenario, fitting_topology, runner,
+    standard_config,
 };
 use std::collections::BTreeMap;
 
@@ -187,6 +189,29 @@ fn one_more_silent_station_changes_nothing_for_the_others() {
         let mut after = tell(&more, END, Rhythm::AsDue).events;
         after.retain(|event| event.station.index() < stations);
         prop_assert_eq!(before, after);
+        Ok(())
+    });
+}
+
+/// The engine tells all stations of a star at once, and on segments each by itself; a hub in the middle of as many
+/// pieces of cable is a star.
+#[test]
+fn a_star_is_a_hub_and_its_segments() {
+    let star = || {
+        let distance = prop_oneof![2 => Just(0), 2 => 0..=60_u64, 1 => 0..=700_u64];
+        (2..=6_usize, distance).prop_map(|(stations, distance)| Topology::star(stations, distance))
+    };
+    let config = prop_oneof![any_config(star()), extending_config(star())];
+    always_in(faulty_scenario(config), |scenario| {
+        let Topology::Star { stations, distance } = scenario.config.topology else { unreachable!("a star was drawn") };
+        let ports: Vec<Place> = (0..stations).map(|segment| Place { segment, position: BitTimes::ZERO }).collect();
+        let hub = Repeater { delay: distance, ports: ports.clone() };
+        let mut segments = scenario.clone();
+        segments.config.topology = Topology::Segments(Segments::new(ports, &[hub]).expect("a tree"));
+        let (star, segments) = (tell(&scenario, END, Rhythm::AsDue), tell(&segments, END, Rhythm::AsDue));
+        prop_assert_eq!(&star.events, &segments.events);
+        let outputs = |told: Told| told.outputs.into_iter().map(|(_, output)| output).collect::<Vec<_>>();
+        prop_assert_eq!(outputs(star), outputs(segments));
         Ok(())
     });
 }
