@@ -48,6 +48,8 @@ pub enum Command {
     Receive(ReceiveArgs),
     /// Run a recorded run again, and give the same events
     Replay(ReplayArgs),
+    /// Tell the life of one frame in words and as a timeline
+    Explain(ExplainArgs),
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
@@ -284,6 +286,20 @@ pub struct ReplayArgs {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Options of `explain`.
+#[derive(Args, Clone, Debug)]
+pub struct ExplainArgs {
+    /// The event log, as `--events` wrote it; see docs/trace.md
+    #[arg(value_name = "EVENTS")]
+    pub events: PathBuf,
+    /// The frame: which of its station's frames it is, from 1, like 17; or with the station, like st2#17
+    #[arg(long, value_name = "N|STATION#N")]
+    pub frame: String,
+    /// The station that offered it; may be left out if no other has a frame of this number
+    #[arg(long, value_name = "STATION")]
+    pub station: Option<String>,
 }
 
 #[cfg(test)]

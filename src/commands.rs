@@ -3,6 +3,7 @@
 pub mod demo;
 pub mod down;
 pub mod exec;
+pub mod explain;
 pub mod receive;
 pub mod replay;
 pub mod send;
@@ -11,6 +12,7 @@ pub mod stats;
 pub mod up;
 
 use crate::args::Format;
+use crate::explain::ExplainError;
 use crate::lab::MakeError;
 use crate::lab::record::{Content, Record, RecordError};
 use crate::lines::{ReadError, WriteError};
@@ -113,6 +115,9 @@ pub enum CommandError {
     /// A record cannot be replayed.
     #[error(transparent)]
     Replay(ReplayError),
+    /// A frame cannot be explained.
+    #[error(transparent)]
+    Explain(ExplainError),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

@@ -7,6 +7,7 @@
 //! | [`commands`] | one file a command |
 //! | [`configuration`] | a medium's configuration as it is written down |
 //! | [`event_log`], [`lines`] | events as JSON Lines, and such files in general |
+//! | [`explain`] | the life of one frame, in words |
 //! | [`lab`], [`control`] | what is made for a bus, the record of it, and requests to it |
 //! | [`supervisor`] | starts, asks and ends the data plane |
 //! | [`mod@bus`] | the data plane: the medium in real time |
@@ -28,6 +29,7 @@ pub mod control;
 pub mod driver;
 pub mod event_log;
 pub mod experiment;
+pub mod explain;
 pub mod lab;
 pub mod lines;
 pub mod metrics;

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Some(Command::Send(args)) => commands::send::send(args),
         Some(Command::Receive(args)) => commands::receive::receive(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
+        Some(Command::Explain(args)) => commands::explain::explain(args),
         Some(Command::Bus) => return bus::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     outcome.unwrap_or_else(|error| {
