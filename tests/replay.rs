@@ -65,6 +65,31 @@ fn a_live_run_replays_byte_for_byte() {
     lab.assert_nothing_left();
 }
 
+/// Runs in virtual time replay as live ones do, whatever the medium is like.
+#[test]
+fn a_simulated_run_replays_byte_for_byte() {
+    let folder = folder();
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    for options in [
+        ["--topology", "star:50bt", "--stations", "6", "--traffic", "saturated", "--rate", "10M"],
+        ["--topology", "bus:900bt", "--stations", "5", "--traffic", "poisson:0.6", "--rate", "2.94M"],
+        ["--topology", "star:100bt", "--stations", "8", "--traffic", "saturated", "--rate", "1G"],
+    ] {
+        let files = ["--duration", "50ms", "--warmup", "5ms", "--seed", "7", "--record", &record, "--events", &events];
+        let simulated = run(ethbus([&["sim"], &options[..], &files, &["--format", "json"]].concat())).json();
+        let replayed = run(ethbus(["replay", &record, "--events", &again, "--format", "json"])).succeeded();
+        assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+        assert!(fs::read(&events).expect("a log") == fs::read(&again).expect("a log"), "{options:?}: other events");
+        let replayed = replayed.json();
+        for key in ["measured_bit_times", "stations", "seed"] {
+            assert_eq!(simulated[key], replayed[key], "{options:?}: {key}");
+        }
+        for key in ["utilization_frame", "collision_episodes", "fairness", "access_delay", "mac_delay"] {
+            assert_eq!(simulated["medium"][key], replayed["medium"][key], "{options:?}: {key}");
+        }
+    }
+}
+
 /// The coordinator waits for no disk: a pipe that nobody reads costs the record, not the lab, and is told.
 #[test]
 fn a_record_that_nobody_takes_is_counted_and_the_lab_goes_on() {
