@@ -278,3 +278,21 @@ fn a_frame_that_comes_as_another_ends_goes_on_with_the_burst() {
         assert_eq!(attempts_of(0, &events), [0, second], "{}", trace(&events));
     }
 }
+
+/// 802.3, 4.2.8, StartJam: `extendError` from the first bit behind the frame on. What was cut there has a bad FCS, and
+/// no odd bits (4.2.9, `extensionOK`); one cut before has both.
+///
+/// Station 1 is deaf and starts 10 BT before station 0 hears it; frame and SFD are out at 576.
+#[test]
+fn the_first_bit_behind_a_frame_is_extension() {
+    let mut config = Config::new(BitRate::MBIT_1000, Topology::star(3, 10), 1);
+    let p = &mut config.parameters;
+    (p.extend_size, p.slot_time, p.jam_size) = (Octets::new(1), BitTimes::new(520), BitTimes::new(33));
+    let deaf = (0, Input::SetFault { station: station(1), fault: Some(Fault::Deaf) });
+    for (detected, bits) in [(574, 510 + 33), (576, 544), (577, 544)] {
+        let events = agreed(config.clone(), &[deaf, offer(0, 0, 2, 64), offer(detected - 10, 1, 0, 64)]);
+        let damaged = events.iter().find(|e| e.station == station(2)).map(|e| (e.at.get(), e.kind));
+        let bits = BitTimes::new(bits);
+        assert_eq!(damaged, Some((detected + 33 + 10, Kind::Damaged { bits })), "{}", trace(&events));
+    }
+}
