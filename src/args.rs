@@ -136,6 +136,9 @@ pub struct SimArgs {
     /// Record the run for `ethbus replay`; see docs/trace.md
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Tell on standard error how long it took
+    #[arg(long)]
+    pub timing: bool,
 }
 
 /// What is run in virtual time: over what the scenario says.

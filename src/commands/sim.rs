@@ -10,7 +10,7 @@ use crate::plan::{Overrides, Plan, PlanError};
 use crate::recording::{End, Recorder};
 use crate::results::Results;
 use crate::simulator::Watch;
-use crate::view::{progress, say, table};
+use crate::view::{group, progress, say, table};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, Event, Input};
@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 /// Runs a plan in virtual time and tells what it gave.
 ///
@@ -30,6 +31,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let interrupts = interrupts()?;
+    let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
         let file =
             [("--events", &args.events), ("--record", &args.record)].into_iter().find(|(_, path)| path.is_some());
@@ -41,7 +43,11 @@ pub fn sim(args: &SimArgs) -> Outcome {
     } else {
         vec![once(&plan, args, &interrupts)?]
     };
+    let took = begin.elapsed().as_secs_f64();
     let results = results(&plan, &runs);
+    if args.timing {
+        say(&timing(&results, took));
+    }
     let text = match args.format {
         SimFormat::Table => table(&results),
         SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
@@ -78,6 +84,12 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
 
 fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Result<Option<T>, PlanError> {
     text.map(str::parse).transpose().map_err(|what| PlanError::option(name, what))
+}
+
+/// Successful frames of the measured time, and the wall time of everything, warm-up included.
+fn timing(results: &Results, took: f64) -> String {
+    let frames: u64 = results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
+    format!("ethbus: {} frames in {took:.3} s: {} a second\n", group(frames), group((frames as f64 / took) as u64))
 }
 
 fn interrupted(plan: &Plan, results: &Results) -> String {
