@@ -96,6 +96,8 @@ pub struct Medium {
     pub(crate) agenda: Agenda,
     pub(crate) bus: Bus,
     stations: Vec<Station>,
+    /// What the agenda has next, once an input has been handled.
+    next: (BitInstant, Phase),
     instant: BitInstant,
     /// Signals of `instant` have been run: it is over.
     over: bool,
@@ -121,6 +123,7 @@ impl Medium {
             agenda: Agenda::new(config.topology.stations()),
             bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
             stations: stations.collect(),
+            next: (NEVER, Phase::Timers),
             instant: BitInstant::ZERO,
             over: false,
             tally: Tally::new(config.topology.stations()),
@@ -166,14 +169,15 @@ impl Medium {
                 self.advance_to_arrivals(now);
                 self.set_fault(station, fault);
             }
-            Input::Timeout if self.agenda.next() < (now, Phase::Arrivals) => self.advance_to_arrivals(now),
-            Input::Timeout => self.advance_past(now),
+            Input::Timeout if self.next < (now, Phase::Arrivals) => return self.advance_to_arrivals(now),
+            Input::Timeout => return self.advance_past(now),
         }
+        self.next = self.agenda.next();
     }
 
     /// When something is due next; `None` when nothing will happen without an input.
     pub fn next_timeout(&self) -> Option<BitInstant> {
-        Some(self.agenda.next().0).filter(|&at| at != NEVER)
+        Some(self.next.0).filter(|&at| at != NEVER)
     }
 
     /// The oldest output not taken yet.
@@ -330,13 +334,12 @@ impl Medium {
     }
 
     fn run_before(&mut self, limit: (BitInstant, Phase)) {
-        loop {
-            let (at, phase) = self.agenda.next();
-            if (at, phase) >= limit {
-                return;
-            }
-            self.run(at, phase);
+        let mut next = self.next;
+        while next < limit {
+            self.run(next.0, next.1);
+            next = self.agenda.next();
         }
+        self.next = next;
     }
 
     fn run(&mut self, at: BitInstant, phase: Phase) {
