@@ -50,13 +50,9 @@ impl Timers {
         let mut node = (self.ends.len() + index) / 2;
         while node > 0 {
             let (left, right) = (self.first[2 * node], self.first[2 * node + 1]);
-            let left_first = self.ends[usize::from(left)] <= self.ends[usize::from(right)];
-            let first = if left_first { left } else { right };
-            let stays = self.first[node] == first && usize::from(first) != index;
-            if stays {
-                return;
-            }
-            self.first[node] = first;
+            // Chosen without a branch, and up to the root whatever was chosen: which it will be cannot be guessed.
+            let right_first = self.ends[usize::from(right)] < self.ends[usize::from(left)];
+            self.first[node] = std::hint::select_unpredictable(right_first, right, left);
             node /= 2;
         }
     }
