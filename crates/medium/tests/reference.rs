@@ -296,3 +296,17 @@ fn the_first_bit_behind_a_frame_is_extension() {
         assert_eq!(damaged, Some((detected + 33 + 10, Kind::Damaged { bits })), "{}", trace(&events));
     }
 }
+
+/// On a star so wide that a fragment of a station's own has ended at its place before it gets to the others, that
+/// fragment is no carrier to the station when it gets there.
+#[test]
+fn its_own_fragment_elsewhere_is_no_carrier_to_a_station_that_waits() {
+    let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 608), 5_076_735_709_273_504_059);
+    config.parameters.attempt_limit = NonZeroU32::new(2).expect("2 is not 0");
+    config.parameters.backoff_limit = 1;
+    config.queue_limit = 4;
+    let mut inputs = vec![offer(0, 0, 1, 64); 4];
+    inputs.extend([offer(0, 1, 0, 64); 4]);
+    inputs.push(offer(576, 1, 0, 64));
+    agreed(config, &inputs);
+}

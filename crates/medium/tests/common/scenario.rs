@@ -52,7 +52,7 @@ pub fn runner(usual: u32) -> TestRunner {
 
 /// One to six stations in a star or along a cable, some far beyond what the slot time allows.
 pub fn any_topology() -> impl Strategy<Value = Topology> {
-    let star = (1..=6_usize, prop_oneof![Just(0), 0..=60_u64, 0..=600_u64])
+    let star = (1..=6_usize, prop_oneof![Just(0), 0..=60_u64, 0..=1_000_u64])
         .prop_map(|(stations, distance)| Topology::star(stations, distance));
     let place = prop_oneof![1 => 0..=60_u64, 3 => 0..=700_u64];
     let bus = proptest::collection::vec(place.prop_map(BitTimes::new), 1..=6);
