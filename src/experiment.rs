@@ -5,7 +5,7 @@ use crate::metrics::{Delays, Sums, half_width};
 use crate::plan::{Plan, RunPlan};
 use crate::results::{DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::simulator::{Simulator, Watch};
-use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources};
+use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
 use medium::{BitInstant, BitTimes, ConfigError};
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ pub fn run<W: Watch>(
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<W::Error>> {
     let config = medium::Config { seed, ..plan.medium.clone() };
-    let sources = sources(&plan.traffic, config.rate, seed)?;
+    let sources = sources_with(&plan.traffic, &plan.replays, config.rate, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);

@@ -5,7 +5,7 @@ mod run;
 
 use crate::configuration::longest_distance;
 use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
-use crate::traffic::{Arrivals, Sizes, TrafficSpec};
+use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
 use crate::units::lab_name;
 use ::medium::{BitRate, Config};
 use link::MacAddr;
@@ -15,6 +15,7 @@ use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
 
@@ -35,6 +36,8 @@ pub struct Plan {
     pub stations: Vec<StationPlan>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
+    /// The capture files that it names.
+    pub replays: Arc<[Replay]>,
     /// How long a run in virtual time is.
     pub run: RunPlan,
     /// What is allowed, and perhaps not meant.
@@ -156,8 +159,10 @@ impl Plan {
         medium.check().map_err(|error| planner.wrong_medium(&error))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
-        let warnings = round_trip_warning(&medium).into_iter().collect();
-        Ok(Plan { name, stations, traffic, run: planner.run()?, medium, warnings })
+        let replays = planner.replays(&sections, &traffic, &names, rate)?;
+        let warnings = round_trip_warning(&medium).into_iter();
+        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        Ok(Plan { name, stations, traffic, replays, run: planner.run()?, medium, warnings })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -198,6 +203,21 @@ fn round_trip_warning(medium: &Config) -> Option<String> {
             round_trip, longest, slot_time
         )
     })
+}
+
+/// What a capture file has that somebody should know of.
+fn replay_warnings(replay: &Replay, medium: &Config) -> Vec<String> {
+    let longest = medium.parameters.max_frame_size.get();
+    let too_long = |frame: &&Recorded| frame.size.get() > longest + if frame.tagged { 4 } else { 0 };
+    let counts = [
+        (replay.unordered(), "frames whose stamps go back: they are put in order"),
+        (
+            replay.frames().iter().filter(too_long).count(),
+            "frames above max_frame_size: they are offered, and discarded",
+        ),
+    ];
+    let warning = |(count, what): (usize, &str)| format!("{} has {count} {what}", replay.path().display());
+    counts.into_iter().filter(|(count, _)| *count > 0).map(warning).collect()
 }
 
 impl Planner<'_> {

@@ -279,6 +279,39 @@ fn every_wrong_key_is_named_with_file_and_line() {
     );
 }
 
+/// A pcap of three frames, written by hand: 60, 60 and 1514 octets without FCS, 1 ms apart, from `senders` addresses in turn.
+fn capture(senders: u8) -> Vec<u8> {
+    let mut file: Vec<u8> =
+        [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 1].iter().flat_map(|x| x.to_le_bytes()).collect();
+    for (number, length) in [(0_u32, 60_u32), (1, 60), (2, 1514)] {
+        file.extend([0, 1_000 * number, length, length].iter().flat_map(|x: &u32| x.to_le_bytes()));
+        let mut frame = vec![0; length as usize];
+        frame[5] = 9;
+        frame[6..12].copy_from_slice(&[2, 0, 0, 0, 0, number as u8 % senders]);
+        file.extend(frame);
+    }
+    file
+}
+
+#[test]
+fn a_capture_is_replayed_and_a_damaged_one_named_with_its_place() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("three.pcap");
+    std::fs::write(&path, capture(2)).expect("own folder");
+    let traffic = format!("--traffic replay:{}", path.display());
+    let results = simulated(&format!("--stations 2 {traffic} --duration 10ms --warmup 0"));
+    assert_eq!([0, 1].map(|n| number(&stations(&results)[n], "frames_transmitted_ok")), [2, 1]);
+    assert_eq!(sum(&results, "octets_transmitted_ok"), 46 + 46 + 1500);
+    let alone = simulated(&format!("--stations 1 {traffic} --duration 10ms --warmup 0"));
+    assert_eq!(sum(&alone, "frames_transmitted_ok"), 3, "a lone station sends the whole file");
+    std::fs::write(&path, capture(3)).expect("own folder");
+    refused(&format!("--stations 2 {traffic}"), &["three.pcap", "3", "2"]);
+    refused(&format!("--stations 2 --frame-size 64 {traffic}"), &["frame sizes", "leave one out"]);
+    std::fs::write(&path, &capture(2)[..150]).expect("own folder");
+    refused(&format!("--stations 2 {traffic}"), &["three.pcap", "octet"]);
+    refused("--traffic replay:/nonexistent.pcap", &["/nonexistent.pcap"]);
+}
+
 #[test]
 fn a_file_that_takes_nothing_more_is_an_error_that_says_what_is_kept() {
     let full = sim("--stations 2 --duration 100ms --events /dev/full");

@@ -2,8 +2,9 @@
 
 use super::{PlanError, Planner, RunPlan};
 use crate::scenario::{DurationText, RunSection, StationSection};
-use crate::traffic::{To, TrafficSpec};
-use medium::Octets;
+use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
+use medium::{BitRate, Octets};
+use std::sync::Arc;
 use toml::Spanned;
 
 impl Planner<'_> {
@@ -70,5 +71,39 @@ impl Planner<'_> {
             })
         };
         sections.iter().map(station).collect()
+    }
+
+    /// Reads the capture files that `traffic` names, and checks that every station can have a source.
+    pub(super) fn replays(
+        &self,
+        sections: &[StationSection],
+        traffic: &[TrafficSpec],
+        names: &[&str],
+        rate: BitRate,
+    ) -> Result<Arc<[Replay]>, PlanError> {
+        let own = |station: usize| sections[station].arrivals.as_ref();
+        let common = self.scenario.traffic.arrivals.as_ref().filter(|_| self.overrides.arrivals.is_none());
+        let at = |station: Option<usize>, what: String| {
+            let span = station.and_then(own).or(common).map(Spanned::span);
+            self.wrong("arrivals", span, what)
+        };
+        let replays = replays(traffic).map_err(|error| at(None, error.to_string()))?;
+        // The seed changes draws, never whether there is a source.
+        sources_with(traffic, &replays, rate, 0).map_err(|error| match error {
+            TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
+            TrafficError::Destination { station, to, problem } => {
+                let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
+                at(Some(station), format!("the destination of {}, {to}, is {problem}", names[station]))
+            }
+            TrafficError::SizesOfReplay { station } => at(
+                Some(station),
+                format!(
+                    "{} has frame sizes beside a replay: leave one out, as a replay's sizes are its file's",
+                    names[station]
+                ),
+            ),
+            TrafficError::Replay(error) => at(None, error.to_string()),
+        })?;
+        Ok(replays.into())
     }
 }
