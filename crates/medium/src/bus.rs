@@ -4,16 +4,17 @@
 //!   at the source    |begin ........ end|
 //!   at a place d away      |begin+d ........ end+d|
 //! ```
-//! Transmissions are the only truth; carrier at a place is worked out from them when a station asks.
+//! Transmissions are the only truth; carrier at a place is worked out from them when a station asks. On a star it
+//! is also counted, since a signal gets to all places but its source's at once.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
 use crate::agenda::Agenda;
 use crate::crowd::Crowd;
+use crate::deafness::Deafness;
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// How a transmission goes on, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,29 +33,6 @@ pub(crate) enum Worth {
     Good,
     BadFcs,
     TooLong,
-}
-
-/// Which transmissions a station does not hear, by number: those that began while it had no carrier sense.
-#[derive(Clone, Debug, Default)]
-struct Deafness(Vec<Range<u64>>);
-
-impl Deafness {
-    fn hears(&self, number: u64) -> bool {
-        !self.0.iter().any(|unheard| unheard.contains(&number))
-    }
-
-    /// `number` will be the next transmission.
-    fn begin(&mut self, number: u64) {
-        if self.0.last().is_none_or(|unheard| unheard.end < u64::MAX) {
-            self.0.push(number..u64::MAX);
-        }
-    }
-
-    fn end(&mut self, number: u64) {
-        if let Some(unheard) = self.0.last_mut().filter(|unheard| unheard.end == u64::MAX) {
-            unheard.end = number;
-        }
-    }
 }
 
 /// One attempt, as a signal.
@@ -373,8 +351,8 @@ impl Bus {
     /// What was not heard is retired.
     fn forget_deafness(&mut self) {
         let first = self.first;
-        self.deafness.iter_mut().for_each(|deafness| deafness.0.retain(|unheard| unheard.end > first));
-        self.any_deaf = self.deafness.iter().any(|deafness| !deafness.0.is_empty());
+        self.deafness.iter_mut().for_each(|deafness| deafness.forget_before(first));
+        self.any_deaf = self.deafness.iter().any(|deafness| !deafness.hears_all());
     }
 
     /// Another signal was at `place` while this packet was.

@@ -33,6 +33,7 @@ mod bus;
 mod config;
 mod crowd;
 mod csma_cd;
+mod deafness;
 mod event;
 mod frame;
 mod medium;
