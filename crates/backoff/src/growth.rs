@@ -101,7 +101,7 @@ const fn fibonacci(n: u64) -> u64 {
 }
 
 /// floor(base · (numerator/denominator)^steps): exact while numerator^steps fits `u64`, which for 3/2 is up to 40 steps;
-/// beyond, to better than one part in 2^48 for every ratio that 64 bits can tell from 1.
+/// beyond, to one part in 2^48 or to 1 for every ratio that 64 bits can tell from 1.
 const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 {
     if numerator <= denominator {
         return base;
