@@ -78,6 +78,26 @@ fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
     }
 }
 
+/// What the manual shows as a complete program is one: it compiles as it stands, and ends as it says.
+#[test]
+fn the_program_in_the_header_runs() {
+    let lines = HEADER.lines().map(|line| line.strip_prefix(" * ").unwrap_or_default());
+    let from = lines.skip_while(|line| !line.starts_with("    #include <inttypes.h>"));
+    let program: Vec<&str> =
+        from.map_while(|line| if line.is_empty() { Some(line) } else { line.strip_prefix("    ") }).collect();
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    let source = folder.path().join("example.c");
+    fs::write(&source, program.join("\n") + "\n").expect("the folder is writable");
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
+        let output = compile_and_run(compiler, "c99", &source, "libbackoff.so");
+        let last = output.lines().last().unwrap_or_default();
+        assert!(last.starts_with("served at 3") || last.starts_with("served at 4"), "{output}");
+        let delays =
+            output.lines().filter_map(|line| line.split_once("again in ")?.1.strip_suffix(" ns")?.parse::<u64>().ok());
+        assert!(delays.clone().count() >= 3 && delays.max() <= Some(2_000_000_000), "{output}");
+    }
+}
+
 /// Each program in this folder holds one claim about the library; it says which line failed.
 #[test]
 fn every_c_program_passes_with_both_libraries() {
@@ -153,12 +173,12 @@ fn every_cpp_program_passes_with_both_libraries() {
     }
 }
 
-/// Compiles `source` strictly, links it with that file of the library, and runs it.
-fn compile_and_run(compiler: &str, standard: &str, source: &Path, library: &str) {
+/// Compiles `source` strictly, links it with that file of the library, and runs it; gives what it prints.
+fn compile_and_run(compiler: &str, standard: &str, source: &Path, library: &str) -> String {
     let folder = tempfile::tempdir().expect("there is room for a program");
     let program = folder.path().join("program");
     let mut command = Command::new(compiler);
     command.arg(format!("-std={standard}")).args(STRICT).arg("-I").arg(&*INCLUDE);
     run(command.arg(source).arg(LIBRARY.join(library)).arg("-o").arg(&program));
-    run(Command::new(&program).env("LD_LIBRARY_PATH", &*LIBRARY));
+    run(Command::new(&program).env("LD_LIBRARY_PATH", &*LIBRARY))
 }

@@ -18,19 +18,33 @@
  *         }
  *         backoff_reset(&station);
  *
- * A client of a service counts nanoseconds:
+ * A client of a service counts nanoseconds. A complete program, in which the server is down for 3 seconds:
  *
- *     struct backoff_policy policy = BACKOFF_POLICY_INIT;    exponential, full jitter, from 100 ms on
- *     struct backoff_retry retry;
- *     policy.cap_ns = UINT64_C(20000000000);                 never more than 20 s
- *     policy.attempt_limit = 8;
- *     backoff_retry_init(&retry, seed, device_id, now_ns);
+ *     #include <inttypes.h>
+ *     #include <stdio.h>
+ *     #include <backoff.h>
  *
- *     while (the request fails) {
- *         uint64_t delay_ns;
- *         if (backoff_retry_fail(&retry, &policy, now_ns, retry_after_ns, &delay_ns) != BACKOFF_STATUS_OK)
- *             break;                                         give up: the status says why
- *         sleep for delay_ns, then try again
+ *     int main(void)
+ *     {
+ *         struct backoff_policy policy = BACKOFF_POLICY_INIT;   // exponential, full jitter, from 100 ms on
+ *         struct backoff_retry retry;
+ *         uint64_t now_ns = 0, hint_ns = 0, delay_ns;           // any clock; what Retry-After said, 0: nothing
+ *         backoff_status status;
+ *
+ *         policy.cap_ns = UINT64_C(2000000000);                 // no delay above 2 s
+ *         policy.attempt_limit = 50;                            // the 50th failure is the last
+ *         backoff_retry_init(&retry, 42, 7, now_ns);            // seed 42, device 7
+ *         while (now_ns < UINT64_C(3000000000)) {               // while the request fails
+ *             status = backoff_retry_fail(&retry, &policy, now_ns, hint_ns, &delay_ns);
+ *             if (status != BACKOFF_STATUS_OK) {                // a limit: the status says which
+ *                 printf("given up: %s\n", backoff_status_text(status));
+ *                 return 1;
+ *             }
+ *             printf("failed at %" PRIu64 " ns, again in %" PRIu64 " ns\n", now_ns, delay_ns);
+ *             now_ns += delay_ns;                               // sleep for delay_ns, then read the clock
+ *         }
+ *         printf("served at %" PRIu64 " ns\n", now_ns);
+ *         return 0;
  *     }
  *
  * State lies in your memory: 32 octets, plain, copyable, nothing to free. No function allocates, locks, waits, calls
