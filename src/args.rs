@@ -86,6 +86,9 @@ pub struct DemoArgs {
     /// Frame size in octets, from destination address to FCS, 64 to 1518
     #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=1518))]
     pub frame_size: u32,
+    /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
+    #[arg(long, value_name = "PART")]
+    pub time_scale: Option<f64>,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -193,6 +196,9 @@ pub struct UpArgs {
     /// The lab's name [default: ethbus, or as the scenario says]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
+    /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
+    #[arg(long, value_name = "PART")]
+    pub time_scale: Option<f64>,
     /// Seed of every random draw; drawn and printed if left out
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,

@@ -10,6 +10,7 @@
 
 mod coordinator;
 mod emulator;
+mod overload;
 mod ports;
 pub mod protocol;
 mod reporter;

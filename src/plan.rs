@@ -3,6 +3,7 @@
 mod medium;
 mod run;
 
+use crate::bus::protocol::Pace;
 use crate::configuration::longest_distance;
 use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
@@ -40,6 +41,8 @@ pub struct Plan {
     pub replays: Arc<[Replay]>,
     /// How long a run in virtual time is.
     pub run: RunPlan,
+    /// How a live bus follows real time.
+    pub pace: Pace,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
 }
@@ -125,6 +128,8 @@ pub struct Overrides {
     pub warmup: Option<Duration>,
     /// `--replications`
     pub replications: Option<u64>,
+    /// `--time-scale`
+    pub time_scale: Option<f64>,
 }
 
 /// A scenario with the place of each value, so that an error can name it.
@@ -162,7 +167,7 @@ impl Plan {
         let replays = planner.replays(&sections, &traffic, &names, rate)?;
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
-        Ok(Plan { name, stations, traffic, replays, run: planner.run()?, medium, warnings })
+        Ok(Plan { name, stations, traffic, replays, run: planner.run()?, pace: planner.pace()?, medium, warnings })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -180,13 +185,13 @@ impl Plan {
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
-    /// A rate above 100 Mb/s.
+    /// More than 100 million bits in a real second.
     pub fn require_real_time(&self) -> Result<(), PlanError> {
-        if self.medium.rate <= BitRate::MBIT_100 {
+        if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }
         let what = format!(
-            "{}: a live bus runs at up to 100Mbit/s; `ethbus sim` takes every rate up to 1Gbit/s",
+            "{}: in real time a bus carries up to 100Mbit/s; write `--time-scale 0.1` to slow it down, or run it in virtual time with `ethbus sim`",
             self.medium.rate
         );
         Err(PlanError::option("rate", what))

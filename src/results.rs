@@ -214,6 +214,18 @@ pub struct EmulatorResults {
     pub late_arrivals: u64,
     /// The latest of them.
     pub late_arrival_max_ns: u64,
+    /// Real time in which the medium's time stood still, because the machine did not keep up.
+    #[serde(default)]
+    pub slip_ns: u64,
+    /// How often it stood still.
+    #[serde(default)]
+    pub slips: u64,
+    /// Deliveries that were dropped because the machine did not keep up.
+    #[serde(default)]
+    pub overload_drops: u64,
+    /// The medium's time as a part of real time, as asked for.
+    #[serde(default)]
+    pub time_scale: f64,
     /// Frames the kernel dropped because the receive ring was full.
     pub ring_drops: u64,
     /// Deliveries the kernel refused because the station's namespace is gone or its interface is down.

@@ -2,6 +2,7 @@
 //!
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
+use crate::bus::protocol::OnOverload;
 use crate::traffic::{Arrivals, Sizes};
 use crate::units::{self, Length};
 use serde::de::{Deserializer, Error as _};
@@ -33,6 +34,8 @@ pub struct Scenario {
     pub traffic: TrafficSection,
     /// How long a run in virtual time is.
     pub run: RunSection,
+    /// How a live bus follows real time.
+    pub emulator: EmulatorSection,
     /// Segments of cable, for topology `"segments"`.
     pub segment: Vec<Spanned<SegmentSection>>,
     /// What joins them.
@@ -98,6 +101,16 @@ pub struct RunSection {
     pub warmup: Option<Spanned<DurationText>>,
     /// Independent runs.
     pub replications: Option<Spanned<u64>>,
+}
+
+/// `[emulator]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EmulatorSection {
+    /// The medium's time as a part of real time.
+    pub time_scale: Option<Spanned<f64>>,
+    /// `"slip"` or `"drop"`.
+    pub on_overload: Option<OnOverload>,
 }
 
 /// `[[segment]]`

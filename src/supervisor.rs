@@ -128,6 +128,7 @@ impl DataPlane {
         loop {
             match self.told.recv_deadline(end) {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(told) => {
                     if let Some(wanted) = want(told) {
@@ -144,7 +145,12 @@ impl DataPlane {
 fn results(told: Told) -> Option<Results> {
     match told {
         Told::Results(results) => Some(*results),
-        Told::Ready | Told::Restarted | Told::Progress(_) | Told::Trouble(_) | Told::Port { .. } => None,
+        Told::Ready
+        | Told::Restarted
+        | Told::Progress(_)
+        | Told::Trouble(_)
+        | Told::Overload { .. }
+        | Told::Port { .. } => None,
     }
 }
 
@@ -164,6 +170,18 @@ pub fn say_port(station: &str, state: PortState) {
         PortState::Gone => "is off the medium: its interface or namespace is gone",
     };
     say(&format!("ethbus: {station} {what}\n"));
+}
+
+/// Tells whoever watches that the machine did not keep up in the last second.
+pub fn say_overload(slip_ns: u64, drops: u64) {
+    let slip = format!("the medium's time stood still for {:.1} ms of the last second", slip_ns as f64 / 1e6);
+    let drops_text = format!("{drops} deliveries of the last second were too late and dropped");
+    let what: Vec<String> = [(slip_ns, slip), (drops, drops_text)]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(_, text)| text)
+        .collect();
+    say(&format!("ethbus: the machine does not keep up: {}\n", what.join("; ")));
 }
 
 /// Tells whoever watches that a file is not written any further.

@@ -211,6 +211,20 @@ fn emulator(emulator: &EmulatorResults) -> String {
         .filter(|(_, count)| *count > 0)
         .map(|(name, count)| format!("{name} {}", group(*count)))
         .collect();
+    let pace = if emulator.time_scale == 1.0 || emulator.time_scale == 0.0 {
+        String::new()
+    } else {
+        format!("  time scale    {} of real time\n", emulator.time_scale)
+    };
+    let slip = if emulator.slips == 0 {
+        String::new()
+    } else {
+        format!(
+            "  slip          the medium's time stood still {} times, for {:.1} ms in all\n",
+            group(emulator.slips),
+            emulator.slip_ns as f64 / 1e6
+        )
+    };
     let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
         "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
     } else {
@@ -220,7 +234,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
     format!(
         "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries\n  \
-         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{oddities}{behind}",
+         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,
         micros(emulator.lateness_p50_ns),
         micros(emulator.lateness_p99_ns),

@@ -8,6 +8,7 @@
 
 use super::BusError;
 use super::emulator::Emulator;
+use super::overload::Overload;
 use super::ports::Ports;
 use super::protocol::{PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
@@ -21,7 +22,7 @@ use link::clock::{ClockMap, ClockSteps, Priority, monotonic_nanos, raise_nice, s
 use link::netlink::{LinkChange, LinkMonitor, MonitorError};
 use link::packet::{Received, Receiver, Repair, SendError, Sender, StampSource, repair_checksum};
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Config, Frame, FrameId, Input, Medium, Octets, Output, StationId};
+use medium::{BitInstant, BitTimes, Frame, FrameId, Input, Medium, Octets, Output, StationId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -115,6 +116,7 @@ pub struct Coordinator {
     next_housekeeping: u64,
     /// Everything due up to here has been run.
     run_to: BitInstant,
+    overload: Overload,
 }
 
 impl Coordinator {
@@ -130,7 +132,7 @@ impl Coordinator {
         observers: Observers,
         writer: Writer,
     ) -> Result<Coordinator, BusError> {
-        let config = Config { keep_events: writer.wants_events(), ..setup.medium()? };
+        let config = setup.medium()?;
         let stations = config.topology.stations();
         let mut waiter = Waiter::new().map_err(BusError::link)?;
         waiter.add(&receiver, RING).map_err(BusError::link)?;
@@ -147,7 +149,8 @@ impl Coordinator {
             Priority::Nice(nice) => format!("nice {nice}"),
             Priority::Normal => "normal".to_owned(),
         };
-        let timeline = Timeline::new(monotonic_nanos(), config.rate);
+        let begin = monotonic_nanos();
+        let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
         let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
@@ -167,7 +170,7 @@ impl Coordinator {
             waiter,
             observers,
             writer,
-            emulator: Emulator::new(priority),
+            emulator: Emulator::new(priority, setup.pace.time_scale),
             delays: Delays::default(),
             arrivals: BinaryHeap::new(),
             held: (0..stations).map(|_| VecDeque::new()).collect(),
@@ -177,6 +180,7 @@ impl Coordinator {
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             ring_drops_at_start: 0,
             next_housekeeping: 0,
+            overload: Overload::new(setup.pace.on_overload, begin),
             run_to: BitInstant::ZERO,
         })
     }
@@ -187,9 +191,11 @@ impl Coordinator {
     /// A kernel that refuses to wait, or to tell of links.
     pub fn run(mut self) -> Result<(), BusError> {
         self.tell(Report::Told(Told::Ready));
+        self.overload.awake_by(monotonic_nanos());
         loop {
             self.take_arrivals();
             let now = monotonic_nanos();
+            self.keep_up(now);
             self.advance(now);
             self.deliver();
             if now >= self.next_housekeeping {
@@ -204,6 +210,25 @@ impl Coordinator {
             }
             self.sleep()?;
         }
+    }
+
+    /// Lets the medium's time stand still for as long as this thread was late, if that is what overload does.
+    ///
+    /// Before the medium is run at `now`: it has got no further than to the last time awake.
+    fn keep_up(&mut self, now: u64) {
+        let behind = self.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
+        let Some(late) = self.overload.slip(now, behind) else { return };
+        let slip = late.min(now.saturating_sub(self.timeline.nanos(self.run_to)));
+        self.timeline.slip(now, slip);
+        self.emulator.slipped(slip);
+        let mut waiting = std::mem::take(&mut self.deliveries).into_vec();
+        waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due += slip);
+        self.deliveries = waiting.into();
+        // What came meanwhile came in the slip.
+        let instant = self.timeline.instant(now);
+        let mut arrived = std::mem::take(&mut self.arrivals).into_vec();
+        arrived.iter_mut().for_each(|Reverse(arrival)| arrival.at = arrival.at.min(instant));
+        self.arrivals = arrived.into();
     }
 
     /// Takes frames out of the ring, and gives each its place in time.
@@ -311,13 +336,18 @@ impl Coordinator {
         let mut gone = Vec::new();
         while let Some(Reverse(delivery)) = self.deliveries.peek().filter(|Reverse(next)| next.due <= monotonic_nanos())
         {
+            if self.overload.drops(monotonic_nanos() - delivery.due) {
+                self.emulator.counts.overload_drops += delivery.stations.len() as u64;
+                self.deliveries.pop();
+                continue;
+            }
             let mut padded = [0_u8; MIN_OCTETS];
             let octets = pad(&delivery.octets, &mut padded);
             let to = |&station: &StationId| (self.ports.index(station), octets);
             let batch: Vec<(u32, &[u8])> = delivery.stations.iter().map(to).collect();
             self.sent.clear();
             self.sender.send(&batch, &mut self.sent);
-            let late = monotonic_nanos() - delivery.due;
+            let (due, late) = (delivery.due, monotonic_nanos() - delivery.due);
             for (result, station) in self.sent.iter().zip(&delivery.stations) {
                 match result {
                     Ok(()) => self.emulator.delivered(late),
@@ -327,6 +357,10 @@ impl Coordinator {
                 }
             }
             self.deliveries.pop();
+            // So late that the medium's time has to wait: that is decided before the next one goes out.
+            if self.overload.slip(due, late).is_some() {
+                break;
+            }
         }
         for station in gone {
             self.emulator.counts.deliveries_to_absent += 1;
@@ -338,6 +372,9 @@ impl Coordinator {
         self.next_housekeeping = now + HOUSEKEEPING;
         self.clocks.refresh();
         self.tell_troubles();
+        if let Some(told) = self.overload.tell(now, &self.emulator.counts) {
+            self.tell(Report::Told(told));
+        }
         self.watch_links()
     }
 
@@ -438,6 +475,7 @@ impl Coordinator {
         let wake = [delivery.map(|due| due.saturating_sub(self.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
+        self.overload.awake_by(wake.max(now));
         if let Some(until) = spin_until.filter(|&until| until <= now + self.spin) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();

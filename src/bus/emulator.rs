@@ -16,9 +16,9 @@ pub struct Emulator {
 
 impl Emulator {
     /// Nothing has happened yet.
-    pub fn new(priority: String) -> Emulator {
+    pub fn new(priority: String, time_scale: f64) -> Emulator {
         let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
-        Emulator { counts: EmulatorResults { priority, ..EmulatorResults::default() }, lateness }
+        Emulator { counts: EmulatorResults { priority, time_scale, ..EmulatorResults::default() }, lateness }
     }
 
     /// A frame was handed to the kernel for one station, `late` nanoseconds after it was due.
@@ -31,6 +31,12 @@ impl Emulator {
     pub fn arrived_late(&mut self, late: u64) {
         self.counts.late_arrivals += 1;
         self.counts.late_arrival_max_ns = self.counts.late_arrival_max_ns.max(late);
+    }
+
+    /// The medium's time stood still for so many nanoseconds.
+    pub fn slipped(&mut self, nanos: u64) {
+        self.counts.slips += 1;
+        self.counts.slip_ns += nanos;
     }
 
     /// Counts and quantiles so far.
@@ -46,7 +52,7 @@ impl Emulator {
     /// Counts from zero again.
     pub fn restart(&mut self) {
         let priority = std::mem::take(&mut self.counts.priority);
-        self.counts = EmulatorResults { priority, ..EmulatorResults::default() };
+        self.counts = EmulatorResults { priority, time_scale: self.counts.time_scale, ..EmulatorResults::default() };
         self.lateness.reset();
     }
 }
@@ -57,12 +63,15 @@ mod tests {
 
     #[test]
     fn quantiles_are_told_to_three_digits() {
-        let mut emulator = Emulator::new("none".to_owned());
+        let mut emulator = Emulator::new("none".to_owned(), 1.0);
         (1..=100).for_each(|n| emulator.delivered(n * 1_000));
         let results = emulator.results();
         assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
         assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
         emulator.restart();
-        assert_eq!(emulator.results(), EmulatorResults { priority: "none".to_owned(), ..EmulatorResults::default() });
+        assert_eq!(
+            emulator.results(),
+            EmulatorResults { priority: "none".to_owned(), time_scale: 1.0, ..EmulatorResults::default() }
+        );
     }
 }

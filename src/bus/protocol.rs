@@ -2,7 +2,7 @@
 
 use crate::configuration::Configuration;
 use crate::results::{ConfigResults, Results};
-use medium::{Config, ConfigError};
+use medium::{BitRate, Config, ConfigError};
 use serde::{Deserialize, Serialize};
 
 /// The first message, with the descriptors.
@@ -18,6 +18,42 @@ pub struct Setup {
     pub ports: Vec<Port>,
     /// What is written while the medium runs.
     pub outputs: Outputs,
+    /// How the medium's time follows real time.
+    pub pace: Pace,
+}
+
+/// How the medium's time follows real time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// The medium's time as a part of real time: at 0.1 a bus of 10 Mb/s carries a million bits a second.
+    pub time_scale: f64,
+    /// When the machine does not keep up.
+    pub on_overload: OnOverload,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { time_scale: 1.0, on_overload: OnOverload::default() }
+    }
+}
+
+impl Pace {
+    /// Bits of a medium of this rate that go by in a real second; at least one.
+    pub fn rate(self, rate: BitRate) -> BitRate {
+        let bits = (rate.get() as f64 * self.time_scale).round() as u64;
+        BitRate::per_second(bits.max(1)).expect("at least one bit per second")
+    }
+}
+
+/// What to do when the machine does not keep up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnOverload {
+    /// The medium's time stands still until deliveries are punctual again.
+    #[default]
+    Slip,
+    /// What would be delivered too late is not delivered.
+    Drop,
 }
 
 /// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
@@ -50,6 +86,7 @@ impl Setup {
             configuration: Configuration::from(config),
             ports,
             outputs: Outputs::default(),
+            pace: Pace::default(),
         }
     }
 
@@ -102,6 +139,13 @@ pub enum Told {
     Results(Box<Results>),
     /// A file could not be written any further; the medium goes on without it.
     Trouble(String),
+    /// The machine did not keep up in the last second.
+    Overload {
+        /// How long the medium's time stood still, in nanoseconds.
+        slip_ns: u64,
+        /// How many deliveries were dropped.
+        drops: u64,
+    },
     /// A station's interface went down, came up, or vanished.
     Port {
         /// The station's name.

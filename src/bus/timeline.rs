@@ -3,23 +3,37 @@
 use medium::{BitInstant, BitRate, BitTimes};
 use std::time::Duration;
 
-/// Where on the monotonic clock bit instant 0 is, and how fast bits go by.
+/// Where on the monotonic clock bit instant 0 is, how fast bits go by, and when they did not.
+///
+/// ```text
+///   real time   ────────────── from ~~~~~~~~~~~ until ──────────────
+///   bit times   ────────────── x │ x: none go by │ x ──────────────
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline {
     origin: u64,
     rate: BitRate,
+    /// The latest slip: its end, and where bit instant 0 had been before.
+    slip: Option<(u64, u64)>,
 }
 
 impl Timeline {
-    /// Bit instant 0 is at `origin` nanoseconds of the monotonic clock.
+    /// Bit instant 0 is at `origin` nanoseconds of the monotonic clock; `rate` is in bits per real second.
     pub fn new(origin: u64, rate: BitRate) -> Timeline {
-        Timeline { origin, rate }
+        Timeline { origin, rate, slip: None }
     }
 
-    /// The bit instant at a monotonic time, rounded down; 0 before the origin.
+    /// The bit instant at a monotonic time, rounded down; 0 before the origin. What lies in the latest slip is where
+    /// the slip is.
     pub fn instant(&self, nanos: u64) -> BitInstant {
-        let span = Duration::from_nanos(nanos.saturating_sub(self.origin));
-        BitInstant::ZERO + BitTimes::within(span, self.rate)
+        match self.slip {
+            Some((until, origin)) if nanos < until => self.bits(nanos, origin).min(self.bits(until, self.origin)),
+            Some(_) | None => self.bits(nanos, self.origin),
+        }
+    }
+
+    fn bits(&self, nanos: u64, origin: u64) -> BitInstant {
+        BitInstant::ZERO + BitTimes::within(Duration::from_nanos(nanos.saturating_sub(origin)), self.rate)
     }
 
     /// The monotonic time of a bit instant, rounded up: nothing is early.
@@ -30,6 +44,12 @@ impl Timeline {
     /// Nanoseconds that a span takes, rounded up.
     pub fn span(&self, span: BitTimes) -> u64 {
         u64::try_from(span.at(self.rate).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// No bit went by in the `length` nanoseconds before `until`.
+    pub fn slip(&mut self, until: u64, length: u64) {
+        self.slip = Some((until, self.origin));
+        self.origin += length;
     }
 }
 
@@ -45,5 +65,16 @@ mod tests {
             assert_eq!(timeline.instant(timeline.nanos(instant)), instant);
         }
         assert_eq!(timeline.instant(0), BitInstant::ZERO);
+    }
+
+    #[test]
+    fn no_bit_goes_by_in_a_slip() {
+        let mut timeline = Timeline::new(0, BitRate::per_second(1_000_000_000).expect("not zero"));
+        timeline.slip(1_000, 300);
+        let instants = [0, 699, 700, 850, 999, 1_000, 1_001].map(|nanos| timeline.instant(nanos).get());
+        assert_eq!(instants, [0, 699, 700, 700, 700, 700, 701]);
+        assert_eq!(timeline.nanos(BitInstant::new(701)), 1_001);
+        timeline.slip(2_000, 100);
+        assert_eq!([1_899, 1_950, 2_000].map(|nanos| timeline.instant(nanos).get()), [1_599, 1_600, 1_600]);
     }
 }

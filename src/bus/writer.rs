@@ -120,8 +120,8 @@ impl Writer {
         Ok(Writer { notes: Some(notes), ended, troubles, wanted, missing: Counts::default(), lost })
     }
 
-    /// Whether the medium's events are of use here.
-    pub fn wants_events(&self) -> bool {
+    /// Whether anything is written at all.
+    fn wants_events(&self) -> bool {
         self.notes.is_some()
     }
 

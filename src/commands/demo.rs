@@ -13,7 +13,7 @@ use crate::lab::{INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::supervisor::{DataPlane, say_port};
+use crate::supervisor::{DataPlane, say_overload, say_port};
 use crate::units::Load;
 use crate::view::{live_line, say, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
@@ -40,14 +40,19 @@ const FILL: Duration = Duration::from_millis(2);
 pub fn run_demo(args: &DemoArgs) -> Outcome {
     gain_privileges()?;
     let interrupts = interrupts()?;
-    let overrides =
-        Overrides { stations: Some(args.stations), rate: Some(args.rate), seed: args.seed, ..Overrides::default() };
+    let overrides = Overrides {
+        stations: Some(args.stations),
+        rate: Some(args.rate),
+        seed: args.seed,
+        time_scale: args.time_scale,
+        ..Overrides::default()
+    };
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
     plan.require_real_time()?;
-    let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
+    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
-    let setup = Setup::new("", &plan.medium, segment.ports.clone());
+    let setup = Setup { pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone()) };
     let mut plane = DataPlane::start(&setup, &segment, &[])?;
     let sources = sources(args, &plan, &segment)?;
     plane.restart()?;
@@ -77,7 +82,9 @@ fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source
             .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
         let pace = match args.load {
             Load::Saturated => Pace::Asked,
-            Load::Fraction(load) => poisson(load, plan.medium.rate, size, count, plan.medium.seed, index),
+            Load::Fraction(load) => {
+                poisson(load, plan.pace.rate(plan.medium.rate), size, count, plan.medium.seed, index)
+            }
         };
         let next = &plan.stations[(index + 1) % count];
         Ok(Source::new(socket, next.mac, size, index as u32, pace, None))
@@ -98,7 +105,7 @@ fn watch(
         say(&format!("{}\n", intent(args, plan)));
     }
     let mut offering = Offering::start(args.load, sources);
-    let level = saturating_level(plan.medium.rate, Octets::new(args.frame_size));
+    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     let (begin, looks, told) = (Instant::now(), tick(LIVE), plane.told().clone());
     let fills = if args.load == Load::Saturated { tick(FILL) } else { never() };
     let mut interrupted = false;
@@ -112,6 +119,7 @@ fn watch(
                 Ok(Told::Progress(finished)) => offering.fill(level, &finished),
                 Ok(Told::Results(results)) if live => show(&live_line(&results, begin.elapsed(), args.duration)),
                 Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Ready | Told::Restarted | Told::Trouble(_) | Told::Results(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },

@@ -9,7 +9,7 @@ use crate::lab::{Protocols, Segment};
 use crate::lines::create;
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
-use crate::supervisor::{DataPlane, SupervisorError, say_port, say_trouble};
+use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::view::{plain_table, say, table};
 use crossbeam_channel::{Receiver, at, never, select};
 use link::signals::Signal;
@@ -51,6 +51,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         stations: args.stations,
         rate: args.rate,
         seed: args.seed,
+        time_scale: args.time_scale,
         ..Overrides::default()
     };
     let seed = draw_seed()?;
@@ -91,7 +92,7 @@ fn keep(
 ) -> Result<(Option<UnixStream>, ExitCode), CommandError> {
     let (outputs, files) = outputs(args)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
-    let setup = Setup { outputs, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
+    let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
     let mut plane = DataPlane::start(&setup, &segment, &files)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
@@ -108,6 +109,7 @@ fn keep(
             recv(interrupts) -> _ => break None,
             recv(told) -> told => match told {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
+                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(Told::Results(results)) => answer(&results, asked.pop_front().map(|(_, stream)| stream)),
                 Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}

@@ -1,6 +1,7 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::{PlanError, Planner, RunPlan};
+use crate::bus::protocol::Pace;
 use crate::scenario::{DurationText, RunSection, StationSection};
 use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
 use medium::{BitRate, Octets};
@@ -29,6 +30,19 @@ impl Planner<'_> {
             return Err(self.wrong("replications", replications.as_ref().map(Spanned::span), what));
         }
         Ok(run)
+    }
+
+    /// How a live bus follows real time.
+    pub(super) fn pace(&self) -> Result<Pace, PlanError> {
+        let section = &self.scenario.emulator;
+        let given = section.time_scale.as_ref();
+        let time_scale = self.overrides.time_scale.or(given.map(|scale| *scale.get_ref())).unwrap_or(1.0);
+        if !(1e-6..=1.0).contains(&time_scale) {
+            let place = if self.overrides.time_scale.is_some() { None } else { given.map(Spanned::span) };
+            let what = format!("{time_scale}: the medium's time is 0.000001 to 1 of real time");
+            return Err(self.wrong("time_scale", place, what));
+        }
+        Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default() })
     }
 
     /// What each station offers: its own, or its even part of what is offered together.
