@@ -32,6 +32,14 @@ pub enum Command {
     ///
     /// Needs no privileges. The same options and seed give the same numbers on every machine.
     Sim(SimArgs),
+    /// Run a grid of scenario keys and seeds on all cores, into one table
+    ///
+    /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
+    Sweep(SweepArgs),
+    /// Merge the tables of a sweep's shards
+    Merge(MergeArgs),
+    /// Draw figures of a sweep's table
+    Plot(PlotArgs),
     /// Bring a lab up and keep it up until interrupted
     Up(UpArgs),
     /// Run a program in a station of a lab
@@ -171,6 +179,82 @@ pub struct RunArgs {
     /// How long the medium runs before that [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_zero)]
     pub warmup: Option<Duration>,
+}
+
+/// Options of `sweep`.
+#[derive(Args, Clone, Debug)]
+pub struct SweepArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// A key of the scenario and its values: `stations=2,4,8`, `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`,
+    /// `station.2.position=10m,20m`; may be given again for other keys, all combinations are run
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub set: Vec<String>,
+    /// Every combination is run with each of so many seeds, or with these: `8`, `1..20`, `1,2,5`
+    #[arg(long, value_name = "N|A..B", default_value = "1")]
+    pub seeds: String,
+    /// What is run.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// The table, as CSV; `-` for standard output
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// Write the whole table as Parquet too, when it is done
+    #[arg(long, value_name = "FILE.parquet")]
+    pub parquet: Option<PathBuf>,
+    /// Only part i of n parts of the grid, for `ethbus merge`
+    #[arg(long, value_name = "i/n")]
+    pub shard: Option<String>,
+    /// How many runs at a time [default: one for each core]
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Add the wall-clock time of each run; it differs each time, so use --jobs 1 on a machine that does nothing else
+    #[arg(long)]
+    pub timing: bool,
+}
+
+/// Options of `merge`.
+#[derive(Args, Clone, Debug)]
+pub struct MergeArgs {
+    /// The merged table
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// Write it as Parquet too
+    #[arg(long, value_name = "FILE.parquet")]
+    pub parquet: Option<PathBuf>,
+    /// The tables of all shards, in any order
+    #[arg(value_name = "SHARD.csv", required = true)]
+    pub shards: Vec<PathBuf>,
+}
+
+/// Options of `plot`.
+#[derive(Args, Clone, Debug)]
+pub struct PlotArgs {
+    /// A table of `ethbus sweep`
+    #[arg(value_name = "FILE.csv")]
+    pub table: PathBuf,
+    /// The column along the x axis, like `stations` or `medium.rate`
+    #[arg(long, value_name = "COLUMN")]
+    pub x: String,
+    /// The columns along the y axis, of one unit, like `utilization_frame,utilization_total`
+    #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',', required = true)]
+    pub y: Vec<String>,
+    /// A line for each value of this column
+    #[arg(long, value_name = "COLUMN")]
+    pub by: Option<String>,
+    /// Only rows with this value in this column; may be given again
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub only: Vec<String>,
+    /// The picture: .svg or .png
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub out: PathBuf,
+    /// A logarithmic x axis
+    #[arg(long)]
+    pub log_x: bool,
+    /// A logarithmic y axis
+    #[arg(long)]
+    pub log_y: bool,
 }
 
 /// Which lab.

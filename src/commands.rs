@@ -4,11 +4,13 @@ pub mod demo;
 pub mod down;
 pub mod exec;
 pub mod explain;
+pub mod plot;
 pub mod receive;
 pub mod replay;
 pub mod send;
 pub mod sim;
 pub mod stats;
+pub mod sweep;
 pub mod up;
 
 use crate::args::Format;
@@ -17,15 +19,18 @@ use crate::lab::MakeError;
 use crate::lab::record::{Content, Record, RecordError};
 use crate::lines::{ReadError, WriteError};
 use crate::plan::{self, PlanError};
+use crate::plot::PlotError;
 use crate::recording::ReplayError;
 use crate::scenario::ScenarioError;
 use crate::supervisor::SupervisorError;
+use crate::sweep::output::TableError;
 use crate::traffic::TrafficError;
 use crate::view::making;
 use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, Namespace, NamespaceError, capabilities_missing};
 use link::signals::{Signal, Signals};
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Why a command failed. `main` alone prints it, with everything that led to it.
@@ -118,6 +123,20 @@ pub enum CommandError {
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
+    /// A sweep's table cannot be had or gone on with.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A table cannot be written as Parquet.
+    #[error("cannot write {}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A figure cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

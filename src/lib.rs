@@ -15,6 +15,7 @@
 //! | [`recording`] | the record of a run, and running it again |
 //! | [`traffic`], [`simulator`] | what stations offer in virtual time, and the loop that jumps from one due instant to the next |
 //! | [`experiment`] | a measurement in virtual time: warm-up, batches, independent runs |
+//! | [`sweep`], [`columns`], [`plot`] | many runs over a grid into one table, its columns, and figures of it |
 //! | [`results`], [`metrics`], [`view`] | what happened, how figures are worked out, and how people see them |
 //!
 //! No system call and no `unsafe` stands here: those are `link`'s.
@@ -34,11 +35,13 @@ pub mod lab;
 pub mod lines;
 pub mod metrics;
 pub mod plan;
+pub mod plot;
 pub mod recording;
 pub mod results;
 pub mod scenario;
 pub mod simulator;
 pub mod supervisor;
+pub mod sweep;
 pub mod traffic;
 pub mod units;
 pub mod view;

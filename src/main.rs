@@ -5,6 +5,7 @@ use clap::Parser;
 use ethbus::args::{Cli, Command};
 use ethbus::commands::CommandError;
 use ethbus::lab::MakeError;
+use ethbus::plot::PlotError;
 use ethbus::view::say;
 use ethbus::{bus, commands};
 use std::error::Error;
@@ -15,6 +16,9 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
+        Some(Command::Sweep(args)) => commands::sweep::sweep(args),
+        Some(Command::Merge(args)) => commands::sweep::merge(args),
+        Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
@@ -29,7 +33,9 @@ fn main() -> ExitCode {
         let code = failed(&error);
         // What was asked for makes no sense: as clap ends for options.
         match error {
-            CommandError::Plan(_) | CommandError::Scenario(_) => ExitCode::from(2),
+            CommandError::Plan(_) | CommandError::Scenario(_) | CommandError::Plot(PlotError::Option { .. }) => {
+                ExitCode::from(2)
+            }
             CommandError::Make(MakeError::Interrupted) => ExitCode::from(commands::INTERRUPTED),
             _ => code,
         }

@@ -1,0 +1,68 @@
+//! Figures of a sweep's table: metrics over a key, their mean over seeds, and how far that can be off.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`data`] | the table's rows as series of points |
+//! | [`labels`] | what columns are called, and their units |
+//! | [`axis`] | where numbers and names stand along an axis, and its ticks |
+//! | [`draw`] | the figure |
+//! | [`picture`] | the figure as SVG or PNG |
+
+pub mod axis;
+pub mod data;
+pub mod draw;
+pub mod labels;
+pub mod picture;
+
+use std::path::PathBuf;
+
+/// Why a figure cannot be drawn.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlotError {
+    /// The table cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: csv::Error,
+    },
+    /// An option does not fit the table.
+    #[error("{option}: {what}")]
+    Option {
+        /// The option.
+        option: String,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// A field of the table is no number.
+    #[error("{}, line {line}: `{value}` in column {column} is no number", path.display())]
+    Field {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// The picture cannot be written.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The picture cannot be drawn.
+    #[error("cannot draw: {0}")]
+    Draw(String),
+}
+
+impl PlotError {
+    fn option(option: &str, what: String) -> PlotError {
+        PlotError::Option { option: option.to_owned(), what }
+    }
+}

@@ -1,0 +1,309 @@
+//! A figure drawn: axes, a line and a band for each series, and the legend at the side.
+//!
+//! Series differ in colour (Okabe and Ito's, which colour-blind people tell apart), in the shape of their points and in
+//! the dashes of their lines, so that none is needed alone.
+
+use super::axis::Axis;
+use super::data::{Figure, Point};
+use plotters::coord::Shift;
+use plotters::coord::cartesian::Cartesian2d;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::element::DashedPathElement;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// What text is set in: the first is drawn into bitmaps and what places are worked out with; what shows an SVG may not
+/// have it.
+pub const FONT: &str = "Noto Sans, Helvetica, Arial, sans-serif";
+
+/// Height of [`FONT`]'s first, ascent and descent, in its em.
+pub const FONT_HEIGHT: f64 = 1.362;
+
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(0, 0, 0),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+];
+const GRID: RGBColor = RGBColor(225, 225, 225);
+const AXIS: RGBColor = RGBColor(70, 70, 70);
+
+/// Sizes in points, before they are scaled.
+const TEXT: u32 = 13;
+const LINE: u32 = 30;
+const MARGIN: u32 = 12;
+const GAP: u32 = 8;
+const SAMPLE: u32 = 38;
+
+type Chart<'a, DB> = ChartContext<'a, DB, Cartesian2d<Coordinate, Coordinate>>;
+/// An axis as Plotters wants it; its ticks are its own.
+struct Coordinate(Axis);
+
+impl Ranged for Coordinate {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, place: &f64, limit: (i32, i32)) -> i32 {
+        let part = (place - self.0.low) / (self.0.high - self.0.low);
+        limit.0 + (f64::from(limit.1 - limit.0) * part).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
+        self.0.ticks.iter().map(|(place, _)| *place).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.0.low..self.0.high
+    }
+}
+
+impl ValueFormatter<f64> for Coordinate {
+    fn format_ext(&self, place: &f64) -> String {
+        let tick = self.0.ticks.iter().find(|(tick, _)| tick == place);
+        tick.map_or_else(String::new, |(_, text)| text.clone())
+    }
+}
+
+type Area<DB> = DrawingArea<DB, Shift>;
+type Pixel = (i32, i32);
+
+/// Draws `figure` onto `area`; sizes are `scale` times what they are in points.
+///
+/// # Errors
+/// The backend failed.
+pub fn draw<DB: DrawingBackend>(
+    area: &Area<DB>,
+    figure: &Figure,
+    (x, y): (&Axis, &Axis),
+    scale: u32,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let pen = Pen { scale, area };
+    area.fill(&WHITE)?;
+    let legend = pen.legend_width(figure)?;
+    let (width, _) = area.dim_in_pixel();
+    let (left, right) = area.split_horizontally(width.saturating_sub(legend));
+    let chart = pen.axes(&left, figure, x, y)?;
+    let count = figure.series.len();
+    let lines: Vec<Line> = (figure.series.iter().enumerate())
+        .map(|(number, series)| {
+            // Where x is a name, series stand side by side.
+            let shift = if figure.names.is_some() { 0.1 * (number as f64 - (count - 1) as f64 / 2.0) } else { 0.0 };
+            let pixel = |point: &Point, value: f64| chart.backend_coord(&(x.place(point.x) + shift, y.place(value)));
+            let ends = |point: &Point| {
+                point.half.map(|half| (pixel(point, point.mean - half), pixel(point, point.mean + half)))
+            };
+            let points: Vec<Pixel> = series.points.iter().map(|point| pixel(point, point.mean)).collect();
+            let is_line = figure.names.is_none() && points.len() > 1;
+            Line { style: Style::of(number), points, ends: series.points.iter().map(ends).collect(), is_line }
+        })
+        .collect();
+    // Every band under every line.
+    lines.iter().try_for_each(|line| pen.spread(line))?;
+    lines.iter().try_for_each(|line| pen.means(line))?;
+    pen.legend(&right, figure)?;
+    area.present()
+}
+
+/// How a series looks.
+#[derive(Clone, Copy)]
+struct Style {
+    colour: RGBColor,
+    /// A dash and the gap after it, in points; none is a whole line.
+    dash: Option<(u32, u32)>,
+    shape: usize,
+    filled: bool,
+}
+
+impl Style {
+    fn of(number: usize) -> Style {
+        const DASHES: [Option<(u32, u32)>; 4] = [None, Some((7, 4)), Some((2, 3)), Some((14, 4))];
+        Style {
+            colour: COLOURS[number % COLOURS.len()],
+            dash: DASHES[number % DASHES.len()],
+            shape: number % SHAPES,
+            filled: (number / SHAPES).is_multiple_of(2),
+        }
+    }
+}
+
+/// A series in pixels.
+struct Line {
+    style: Style,
+    points: Vec<Pixel>,
+    /// Where each point's interval begins and ends.
+    ends: Vec<Option<(Pixel, Pixel)>>,
+    /// Points are joined.
+    is_line: bool,
+}
+
+const SHAPES: usize = 5;
+
+/// The outline of a point's shape round the origin, for a radius.
+fn shape(number: usize, radius: f64) -> Vec<(f64, f64)> {
+    let corners = |count: u32, first: f64, radius: f64| -> Vec<(f64, f64)> {
+        let turn = |corner: u32| (first + 360.0 * f64::from(corner) / f64::from(count)).to_radians();
+        (0..count).map(|corner| (radius * turn(corner).sin(), -radius * turn(corner).cos())).collect()
+    };
+    match number {
+        0 => corners(32, 0.0, radius),
+        1 => corners(4, 45.0, 1.25 * radius),
+        2 => corners(3, 0.0, 1.4 * radius),
+        3 => corners(4, 0.0, 1.4 * radius),
+        _ => corners(3, 180.0, 1.4 * radius),
+    }
+}
+
+/// Size of all text as Plotters counts it: from the highest to the lowest that a letter of the font can reach.
+pub fn text_size(scale: u32) -> f64 {
+    f64::from(scale * TEXT) * FONT_HEIGHT
+}
+
+struct Pen<'a, DB: DrawingBackend> {
+    scale: u32,
+    area: &'a Area<DB>,
+}
+
+type Done<DB> = Result<(), DrawingAreaErrorKind<<DB as DrawingBackend>::ErrorType>>;
+
+impl<DB: DrawingBackend> Pen<'_, DB> {
+    fn text(&self) -> TextStyle<'static> {
+        TextStyle::from((FontFamily::Name(FONT), text_size(self.scale)).into_font()).color(&BLACK)
+    }
+
+    fn points(&self, points: u32) -> i32 {
+        (points * self.scale) as i32
+    }
+
+    fn width(&self, text: &str) -> Result<u32, DrawingAreaErrorKind<DB::ErrorType>> {
+        Ok(self.area.estimate_text_size(text, &self.text())?.0)
+    }
+
+    /// The axes with their ticks and labels, on what the legend leaves.
+    fn axes<'b>(
+        &self,
+        area: &'b Area<DB>,
+        figure: &Figure,
+        x: &Axis,
+        y: &Axis,
+    ) -> Result<Chart<'b, DB>, DrawingAreaErrorKind<DB::ErrorType>> {
+        let widths = y.ticks.iter().map(|(_, text)| self.width(text)).collect::<Result<Vec<_>, _>>()?;
+        let widest = widths.into_iter().max().unwrap_or(0);
+        let mut chart = ChartBuilder::on(area)
+            .margin(self.scale * MARGIN)
+            .margin_right(self.scale * 2 * MARGIN)
+            .y_label_area_size(widest + self.scale * (LINE + GAP))
+            .x_label_area_size(self.scale * (TEXT + LINE))
+            .build_cartesian_2d(Coordinate(x.clone()), Coordinate(y.clone()))?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .bold_line_style(GRID.stroke_width(self.scale))
+            .light_line_style(TRANSPARENT)
+            .axis_style(AXIS.stroke_width(self.scale))
+            .label_style(self.text())
+            .axis_desc_style(self.text())
+            .set_all_tick_mark_size(self.scale * 5)
+            .x_desc(&figure.x_label)
+            .y_desc(&figure.y_label)
+            .draw()?;
+        Ok(chart)
+    }
+
+    fn spread(&self, line: &Line) -> Done<DB> {
+        if line.is_line {
+            line.ends.split(Option::is_none).try_for_each(|ends| self.band(ends, line.style))
+        } else {
+            line.ends.iter().flatten().try_for_each(|ends| self.bar(*ends, line.style))
+        }
+    }
+
+    fn means(&self, line: &Line) -> Done<DB> {
+        if line.is_line {
+            self.line(&line.points, line.style)?;
+        }
+        line.points.iter().try_for_each(|&point| self.marker(point, line.style))
+    }
+
+    fn band(&self, ends: &[Option<(Pixel, Pixel)>], style: Style) -> Done<DB> {
+        let ends = || ends.iter().flatten();
+        let outline: Vec<Pixel> = ends().map(|(low, _)| *low).chain(ends().rev().map(|(_, high)| *high)).collect();
+        if outline.len() < 4 { Ok(()) } else { self.area.draw(&Polygon::new(outline, style.colour.mix(0.2).filled())) }
+    }
+
+    fn bar(&self, (low, high): (Pixel, Pixel), style: Style) -> Done<DB> {
+        let (stroke, wide) = (style.colour.stroke_width(self.scale + self.scale / 2), self.points(4));
+        let cap = |(x, y): Pixel| vec![(x - wide, y), (x + wide, y)];
+        [vec![low, high], cap(low), cap(high)]
+            .into_iter()
+            .try_for_each(|line| self.area.draw(&PathElement::new(line, stroke)))
+    }
+
+    fn line(&self, points: &[Pixel], style: Style) -> Done<DB> {
+        let stroke = style.colour.stroke_width(2 * self.scale);
+        match style.dash {
+            None => self.area.draw(&PathElement::new(points.to_vec(), stroke)),
+            Some((dash, gap)) => {
+                let (dash, gap) = (self.points(dash), self.points(gap));
+                self.area.draw(&DashedPathElement::new(points.iter().copied(), dash, gap, stroke))
+            }
+        }
+    }
+
+    fn marker(&self, (x, y): Pixel, style: Style) -> Done<DB> {
+        const RADIUS: f64 = 4.0;
+        let outline = shape(style.shape, RADIUS * f64::from(self.scale));
+        let mut outline: Vec<Pixel> =
+            outline.into_iter().map(|(right, down)| (x + right.round() as i32, y + down.round() as i32)).collect();
+        let inside = if style.filled { style.colour } else { WHITE };
+        self.area.draw(&Polygon::new(outline.clone(), inside.filled()))?;
+        outline.push(outline[0]);
+        let stroke = style.colour.stroke_width(self.scale + self.scale / 2);
+        self.area.draw(&PathElement::new(outline, stroke))
+    }
+
+    /// One series needs no name: the y axis has it.
+    fn names(figure: &Figure) -> impl Iterator<Item = (usize, &str)> {
+        let several = figure.series.len() > 1 || figure.legend.is_some();
+        figure.series.iter().map(|series| series.name.as_str()).enumerate().filter(move |_| several)
+    }
+
+    fn legend_width(&self, figure: &Figure) -> Result<u32, DrawingAreaErrorKind<DB::ErrorType>> {
+        let sample = self.scale * (SAMPLE + GAP);
+        let names = Self::names(figure).map(|(_, name)| Ok(self.width(name)? + sample));
+        let lines = figure.legend.iter().chain(&figure.note).map(|line| self.width(line));
+        let widths = names.chain(lines).collect::<Result<Vec<u32>, DrawingAreaErrorKind<DB::ErrorType>>>()?;
+        Ok(widths.into_iter().max().unwrap_or(0) + self.scale * MARGIN)
+    }
+
+    fn legend(&self, area: &Area<DB>, figure: &Figure) -> Done<DB> {
+        let line = self.points(LINE) * 3 / 4;
+        let (left, mut y) = (area.get_pixel_range().0.start, self.points(2 * MARGIN));
+        let style = self.text().pos(Pos::new(HPos::Left, VPos::Center));
+        if let Some(title) = &figure.legend {
+            self.area.draw_text(title, &style, (left, y))?;
+            y += line;
+        }
+        for (number, name) in Self::names(figure) {
+            let look = Style::of(number);
+            let (begin, end) = (left, left + self.points(SAMPLE));
+            if figure.names.is_none() {
+                let half = self.points(6);
+                let corners = [(begin, y - half), (end, y + half)];
+                self.area.draw(&Rectangle::new(corners, look.colour.mix(0.2).filled()))?;
+                self.line(&[(begin, y), (end, y)], look)?;
+            }
+            self.marker(((begin + end) / 2, y), look)?;
+            self.area.draw_text(name, &style, (end + self.points(GAP), y))?;
+            y += line;
+        }
+        y += line / 3;
+        for note in &figure.note {
+            self.area.draw_text(note, &style.color(&AXIS), (left, y))?;
+            y += line;
+        }
+        Ok(())
+    }
+}

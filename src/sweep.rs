@@ -1,0 +1,9 @@
+//! A sweep: many runs over a grid of scenario keys and seeds, in one table that can be gone on with. See docs/sweep.md.
+
+pub mod grid;
+pub mod manifest;
+pub mod merge;
+pub mod output;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod values;

@@ -1,0 +1,232 @@
+//! The file beside a sweep's table that says which grid it is of: all that decides what stands in the table.
+//!
+//! So a sweep is never gone on with by another command, and shards of different grids are never merged.
+
+use super::grid::Grid;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Display, Formatter};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The format's version.
+const VERSION: u32 = 1;
+
+/// Part `number` of `of`, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which part.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// The whole.
+    pub const WHOLE: Shard = Shard { number: 1, of: 1 };
+
+    /// Whether run `run`, from 0, is in this part. Neighbours in the grid cost about the same, so each goes to another part.
+    pub fn has(self, run: u64) -> bool {
+        run % self.of == self.number - 1
+    }
+
+    /// How many of so many runs are in this part.
+    pub fn share(self, runs: u64) -> u64 {
+        runs / self.of + u64::from(self.number <= runs % self.of)
+    }
+}
+
+impl Display for Shard {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parsed = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parsed {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err(format!("`{text}` is no shard: write its number from 1 and how many there are, like `1/4`")),
+        }
+    }
+}
+
+/// What a table is of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    version: u32,
+    /// The program's version: another may have other columns, or another engine.
+    ethbus: String,
+    /// The scenario file's text.
+    scenario: String,
+    /// Options over the scenario.
+    options: Vec<(String, String)>,
+    /// Each key and its values.
+    set: Vec<(String, Vec<String>)>,
+    seeds: Vec<u64>,
+    timing: bool,
+    /// Which runs of the grid.
+    pub shard: Shard,
+}
+
+/// Why there is no manifest to be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// It cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is none.
+    #[error("{}: this is not what `ethbus sweep` writes beside its table", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+impl Manifest {
+    /// What a table of `shard` of `grid` is of; `options` stand over the scenario.
+    pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, shard: Shard) -> Manifest {
+        let axes = grid.axes().iter();
+        Manifest {
+            version: VERSION,
+            ethbus: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: grid.text().to_owned(),
+            options: options.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect(),
+            set: axes.map(|axis| (axis.key.clone(), axis.texts().map(str::to_owned).collect())).collect(),
+            seeds: grid.seeds().to_owned(),
+            timing,
+            shard,
+        }
+    }
+
+    /// The same grid's, for another part of it.
+    pub fn of(self, shard: Shard) -> Manifest {
+        Manifest { shard, ..self }
+    }
+
+    /// How many runs the whole grid has.
+    pub fn runs(&self) -> u64 {
+        self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
+    }
+
+    /// Its place, beside the table.
+    pub fn path(table: &Path) -> PathBuf {
+        let mut name = table.as_os_str().to_owned();
+        name.push(".grid.json");
+        name.into()
+    }
+
+    /// Reads the one beside `table`; `None` if there is none.
+    ///
+    /// # Errors
+    /// It cannot be read, or is none.
+    pub fn read(table: &Path) -> Result<Option<Manifest>, ManifestError> {
+        let path = Manifest::path(table);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(ManifestError::Read { path, source }),
+        };
+        serde_json::from_slice(&text).map(Some).map_err(|source| ManifestError::Content { path, source })
+    }
+
+    /// Writes it beside `table`, whole or not at all.
+    ///
+    /// # Errors
+    /// The disk is full, or the like.
+    pub fn write(&self, table: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self).expect("numbers and names") + "\n";
+        replace(&Manifest::path(table), text.as_bytes())
+    }
+
+    /// What differs from `other`, in words; `None` if the grids are the same, whatever the shard.
+    pub fn difference(&self, other: &Manifest) -> Option<String> {
+        let both =
+            |what: &str, one: &dyn Display, another: &dyn Display| format!("{what}: there {one}, here {another}");
+        if self.version != other.version || self.ethbus != other.ethbus {
+            return Some(both("the version of ethbus", &self.ethbus, &other.ethbus));
+        }
+        if self.scenario != other.scenario {
+            return Some("the scenario's text".to_owned());
+        }
+        if self.timing != other.timing {
+            return Some(both("--timing", &self.timing, &other.timing));
+        }
+        let pairs =
+            |pairs: &[(String, String)]| pairs.iter().map(|(name, text)| format!("{name} {text}")).collect::<Vec<_>>();
+        let sets = |sets: &[(String, Vec<String>)]| -> Vec<String> {
+            sets.iter().map(|(key, values)| format!("--set {key}={}", values.join(","))).collect()
+        };
+        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        let other_seeds: Vec<String> = other.seeds.iter().map(u64::to_string).collect();
+        let lists = [
+            ("options", pairs(&self.options), pairs(&other.options)),
+            ("keys", sets(&self.set), sets(&other.set)),
+            ("seeds", seeds, other_seeds),
+        ];
+        let (what, one, another) = lists.into_iter().find(|(_, one, another)| one != another)?;
+        let only = |here: &[String], there: &[String]| {
+            let own: Vec<&str> = here.iter().filter(|text| !there.contains(text)).map(String::as_str).collect();
+            if own.is_empty() { "nothing more".to_owned() } else { own.join(" ") }
+        };
+        let (there, here) = (only(&one, &another), only(&another, &one));
+        Some(if there == here { format!("the order of {what}") } else { both(what, &there, &here) })
+    }
+}
+
+/// Writes a file beside `path`, and puts it in its place when it is whole.
+///
+/// # Errors
+/// The disk is full, or the like; then `path` is as it was.
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".new");
+    let new = PathBuf::from(name);
+    let write = || {
+        let mut file = File::create(&new)?;
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&new, path)
+    };
+    write().inspect_err(|_| {
+        // If it cannot be removed either, the next one overwrites it.
+        let _ = std::fs::remove_file(&new);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_run_is_in_one_shard_and_shards_differ_by_one_run_at_most() {
+        for (runs, of) in [(10, 3), (3, 5), (7, 1), (0, 2), (12, 4)] {
+            let shards: Vec<Shard> = (1..=of).map(|number| Shard { number, of }).collect();
+            for run in 0..runs {
+                assert_eq!(shards.iter().filter(|shard| shard.has(run)).count(), 1);
+            }
+            let shares: Vec<u64> =
+                shards.iter().map(|shard| (0..runs).filter(|&run| shard.has(run)).count() as u64).collect();
+            assert_eq!(shares, shards.iter().map(|shard| shard.share(runs)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_shard_is_written_with_its_number_and_how_many_there_are() {
+        assert_eq!("2/3".parse(), Ok(Shard { number: 2, of: 3 }));
+        for text in ["0/3", "4/3", "1", "1/0", "a/b", "", "-1/2"] {
+            assert!(text.parse::<Shard>().is_err_and(|error| error.contains("like `1/4`")), "{text}");
+        }
+    }
+}

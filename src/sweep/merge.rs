@@ -1,0 +1,90 @@
+//! Shards of one grid put together: byte for byte what one sweep over the whole grid would have written.
+
+use super::manifest::{Manifest, Shard, replace};
+use super::output::{Rows, TableError};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Merges `shards` into the table `out`; tells how many runs it has.
+///
+/// # Errors
+/// Shards of different grids, one that is missing, there twice, or not finished; a file that cannot be read or written.
+pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
+    let wrong = |path: &Path, what: String| TableError::Shards { path: path.to_owned(), what };
+    let mut whole: Option<(Rows, Manifest, &Path)> = None;
+    let mut seen: Vec<(u64, &Path)> = Vec::new();
+    for path in shards {
+        if is_same(path, out) {
+            return Err(wrong(path, "it cannot be shard and result at once: give --out another name".to_owned()));
+        }
+        let manifest = Manifest::read(path)?.ok_or_else(|| {
+            wrong(
+                path,
+                format!("this is no shard of a sweep, since there is no {} beside it", Manifest::path(path).display()),
+            )
+        })?;
+        let rows = Rows::read(path, &manifest)?;
+        let (shard, share) = (manifest.shard, manifest.shard.share(manifest.runs()));
+        if rows.lines.len() as u64 != share {
+            let what = format!(
+                "shard {shard} has {} of its {share} runs: give its command again, and it goes on",
+                rows.lines.len()
+            );
+            return Err(wrong(path, what));
+        }
+        if let Some((_, other)) = seen.iter().find(|(number, _)| *number == shard.number) {
+            return Err(wrong(path, format!("this is shard {shard}, and so is {}", other.display())));
+        }
+        seen.push((shard.number, path));
+        let Some((all, first, first_path)) = &mut whole else {
+            whole = Some((rows, manifest, path));
+            continue;
+        };
+        let difference = first.difference(&manifest).or_else(|| {
+            (first.shard.of != shard.of)
+                .then(|| format!("the number of shards: there {}, here {}", first.shard.of, shard.of))
+        });
+        let other_columns = rows.header.is_some() && all.header.is_some() && rows.header != all.header;
+        if let Some(difference) = difference.or_else(|| other_columns.then(|| "the table's columns".to_owned())) {
+            return Err(wrong(
+                path,
+                format!("this is of another grid than {}; what differs is {difference}", first_path.display()),
+            ));
+        }
+        all.header = all.header.take().or(rows.header);
+        all.lines.extend(rows.lines);
+    }
+    let Some((rows, manifest, _)) = whole else { return Err(wrong(out, "there are no shards to merge".to_owned())) };
+    let missing: Vec<String> = (1..=manifest.shard.of)
+        .map(|number| Shard { number, ..manifest.shard })
+        .filter(|shard| seen.iter().all(|(number, _)| *number != shard.number))
+        .map(|shard| shard.to_string())
+        .collect();
+    if !missing.is_empty() {
+        return Err(wrong(out, format!("shard {} of the grid is missing: give its file too", missing.join(", "))));
+    }
+    check_place(out, &manifest)?;
+    let system = |path: PathBuf| move |source| TableError::File { what: "write", path, source };
+    manifest.of(Shard::WHOLE).write(out).map_err(system(Manifest::path(out)))?;
+    replace(out, rows.text().as_bytes()).map_err(system(out.to_owned()))?;
+    Ok(rows.lines.len() as u64)
+}
+
+/// What another command wrote is not overwritten.
+fn check_place(out: &Path, manifest: &Manifest) -> Result<(), TableError> {
+    let there = std::fs::metadata(out).is_ok_and(|metadata| metadata.len() > 0);
+    let path = out.to_owned();
+    match Manifest::read(out)? {
+        None if there => Err(TableError::Foreign { manifest: Manifest::path(out), path }),
+        Some(other) => match other.difference(manifest) {
+            Some(difference) => Err(TableError::Differs { path, difference }),
+            None => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
