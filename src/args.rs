@@ -40,6 +40,10 @@ pub enum Command {
     Merge(MergeArgs),
     /// Draw figures of a sweep's table
     Plot(PlotArgs),
+    /// Run what anyone can check, and show agreement and deviation side by side
+    ///
+    /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
+    Validate(ValidateArgs),
     /// Bring a lab up and keep it up until interrupted
     Up(UpArgs),
     /// Run a program in a station of a lab
@@ -255,6 +259,23 @@ pub struct PlotArgs {
     /// A logarithmic y axis
     #[arg(long)]
     pub log_y: bool,
+}
+
+/// Options of `validate`.
+#[derive(Args, Clone, Debug)]
+pub struct ValidateArgs {
+    /// Seed of every run
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+    /// Shorter runs and fewer rows: some seconds instead of a minute
+    #[arg(long)]
+    pub quick: bool,
+    /// Only the topics with this in their title, like `capture`
+    #[arg(long, value_name = "WORD")]
+    pub only: Option<String>,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Which lab.

@@ -12,6 +12,7 @@ pub mod sim;
 pub mod stats;
 pub mod sweep;
 pub mod up;
+pub mod validate;
 
 use crate::args::Format;
 use crate::explain::ExplainError;

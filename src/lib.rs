@@ -16,6 +16,7 @@
 //! | [`traffic`], [`simulator`] | what stations offer in virtual time, and the loop that jumps from one due instant to the next |
 //! | [`experiment`] | a measurement in virtual time: warm-up, batches, independent runs |
 //! | [`sweep`], [`columns`], [`plot`] | many runs over a grid into one table, its columns, and figures of it |
+//! | [`validate`] | known figures beside measured ones |
 //! | [`results`], [`metrics`], [`view`] | what happened, how figures are worked out, and how people see them |
 //!
 //! No system call and no `unsafe` stands here: those are `link`'s.
@@ -44,4 +45,5 @@ pub mod supervisor;
 pub mod sweep;
 pub mod traffic;
 pub mod units;
+pub mod validate;
 pub mod view;

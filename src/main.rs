@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Some(Command::Sweep(args)) => commands::sweep::sweep(args),
         Some(Command::Merge(args)) => commands::sweep::merge(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
+        Some(Command::Validate(args)) => commands::validate::validate(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),

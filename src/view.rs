@@ -112,7 +112,7 @@ fn stations(results: &Results) -> String {
 }
 
 /// The half-width of a metric's 95 % interval, if the run gives one; `key` is the metric, or `delay.figure`.
-fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
+pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     let intervals = medium.ci95.as_ref()?;
     let (metric, figure) = key.split_once('.').unwrap_or((key, ""));
     match intervals.half_widths.get(metric)? {

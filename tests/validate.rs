@@ -1,0 +1,202 @@
+//! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
+
+use ethbus::validate::{Options, Verdict, run};
+use medium::{BitTimes, Config};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// `ethbus validate --quick`, run once for all tests.
+fn quick() -> &'static Output {
+    static QUICK: OnceLock<Output> = OnceLock::new();
+    QUICK.get_or_init(|| validate(&["--quick"]))
+}
+
+fn validate(arguments: &[&str]) -> Output {
+    let command = Command::new(env!("CARGO_BIN_EXE_ethbus")).arg("validate").args(arguments).output();
+    command.expect("the program runs")
+}
+
+#[test]
+fn nothing_deviates_that_is_not_explained() {
+    let output = quick();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    let last = text.lines().last().expect("a summary");
+    assert!(last.contains(" 0 DEVIATE "), "{last}");
+    assert!(!text.lines().any(|line| line.contains("  DEVIATES")), "{text}");
+}
+
+/// Virtual time is the same everywhere: so is every digit in docs/validation.md. `BLESS=1` rewrites the block there.
+#[test]
+fn the_docs_show_what_is_printed() {
+    let docs = docs("validation.md");
+    let (before, rest) = docs.split_once("```text\n").expect("a block of text");
+    let (shown, after) = rest.split_once("```\n").expect("its end");
+    let printed = String::from_utf8(quick().stdout.clone()).expect("UTF-8");
+    if bless("validation.md", &format!("{before}```text\n{printed}```\n{after}")) {
+        return;
+    }
+    same_lines(shown, &printed);
+}
+
+/// The same of the whole validation, which runs for minutes: `.ci/full` asks for it.
+#[test]
+#[ignore = "runs for minutes; .ci/full runs it"]
+fn the_docs_show_the_whole_validation() {
+    let output = validate(&[]);
+    let printed = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{printed}");
+    if bless("validation.txt", &printed) {
+        return;
+    }
+    same_lines(&docs("validation.txt"), &printed);
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
+}
+
+fn docs(name: &str) -> String {
+    std::fs::read_to_string(path(name)).expect("a file in docs")
+}
+
+/// Rewrites a file in docs if that is wanted.
+fn bless(name: &str, text: &str) -> bool {
+    let wanted = std::env::var_os("BLESS").is_some();
+    if wanted {
+        std::fs::write(path(name), text).expect("docs can be written");
+    }
+    wanted
+}
+
+fn same_lines(shown: &str, printed: &str) {
+    for (number, (shown, printed)) in shown.lines().zip(printed.lines()).enumerate() {
+        assert_eq!(shown, printed, "line {} in docs", number + 1);
+    }
+    assert_eq!(shown.lines().count(), printed.lines().count());
+}
+
+#[test]
+fn the_report_is_there_for_programs_too() {
+    let output = validate(&["--quick", "--only", "frame rates", "--format", "json"]);
+    assert!(output.status.success());
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&report["seed"], &report["quick"], &report["unexplained"]), (&1.into(), &true.into(), &0.into()));
+    let first = &report["sections"][0]["rows"][0];
+    assert_eq!(first["verdict"], "agrees");
+    assert!(first["command"].as_str().expect("a command").starts_with("ethbus sim --stations 1 --frame-size 64"));
+    assert!((first["measured"].as_f64().expect("a number") - 14_880.952_380_952).abs() < 1e-6);
+}
+
+#[test]
+fn a_topic_that_there_is_not_is_refused_with_those_that_there_are() {
+    let output = validate(&["--only", "token ring"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("token ring") && error.contains("The capture effect"), "{error}");
+}
+
+/// What is wrong with a medium, the topic that has to find it, and rows of it that have to deviate.
+type Mutant = (fn(&mut Config), &'static str, &'static [&'static str]);
+
+/// A check that cannot fail is a defect: each topic finds a medium that is a little wrong.
+#[test]
+fn a_medium_that_is_a_little_wrong_is_found() {
+    let mutants: &[Mutant] = &[
+        (
+            |config| config.parameters.inter_packet_gap = BitTimes::new(95),
+            "frame rates",
+            &["64 octets at 10M: frames/s", "1518 octets at 100M", "128 octets at 10M", "bursting off", "bursting on"],
+        ),
+        (
+            |config| config.parameters.burst_limit = BitTimes::new(config.parameters.burst_limit.get() / 2),
+            "frame rates",
+            &["bursting on"],
+        ),
+        (
+            |config| config.parameters.backoff_limit = 9,
+            "backoff",
+            &[
+                "mean delay after collision 10",
+                "mean delay after collision 15",
+                "evenness of the delays after collision 10",
+                "longest delays",
+            ],
+        ),
+        (
+            |config| config.parameters.backoff_limit = 11,
+            "backoff",
+            &["mean delay after collision 11", "evenness of the delays after collision 11", "longest delays"],
+        ),
+        (attempt_limit::<17>, "backoff", &["least attempts", "most attempts", "longest delays"]),
+        (attempt_limit::<15>, "backoff", &["least attempts", "most attempts", "longest delays"]),
+        (
+            |config| config.parameters.slot_time = BitTimes::new(511),
+            "backoff",
+            &["delays not of r x 512 BT", "the same at 10 Mb/s"],
+        ),
+        (
+            |config| config.parameters.slot_time = BitTimes::new(511),
+            "late ones",
+            &["least distance with a late collision", "distances of 240 to 272", "256 BT apart"],
+        ),
+        (|config| config.parameters.slot_time = BitTimes::new(514), "late ones", &["257 BT apart"]),
+        (
+            |config| config.parameters.backoff_limit = 3,
+            "capture",
+            &["B after 4 collisions", "4 races won", "beside the textbook"],
+        ),
+        (attempt_limit::<17>, "capture", &["13 races won", "14 races won", "15 races won"]),
+        (
+            |config| config.parameters.backoff_limit = 6,
+            "two saturated stations",
+            &["64 octets: utilization_total", "64 octets: same_winner", "1518 octets: attempts_per_frame"],
+        ),
+        (
+            attempt_limit::<17>,
+            "two saturated stations",
+            &["64 octets: discard_fraction", "1518 octets: discard_fraction"],
+        ),
+        (
+            |config| config.parameters.backoff_limit = 9,
+            "efficiency",
+            &[
+                "4096 bit, 128 stations",
+                "512 bit, 32 stations",
+                "one slot (their 48 bit), 128 stations",
+                "64 octets, 32 stations",
+            ],
+        ),
+        (
+            |config| config.parameters.inter_packet_gap = BitTimes::new(48),
+            "m/d/1",
+            &["load 0.15 (rho 0.1969): mean mac_delay", "load 0.6 (rho 0.7875): frames that have to wait"],
+        ),
+        (|config| config.parameters.backoff_limit = 4, "real ethernets", &["98 percent", "24 hosts"]),
+    ];
+    let mut missed = Vec::new();
+    for (alter, only, wanted) in mutants {
+        let alter: fn(&mut Config) = *alter;
+        let altered = |config: &mut Config| {
+            alter(config);
+            let p = &mut config.parameters;
+            p.inter_packet_gap_part_1 = p.inter_packet_gap_part_1.min(BitTimes::new(p.inter_packet_gap.get() * 2 / 3));
+        };
+        let report =
+            run(&Options { seed: 1, quick: true, only, alter: &altered, go_on: &|_| true }).expect("a valid medium");
+        let rows: Vec<_> = report.sections.iter().flat_map(|section| &section.rows).collect();
+        for wanted in *wanted {
+            let found = rows.iter().any(|row| row.what.contains(wanted) && row.verdict() == Verdict::Deviates);
+            if !found {
+                missed.push(format!("{only}: no row `{wanted}` deviates"));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+fn attempt_limit<const LIMIT: u32>(config: &mut Config) {
+    config.parameters.attempt_limit = NonZeroU32::new(LIMIT).expect("not zero");
+}
