@@ -298,6 +298,23 @@ fn a_full_disk_or_a_closed_pipe_ends_a_sweep_with_a_message() {
     drop(place);
 }
 
+/// The kernel's limit on a file's size stands for a disk with so much room: there is a part of a row that cannot be written.
+#[test]
+fn a_disk_that_fills_up_keeps_whole_rows_and_the_sweep_goes_on_when_there_is_room() {
+    let place = Place::new();
+    let grid = "--set stations=2..20 --jobs 1";
+    let mut shell = common::process::program("bash", ["-c", "trap '' XFSZ; ulimit -f 6; exec \"$0\" \"$@\""]);
+    let sweep = place.sweep("runs.csv", grid);
+    shell.arg(common::ETHBUS).args(sweep.get_args());
+    run(shell).failed_with(FAILURE, &["runs.csv", "of 19 runs are in it, whole", "File too large"]);
+    let kept = place.read("runs.csv");
+    let rows = kept.lines().count() - 1;
+    assert!(kept.ends_with('\n') && (1..19).contains(&rows), "{kept}");
+    run(place.sweep("runs.csv", grid)).failed_with(0, &[&format!("{} runs in", 19 - rows), "were there"]);
+    run(place.sweep("whole.csv", grid)).succeeded();
+    assert_eq!(place.read("runs.csv"), place.read("whole.csv"));
+}
+
 #[test]
 fn timing_adds_its_columns_and_nothing_else() {
     let place = Place::new();
