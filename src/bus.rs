@@ -7,6 +7,9 @@
 //!   record, event log ◄── JSON Lines ────┴── a thread that writes them, if they are wanted
 //! ```
 //! It makes nothing that outlives it, so when it dies in any way the supervisor has everything to clean up.
+//!
+//! Frames come from hosts that nobody vouches for. So before the first one is looked at, this process has no capability,
+//! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
 
 mod coordinator;
 mod emulator;
@@ -14,12 +17,15 @@ mod overload;
 mod ports;
 pub mod protocol;
 mod reporter;
+mod threads;
 mod timeline;
 mod writer;
 
 use coordinator::Coordinator;
 use link::Pid;
 use link::channel::Channel;
+use link::clock::{Priority, raise_nice};
+use link::confine;
 use link::netlink::LinkMonitor;
 use link::packet::{Receiver, RingSize, Sender};
 use protocol::Setup;
@@ -56,15 +62,34 @@ impl BusError {
 /// # Errors
 /// No supervisor at standard input, or a kernel that refuses what the data plane needs.
 pub fn run() -> Result<(), BusError> {
+    confine::close_inherited().map_err(BusError::link)?;
     let stdin = std::io::stdin().as_fd().try_clone_to_owned().map_err(|_| BusError::NoSupervisor)?;
     let (setup, descriptors) = receive_setup(stdin)?;
+    confine::close_stdin().map_err(BusError::link)?;
     link::process::die_with_parent(Pid::from_raw(setup.supervisor)).map_err(BusError::link)?;
     let ([receiver, sender, monitor, stream], files) = descriptors;
     let receiver = Receiver::new(receiver, RingSize::default()).map_err(BusError::link)?;
     let (sender, monitor) = (Sender::new(sender), LinkMonitor::from_fd(monitor));
+    let priority = priority();
+    // Before there are threads, since each has capabilities of its own.
+    confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
     let writer = Writer::start(&setup, files).map_err(BusError::link)?;
-    Coordinator::new(setup, receiver, sender, monitor, observers, writer)?.run()
+    let coordinator = Coordinator::new(setup, priority, receiver, sender, monitor, observers, writer)?;
+    confine::allow_no_more().map_err(BusError::link)?;
+    coordinator.run()
+}
+
+/// Puts this thread, which will be the coordinator's, ahead of others; says how far.
+///
+/// Not SCHED_FIFO: with minimum frames this thread is busy more than 85 % of the time, and the kernel's fair server
+/// then stalls it for 50 ms in each second (measured: p99 lateness 36 ms against 0.1 ms).
+fn priority() -> String {
+    match raise_nice() {
+        Priority::Fifo => "SCHED_FIFO".to_owned(),
+        Priority::Nice(nice) => format!("nice {nice}"),
+        Priority::Normal => "normal".to_owned(),
+    }
 }
 
 /// How many descriptors come with the setup, besides those of its outputs: receiver, sender, monitor, stream.

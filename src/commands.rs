@@ -231,6 +231,8 @@ fn interrupts() -> Result<Receiver<Signal>, CommandError> {
     waiter.add(&signals, 0).map_err(system)?;
     let (sender, receiver) = bounded(watched.len());
     let forward = move || {
+        // Capabilities are a thread's own, and this one needs none; it works as well if it cannot give them up.
+        let _ = link::confine::keep_capabilities(&[]);
         while waiter.wait(None).is_ok() {
             while let Ok(Some(signal)) = signals.read() {
                 if sender.send(signal).is_err() {

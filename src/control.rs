@@ -24,6 +24,10 @@ pub enum Control {
     Down,
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
     Panic,
+    /// Have the data plane make a system call that it may not make, for a test again. Not in release builds.
+    Trespass,
+    /// Have it panic, likewise.
+    BusPanic,
 }
 
 impl Control {
@@ -32,6 +36,8 @@ impl Control {
             Control::Stats => "stats",
             Control::Down => "down",
             Control::Panic => "panic",
+            Control::Trespass => "trespass",
+            Control::BusPanic => "bus-panic",
         }
     }
 }
@@ -62,7 +68,7 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST)).read_line(&mut line).ok()?;
-    let known = [Control::Stats, Control::Down, Control::Panic];
+    let known = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
     known.into_iter().find(|request| line.trim_end() == request.word())
 }
 

@@ -15,8 +15,9 @@ pub mod record;
 use crate::bus::protocol::Port;
 use crate::plan::{Plan, StationPlan};
 use crate::scenario::Network;
+use link::confine::{ConfineError, keep_capabilities};
 use link::ethtool::{EthtoolError, disable_offloads};
-use link::namespace::{Namespace, NamespaceError};
+use link::namespace::{Capability, Namespace, NamespaceError};
 use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
 use link::process::raise_descriptor_limit;
@@ -87,6 +88,9 @@ pub enum MakeError {
     /// The limit of open files cannot be raised.
     #[error("cannot raise the limit of open files")]
     Descriptors(#[source] std::io::Error),
+    /// Rights that are not needed cannot be given up.
+    #[error("cannot give up what is not needed")]
+    Confine(#[from] ConfineError),
     /// The user did not want to wait.
     #[error("interrupted while stations were being made; what had been made is gone again")]
     Interrupted,
@@ -107,6 +111,28 @@ pub enum Protocols {
     Silent,
 }
 
+/// What the supervisor of a bus keeps: the last two are for the data plane, which gives them up itself.
+const KEPT: [Capability; 7] = [
+    Capability::NetAdmin,
+    Capability::NetRaw,
+    Capability::SysAdmin,
+    Capability::SysPtrace,
+    Capability::Kill,
+    Capability::SysNice,
+    Capability::SetPcap,
+];
+
+/// Gives up what making a bus, serving it and removing it does not take: among others every right over other users'
+/// files. So files that the user named are opened before.
+///
+/// # Errors
+/// A kernel that refuses.
+pub fn keep_least(stations: usize) -> Result<(), MakeError> {
+    // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
+    raise_descriptor_limit(2 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
+    Ok(keep_capabilities(&KEPT)?)
+}
+
 impl Segment {
     /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
     ///
@@ -120,8 +146,6 @@ impl Segment {
         mut record: Option<&mut Record>,
         mut progress: impl FnMut(usize) -> bool,
     ) -> Result<Segment, MakeError> {
-        // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
-        raise_descriptor_limit(2 * plan.stations.len() as u64 + 256).map_err(MakeError::Descriptors)?;
         let mut make = |whose: &str| match progress(0) {
             true => namespace(plan, whose, record.as_deref_mut()),
             false => Err(MakeError::Interrupted),

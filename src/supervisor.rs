@@ -6,11 +6,12 @@ use crate::results::Results;
 use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use link::channel::{Channel, ChannelError};
+use link::signals::Signal;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ pub enum SupervisorError {
     #[error("cannot hand the bus over to the data plane")]
     Setup(#[from] ChannelError),
     /// It ended without being asked to.
-    #[error("the data plane ended unexpectedly ({})", status.map_or("still running".to_owned(), |status| status.to_string()))]
+    #[error("the data plane ended unexpectedly ({})", status.map_or("still running".to_owned(), manner))]
     Died {
         /// How.
         status: Option<ExitStatus>,
@@ -33,6 +34,14 @@ pub enum SupervisorError {
     /// It did not answer in time.
     #[error("the data plane did not answer within {} seconds", DataPlane::PATIENCE.as_secs())]
     Silent,
+}
+
+/// How a process ended, in words.
+fn manner(status: ExitStatus) -> String {
+    if status.signal() == Some(Signal::SIGSYS as i32) {
+        return format!("{status}: it made a system call that a bus has no use for, and the kernel ended it");
+    }
+    status.to_string()
 }
 
 /// A running data plane. Killed when dropped.

@@ -123,6 +123,10 @@ pub enum Request {
     Report,
     /// Tell the results, and end.
     Stop,
+    /// Make a system call that is not allowed, so that a test can see what happens then. Nothing in release builds.
+    Trespass,
+    /// Panic, likewise.
+    Panic,
 }
 
 /// What the data plane tells.

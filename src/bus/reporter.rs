@@ -3,6 +3,7 @@
 //! The coordinator talks to both through bounded channels and never waits for either.
 
 use super::protocol::{Request, Setup, Told};
+use super::threads;
 use crate::results::{Results, Snapshot};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use link::wait::Wake;
@@ -55,10 +56,10 @@ pub fn start(stream: UnixStream, setup: &Setup) -> std::io::Result<Observers> {
     let input = BufReader::new(stream.try_clone()?);
     let rings = wake.clone();
     let read = move || read_requests(input, &request_sender, &rings);
-    std::thread::Builder::new().name("requests".to_owned()).spawn(read)?;
+    threads::start("requests", read)?;
     let setup = setup.clone();
     let write = move || write_reports(stream, &report_receiver, &setup);
-    let writer = std::thread::Builder::new().name("reports".to_owned()).spawn(write)?;
+    let writer = threads::start("reports", write)?;
     Ok(Observers { requests, reports, wake, writer })
 }
 

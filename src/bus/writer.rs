@@ -7,6 +7,7 @@
 //! It looks for notes now and then, so that the coordinator need not wake it.
 
 use super::protocol::Setup;
+use super::threads;
 use crate::event_log::{EventLog, Header};
 use crate::lines::WriteError;
 use crate::recording::{End, Recorder};
@@ -116,7 +117,7 @@ impl Writer {
             // Nobody waits any more, if this fails.
             let _ = end.send(());
         };
-        std::thread::Builder::new().name("writer".to_owned()).spawn(write).map_err(StartError::Thread)?;
+        threads::start("writer", write).map_err(StartError::Thread)?;
         Ok(Writer { notes: Some(notes), ended, troubles, wanted, missing: Counts::default(), lost })
     }
 

@@ -9,7 +9,7 @@ use crate::args::DemoArgs;
 use crate::bus::protocol::{Request, Setup, Told};
 use crate::driver::ETHERTYPE;
 use crate::driver::source::{Pace, Source, poisson, run, saturating_level};
-use crate::lab::{INTERFACE, Protocols, Segment};
+use crate::lab::{self, INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -49,6 +49,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     };
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
     plan.require_real_time()?;
+    lab::keep_least(plan.stations.len())?;
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;

@@ -5,7 +5,7 @@ use crate::args::UpArgs;
 use crate::bus::protocol::{Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
 use crate::lab::record::Record;
-use crate::lab::{Protocols, Segment};
+use crate::lab::{self, Protocols, Segment};
 use crate::lines::create;
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
@@ -91,6 +91,7 @@ fn keep(
     interrupts: &Receiver<Signal>,
 ) -> Result<(Option<UnixStream>, ExitCode), CommandError> {
     let (outputs, files) = outputs(args)?;
+    lab::keep_least(plan.stations.len())?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
     let mut plane = DataPlane::start(&setup, &segment, &files)?;
@@ -121,7 +122,9 @@ fn keep(
                     asked.push_back((Instant::now(), stream));
                 }
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
-                Ok((Control::Panic, _)) => {}
+                Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,
+                Ok((Control::BusPanic, _)) if cfg!(debug_assertions) => plane.ask(Request::Panic)?,
+                Ok((Control::Panic | Control::Trespass | Control::BusPanic, _)) => {}
                 Ok((Control::Down, stream)) => break Some(stream),
                 Err(_) => break None,
             },

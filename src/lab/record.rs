@@ -9,6 +9,7 @@
 
 use crate::bus::protocol::Port;
 use link::namespace::{Namespace, NamespaceError, NamespaceId};
+use link::process::effective_user;
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -18,6 +19,9 @@ use std::time::{Duration, Instant};
 
 /// Where labs keep their records. Emptied at boot, as namespaces are.
 const FOLDER: &str = "/run/ethbus";
+/// Who may do what there: list it, and nothing in a lab's own.
+const FOLDER_MODE: u32 = 0o755;
+const LAB_MODE: u32 = 0o700;
 /// How long somebody who only looks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
 /// How long processes in a station get to end by themselves.
@@ -80,6 +84,14 @@ pub enum RecordError {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody else may have written what stands there, so none of it is believed.
+    #[error("{} {why}: nothing of it is used; see what it is, then remove it", path.display())]
+    Untrusted {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// What stands in the record makes no sense.
     #[error("{} is not a lab's record; if no lab of this name is up, remove the folder", path.display())]
     Content {
@@ -118,10 +130,10 @@ impl Record {
     /// [`RecordError::InUse`] while the lab is up; files that cannot be made or read.
     pub fn take(name: &str) -> Result<Record, RecordError> {
         let folder = Path::new(FOLDER).join(name);
-        make_folder(Path::new(FOLDER), 0o755)?;
+        make_folder(Path::new(FOLDER), FOLDER_MODE)?;
         let begin = Instant::now();
         let lock = loop {
-            make_folder(&folder, 0o700)?;
+            make_folder(&folder, LAB_MODE)?;
             match lock(&folder)? {
                 Some(lock) => break lock,
                 None if begin.elapsed() > GLANCE => return Err(RecordError::InUse { name: name.to_owned() }),
@@ -144,7 +156,12 @@ impl Record {
     pub fn of_running(name: &str) -> Result<Content, RecordError> {
         let folder = Path::new(FOLDER).join(name);
         let not_up = || RecordError::NotUp { name: name.to_owned() };
-        if !folder.join("lock").exists() || lock(&folder)?.is_some() {
+        if !folder.join("lock").exists() {
+            return Err(not_up());
+        }
+        check_folder(Path::new(FOLDER), FOLDER_MODE)?;
+        check_folder(&folder, LAB_MODE)?;
+        if lock(&folder)?.is_some() {
             return Err(not_up());
         }
         read(&folder)?.filter(|content| !content.stations.is_empty()).ok_or_else(not_up)
@@ -294,8 +311,25 @@ fn end_processes(claims: &[&Claim]) {
 
 fn make_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
     match DirBuilder::new().mode(mode).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_folder(path, mode),
         made => made.map_err(file_error("make", path)),
+    }
+}
+
+/// What stands in a folder says what is removed and who is asked: it must be a folder of the own user, and nobody else
+/// may have more rights to it than `mode` gives.
+fn check_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        // Whoever had it has just removed it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        metadata => metadata.map_err(file_error("look at", path))?,
+    };
+    let untrusted = |why| Err(RecordError::Untrusted { path: path.to_owned(), why });
+    match () {
+        () if !metadata.is_dir() => untrusted("is no folder"),
+        () if metadata.uid() != effective_user() => untrusted("belongs to another user"),
+        () if metadata.mode() & 0o077 & !mode != 0 => untrusted("is open to other users"),
+        () => Ok(()),
     }
 }
 

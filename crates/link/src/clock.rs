@@ -171,8 +171,13 @@ pub fn raise_priority() -> Priority {
 
 /// Gives the calling thread the lowest nice value allowed, and says which.
 ///
-/// For a thread that may be busy nearly all the time, which [`Priority::Fifo`] is not for.
+/// For a thread that may be busy nearly all the time, which [`Priority::Fifo`] is not for. Threads
+/// that it starts later are ordinary ones.
 pub fn raise_nice() -> Priority {
+    if sys::schedule::reset_on_fork().is_err() {
+        // Without it those threads would be ahead of others too, and may not be.
+        return Priority::Normal;
+    }
     (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok()).map_or(Priority::Normal, Priority::Nice)
 }
 

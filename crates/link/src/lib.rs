@@ -13,6 +13,7 @@
 //! | [`packet`] | the bus's port: ring, batches, checksum repair |
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
+//! | [`confine`] | giving capabilities and system calls up |
 //! | [`wait`], [`channel`], [`signals`], [`process`] | what two processes need to work together |
 //!
 //! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is
@@ -24,6 +25,7 @@
 
 pub mod channel;
 pub mod clock;
+pub mod confine;
 pub mod ethtool;
 pub mod namespace;
 pub mod netlink;

@@ -61,6 +61,12 @@ pub enum NamespaceError {
         /// The name asked for.
         name: String,
     },
+    /// Others could put something in the place of what is made there.
+    #[error("{path} belongs to another user, or other users may write to it: no namespace is named there")]
+    Untrusted {
+        /// The folder.
+        path: &'static str,
+    },
     /// The kernel refused `call` for another reason.
     #[error("{call} failed")]
     System {

@@ -76,6 +76,11 @@ pub fn signal(pid: Pid, signal: Signal) -> bool {
     nix::sys::signal::kill(pid, signal).is_ok()
 }
 
+/// The user whose rights this process has.
+pub fn effective_user() -> u32 {
+    nix::unistd::geteuid().as_raw()
+}
+
 /// Lets a descriptor pass to the programs that this process executes.
 pub fn clear_cloexec(descriptor: impl AsFd) -> io::Result<()> {
     fcntl(descriptor, FcntlArg::F_SETFD(FdFlag::empty()))?;

@@ -9,6 +9,7 @@ pub mod epoll;
 pub mod ethtool;
 pub mod message;
 pub mod option;
+pub mod privilege;
 pub mod ring;
 pub mod schedule;
 

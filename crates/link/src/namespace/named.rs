@@ -13,6 +13,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg, OFlag};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::statfs::{NSFS_MAGIC, fstatfs};
+use nix::unistd::geteuid;
 
 use super::{Namespace, NamespaceError, NamespaceId, OWN_NAMESPACE};
 
@@ -170,6 +171,10 @@ fn share_folder() -> Result<(), NamespaceError> {
         .create(FOLDER)
         .map_err(NamespaceError::of("making /run/netns"))?;
     let folder = File::open(FOLDER).map_err(NamespaceError::of("opening /run/netns"))?;
+    let metadata = folder.metadata().map_err(NamespaceError::of("opening /run/netns"))?;
+    if metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+        return Err(NamespaceError::Untrusted { path: FOLDER });
+    }
     // Two that start at once must not mount the folder twice; `ip netns add` takes the same lock.
     let _lock = Flock::lock(folder, FlockArg::LockExclusive)
         .map_err(|(_, errno)| NamespaceError::of("locking /run/netns")(errno))?;

@@ -6,7 +6,7 @@ use std::io;
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{getegid, geteuid};
 
-/// A capability that a live bus needs.
+/// A capability that a live bus needs, or that somebody who runs one keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Capability {
     /// CAP_NET_ADMIN: make links, set them up, change their settings.
@@ -15,18 +15,30 @@ pub enum Capability {
     NetRaw,
     /// CAP_SYS_ADMIN: make and enter namespaces, mount.
     SysAdmin,
+    /// CAP_SYS_NICE: be ahead of other processes.
+    SysNice,
+    /// CAP_SYS_PTRACE: see in which namespace a process is that has more rights or another user.
+    SysPtrace,
+    /// CAP_KILL: end processes of other users.
+    Kill,
+    /// CAP_SETPCAP: take capabilities out of the bounding set.
+    SetPcap,
 }
 
 impl Capability {
-    /// Every capability that a live bus needs.
+    /// The capabilities without which there is no live bus.
     pub const ALL: [Capability; 3] = [Capability::NetAdmin, Capability::NetRaw, Capability::SysAdmin];
 
     /// Its number in the kernel's sets.
-    fn bit(self) -> u32 {
+    pub(crate) fn bit(self) -> u32 {
         match self {
+            Capability::Kill => 5,
+            Capability::SetPcap => 8,
             Capability::NetAdmin => 12,
             Capability::NetRaw => 13,
+            Capability::SysPtrace => 19,
             Capability::SysAdmin => 21,
+            Capability::SysNice => 23,
         }
     }
 }
@@ -37,6 +49,10 @@ impl std::fmt::Display for Capability {
             Capability::NetAdmin => "CAP_NET_ADMIN",
             Capability::NetRaw => "CAP_NET_RAW",
             Capability::SysAdmin => "CAP_SYS_ADMIN",
+            Capability::SysNice => "CAP_SYS_NICE",
+            Capability::SysPtrace => "CAP_SYS_PTRACE",
+            Capability::Kill => "CAP_KILL",
+            Capability::SetPcap => "CAP_SETPCAP",
         })
     }
 }

@@ -11,6 +11,15 @@ pub fn set_fifo(priority: i32) -> io::Result<()> {
     Ok(())
 }
 
+/// Has threads that the calling thread starts begin with an ordinary nice value, however low its own is.
+pub fn reset_on_fork() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    let policy = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
+    // SAFETY: 0 names the calling thread; parameters outlive the call.
+    super::checked(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })?;
+    Ok(())
+}
+
 /// Sets the calling thread's nice value.
 pub fn set_nice(nice: i32) -> io::Result<()> {
     // SAFETY: no pointers; on Linux 0 names the calling thread.

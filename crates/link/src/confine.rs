@@ -1,0 +1,107 @@
+//! Giving rights up for good: capabilities, system calls, limits.
+//!
+//! A process that moves frames of hosts it does not trust gives everything up that it needs no
+//! more, in this order:
+//!
+//! ```text
+//!   close_inherited ─► what needs rights ─► drop_capabilities ─► threads ─► allow_no_more
+//! ```
+//! Nothing here can be taken back by the process that called it, nor by a program that it executes.
+
+mod filter;
+
+use std::io;
+
+use nix::sys::resource::{Resource, setrlimit};
+
+use crate::namespace::Capability;
+use crate::sys::privilege::{self, Sets};
+
+/// Capabilities have numbers below this: the kernel's sets have so many bits.
+const CAPABILITIES: u32 = 64;
+
+/// Why a right could not be given up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfineError {
+    /// The kernel refused `call`.
+    #[error("{call} failed")]
+    System {
+        /// What was refused.
+        call: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The filter of system calls could not be made or put in place.
+    #[error("system calls cannot be filtered: this needs a kernel with seccomp")]
+    Filter(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl ConfineError {
+    fn of<E: Into<io::Error>>(call: &'static str) -> impl FnOnce(E) -> ConfineError {
+        move |error| ConfineError::System { call, source: error.into() }
+    }
+}
+
+/// Closes every descriptor but the three standard ones.
+///
+/// The first thing that a process may do, and nothing later: a descriptor that some value owns would
+/// be closed under it.
+pub fn close_inherited() -> Result<(), ConfineError> {
+    privilege::close_from(3).map_err(ConfineError::of("closing inherited descriptors"))
+}
+
+/// Puts `/dev/null` in the place of standard input, whatever that was.
+pub fn close_stdin() -> Result<(), ConfineError> {
+    let null = std::fs::File::open("/dev/null").map_err(ConfineError::of("opening /dev/null"))?;
+    nix::unistd::dup2_stdin(&null).map_err(ConfineError::of("closing standard input"))
+}
+
+/// Takes every capability away from the calling thread but `kept`, from all five sets, and every way
+/// to more: programs that it executes get none by set-user-ID or by a file's capabilities.
+///
+/// Capabilities are a thread's, not a process's: call it before there are threads, or in each. What
+/// the thread does not have it does not get. Without CAP_SETPCAP the bounding set stays as it is, and
+/// limits nothing any more.
+pub fn keep_capabilities(kept: &[Capability]) -> Result<(), ConfineError> {
+    let kept = kept.iter().fold(0_u64, |set, capability| set | 1 << capability.bit());
+    nix::sys::prctl::set_no_new_privs().map_err(ConfineError::of("forbidding new privileges"))?;
+    let sets = privilege::capabilities().map_err(ConfineError::of("reading own capabilities"))?;
+    if sets.effective >> Capability::SetPcap.bit() & 1 == 1 {
+        // By number: a capability that a later kernel has goes too.
+        for number in (0..CAPABILITIES).filter(|number| kept >> number & 1 == 0) {
+            if privilege::is_in_bounding_set(number) == Some(true) {
+                privilege::drop_from_bounding_set(number)
+                    .map_err(ConfineError::of("taking a capability out of the bounding set"))?;
+            }
+        }
+    }
+    privilege::clear_ambient_set().map_err(ConfineError::of("emptying the ambient set"))?;
+    let rest = Sets { effective: sets.effective & kept, permitted: sets.permitted & kept, inheritable: 0 };
+    privilege::set_capabilities(rest).map_err(ConfineError::of("giving capabilities up"))
+}
+
+/// Takes every capability away from the calling thread, and hides its process from debuggers.
+///
+/// As [`keep_capabilities`] with none. Other processes of the same user can then neither read its memory nor
+/// attach to it, and it leaves no core.
+pub fn drop_capabilities() -> Result<(), ConfineError> {
+    keep_capabilities(&[])?;
+    setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(ConfineError::of("forbidding cores"))?;
+    nix::sys::prctl::set_dumpable(false).map_err(ConfineError::of("hiding from debuggers"))
+}
+
+/// Leaves all threads of this process the system calls of a running bus, and no other.
+///
+/// No file can be opened, no socket made, no thread or program started from now on, and nothing mapped
+/// that could be executed. A call that is not allowed ends the whole process by SIGSYS; only opening a file is
+/// refused instead, because the C library's allocator looks into `/proc` and can do without.
+///
+/// Threads must stand: what a thread does to begin is not allowed.
+pub fn allow_no_more() -> Result<(), ConfineError> {
+    // Root's processes are not bound by RLIMIT_NPROC; the filter binds them.
+    for limit in [Resource::RLIMIT_NPROC, Resource::RLIMIT_NOFILE] {
+        setrlimit(limit, 0, 0).map_err(ConfineError::of("lowering limits"))?;
+    }
+    filter::install().map_err(ConfineError::Filter)
+}

@@ -1,0 +1,96 @@
+//! A thread's capabilities, and the descriptors that a process was started with.
+
+use std::io;
+
+/// `_LINUX_CAPABILITY_VERSION_3`: sets of 64 bits, in two words each.
+const VERSION_3: u32 = 0x2008_0522;
+
+/// An argument that means nothing; some calls want it to be zero in all its bits.
+const NONE: libc::c_ulong = 0;
+
+/// `struct __user_cap_header_struct`.
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: libc::c_int,
+}
+
+/// `struct __user_cap_data_struct`: the low or the high word of the three sets.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct Words {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// The sets that a thread has for itself, one bit a capability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sets {
+    /// What it may do now.
+    pub effective: u64,
+    /// What it may make effective.
+    pub permitted: u64,
+    /// What a program that it executes may get.
+    pub inheritable: u64,
+}
+
+/// The calling thread's sets.
+pub fn capabilities() -> io::Result<Sets> {
+    let (mut header, mut words) = (Header { version: VERSION_3, pid: 0 }, [Words::default(); 2]);
+    // SAFETY: with version 3 the kernel writes two of Words; header and words outlive the call.
+    let result = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, words.as_mut_ptr()) };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let join = |word: fn(&Words) -> u32| u64::from(word(&words[0])) | u64::from(word(&words[1])) << 32;
+    Ok(Sets {
+        effective: join(|words| words.effective),
+        permitted: join(|words| words.permitted),
+        inheritable: join(|words| words.inheritable),
+    })
+}
+
+/// Gives the calling thread these sets; none may have what its permitted set lacks.
+pub fn set_capabilities(sets: Sets) -> io::Result<()> {
+    let word = |shift: u32| Words {
+        effective: (sets.effective >> shift) as u32,
+        permitted: (sets.permitted >> shift) as u32,
+        inheritable: (sets.inheritable >> shift) as u32,
+    };
+    let (mut header, words) = (Header { version: VERSION_3, pid: 0 }, [word(0), word(32)]);
+    // SAFETY: with version 3 the kernel reads two of Words; header and words outlive the call.
+    let result = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, words.as_ptr()) };
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Whether a capability is in the calling thread's bounding set; `None` if this kernel does not know it.
+pub fn is_in_bounding_set(capability: u32) -> Option<bool> {
+    // SAFETY: no pointers.
+    let answer = unsafe { libc::prctl(libc::PR_CAPBSET_READ, libc::c_ulong::from(capability), NONE, NONE, NONE) };
+    (answer >= 0).then_some(answer == 1)
+}
+
+/// Takes a capability out of the calling thread's bounding set.
+pub fn drop_from_bounding_set(capability: u32) -> io::Result<()> {
+    // SAFETY: no pointers.
+    super::checked(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, libc::c_ulong::from(capability), NONE, NONE, NONE) })?;
+    Ok(())
+}
+
+/// Empties the calling thread's ambient set.
+pub fn clear_ambient_set() -> io::Result<()> {
+    let clear = libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong;
+    // SAFETY: no pointers.
+    super::checked(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, clear, NONE, NONE, NONE) })?;
+    Ok(())
+}
+
+/// Closes every descriptor from `first` on.
+///
+/// For a process that has just begun: a descriptor that some value owns would be closed under it.
+pub fn close_from(first: u32) -> io::Result<()> {
+    // SAFETY: no pointers. That nobody owns what is closed is the caller's part, and it says so above.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0_u32) };
+    if result != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
