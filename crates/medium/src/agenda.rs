@@ -33,8 +33,8 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    pub fn new(stations: usize) -> Agenda {
-        Agenda { timers: Timers::new(stations), ends: Signals::new(), begins: Signals::new(), settled: Places::new() }
+    pub fn new() -> Agenda {
+        Agenda { timers: Timers::new(), ends: Signals::new(), begins: Signals::new(), settled: Places::new() }
     }
 
     /// When something is due next, and which part of that instant it belongs to; `NEVER` if nothing is.

@@ -120,7 +120,7 @@ impl Medium {
         let stations =
             (0..config.topology.stations() as u16).map(|number| Station::new(StationId::new(number), &config));
         Ok(Medium {
-            agenda: Agenda::new(config.topology.stations()),
+            agenda: Agenda::new(),
             bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
             stations: stations.collect(),
             next: (NEVER, Phase::Timers),

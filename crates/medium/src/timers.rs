@@ -6,6 +6,7 @@
 //!          4   5       6   7
 //!         s0 s1 s2 s3 s4 s5 s6 s7
 //! ```
+//! It has as many leaves as the highest number that ever had a timer needs: stations that never send cost nothing.
 
 use crate::frame::StationId;
 use crate::time::BitInstant;
@@ -22,13 +23,25 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    pub fn new(stations: usize) -> Timers {
-        let leaves = stations.next_power_of_two().max(2);
-        // Nobody has a timer yet, so of each pair the lower number is first: the leftmost leaf below a node.
+    pub fn new() -> Timers {
+        Timers::with_leaves(2)
+    }
+
+    /// Nobody has a timer yet, so of each pair the lower number is first: the leftmost leaf below a node.
+    fn with_leaves(leaves: usize) -> Timers {
         let leftmost = |node: usize| (node << (leaves.ilog2() - node.max(1).ilog2())) - leaves;
         Timers {
             ends: vec![NEVER; leaves].into(),
             first: (0..2 * leaves).map(|node| if node == 0 { 0 } else { leftmost(node) as u16 }).collect(),
+        }
+    }
+
+    /// Makes room for station number `index`.
+    #[cold]
+    fn grow(&mut self, index: usize) {
+        let smaller = std::mem::replace(self, Timers::with_leaves((index + 1).next_power_of_two()));
+        for (number, &at) in smaller.ends.iter().enumerate().filter(|(_, at)| **at != NEVER) {
+            self.set(StationId::new(number as u16), at);
         }
     }
 
@@ -46,6 +59,9 @@ impl Timers {
 
     pub fn set(&mut self, station: StationId, at: BitInstant) {
         let index = station.index();
+        if index >= self.ends.len() {
+            self.grow(index);
+        }
         self.ends[index] = at;
         let mut node = (self.ends.len() + index) / 2;
         while node > 0 {
@@ -58,7 +74,7 @@ impl Timers {
     }
 
     pub fn stop(&mut self, station: StationId) {
-        if self.ends[station.index()] != NEVER {
+        if self.ends.get(station.index()).is_some_and(|&end| end != NEVER) {
             self.set(station, NEVER);
         }
     }
@@ -72,7 +88,7 @@ mod tests {
     #[test]
     fn the_first_is_the_earliest_and_of_those_the_lowest_number() {
         for stations in [1, 2, 3, 7, 50, 1024] {
-            let mut timers = Timers::new(stations);
+            let mut timers = Timers::new();
             let mut plain = vec![None; stations];
             let mut generator = Generator::stream(1, stations as u64);
             for _ in 0..5_000 {
