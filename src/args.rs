@@ -313,6 +313,12 @@ pub struct UpArgs {
     /// Write every event on the medium to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Return when the lab is up; it goes on in the background until `ethbus down`
+    #[arg(long)]
+    pub detach: bool,
+    /// Be the supervisor that `--detach` starts.
+    #[arg(long, hide = true)]
+    pub in_background: bool,
 }
 
 /// Options of `exec`.

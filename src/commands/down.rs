@@ -20,13 +20,19 @@ pub fn down(args: &LabArgs) -> Outcome {
     }
     match Record::take(name) {
         Ok(record) => {
-            let claims = record.claims();
+            let (claims, words) = (record.claims(), record.last_words());
             record.remove_everything()?;
-            say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
+            if !words.is_empty() {
+                say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
+            }
+            if claims > 0 || words.is_empty() {
+                say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
+            }
         }
         Err(RecordError::InUse { .. }) => {
             let silent = |source| CommandError::Control { name: name.clone(), source };
-            control::ask(name, Control::Down).map_err(silent)?;
+            // A lab in the background has nobody else to tell what it ended with.
+            say(&control::ask(name, Control::Down).map_err(silent)?);
         }
         Err(error) => return Err(error.into()),
     }

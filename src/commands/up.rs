@@ -1,5 +1,7 @@
 //! `ethbus up`: brings a lab up, keeps it up until interrupted or taken down, and leaves nothing behind.
 
+mod background;
+
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, require_root};
 use crate::args::UpArgs;
 use crate::bus::protocol::{Outputs, Request, Setup, Told};
@@ -11,6 +13,7 @@ use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::view::{plain_table, say, table};
+use background::Background;
 use crossbeam_channel::{Receiver, at, never, select};
 use link::signals::Signal;
 use std::collections::VecDeque;
@@ -27,6 +30,10 @@ use std::time::Instant;
 /// What the user may not do, a scenario that is wrong, a lab name in use, or what the kernel refuses. Whatever
 /// had been made is removed again.
 pub fn up(args: &UpArgs) -> Outcome {
+    if args.detach && !args.in_background {
+        require_root("up")?;
+        return background::start();
+    }
     let plan = plan(args)?;
     require_root("up")?;
     let interrupts = interrupts()?;
@@ -36,13 +43,28 @@ pub fn up(args: &UpArgs) -> Outcome {
         say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
         record.clear()?;
     }
+    record.remove_log()?;
     let kept = keep(&plan, args, &mut record, &interrupts);
-    let removed = record.remove_everything();
-    let (stream, code) = kept?;
+    let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
+    let Ended { stream, told, whole } = kept?;
     removed?;
-    // Whoever asked for the end is told that it is done: by the stream's end.
-    drop(stream);
-    Ok(code)
+    // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
+    if let Some(mut stream) = stream.filter(|_| args.in_background) {
+        // Whoever has gone away meanwhile does not want to know.
+        let _ = stream.write_all(told.as_bytes());
+    }
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How a lab ended that nothing went wrong with.
+#[derive(Debug)]
+struct Ended {
+    /// Of whoever asked for the end.
+    stream: Option<UnixStream>,
+    /// The last results.
+    told: String,
+    /// Every file that was wanted is whole.
+    whole: bool,
 }
 
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
@@ -82,26 +104,52 @@ fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
     Ok((outputs, record_file.into_iter().chain(events_file).collect()))
 }
 
-/// Makes the lab and serves it until its end; gives the stream of who asked for that, if somebody did, and how to end:
-/// with a failure if a file that was wanted is not whole.
-fn keep(
-    plan: &Plan,
-    args: &UpArgs,
-    record: &mut Record,
-    interrupts: &Receiver<Signal>,
-) -> Result<(Option<UnixStream>, ExitCode), CommandError> {
+/// Makes the lab and serves it until its end.
+fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
     let (outputs, files) = outputs(args)?;
     lab::keep_least(plan.stations.len())?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
+    let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
+    let started = start(plan, outputs, &files, segment, record).and_then(|started| {
+        // A lab that nobody is told of would be of no use: a full disk here is an error.
+        match &background {
+            Some(background) => background.leave(&greeting(plan))?,
+            None => std::io::stderr().write_all(greeting(plan).as_bytes()).map_err(CommandError::Output)?,
+        }
+        Ok(started)
+    });
+    let (plane, requests) = match (started, background) {
+        (Err(error), Some(background)) => {
+            background.give_up();
+            // Whoever should read it has.
+            return Err(record.remove_log().map_or_else(CommandError::from, |()| error));
+        }
+        (started, _) => started?,
+    };
+    serve(plane, &requests, interrupts)
+}
+
+/// Starts the data plane, and notes that the lab is up.
+fn start(
+    plan: &Plan,
+    outputs: Outputs,
+    files: &[File],
+    segment: Segment,
+    record: &mut Record,
+) -> Result<(DataPlane, Requests), CommandError> {
     let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
-    let mut plane = DataPlane::start(&setup, &segment, &files)?;
+    let plane = DataPlane::start(&setup, &segment, files)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
-    // The sockets live in the data plane now, and the namespaces have names.
-    drop(segment);
-    // A lab that nobody is told of would be of no use: a full disk here is an error.
-    std::io::stderr().write_all(greeting(plan).as_bytes()).map_err(CommandError::Output)?;
+    // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
+    Ok((plane, requests))
+}
+
+type Requests = Receiver<(Control, UnixStream)>;
+
+/// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
+fn serve(mut plane: DataPlane, requests: &Requests, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
     let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
     let stream = loop {
         let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
@@ -132,11 +180,12 @@ fn keep(
     };
     let results = plane.stop()?;
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
-    say(&format!("\n{}", table(&results)));
+    let mut told = format!("\n{}", table(&results));
     if !whole {
-        say("ethbus: a record or an event log that was wanted is not whole\n");
+        told += "ethbus: a record or an event log that was wanted is not whole\n";
     }
-    Ok((stream, if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE }))
+    say(&told);
+    Ok(Ended { stream, told, whole })
 }
 
 /// Answers whoever has waited longest for results.

@@ -4,6 +4,7 @@
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
 //!                      lab.json      names and identities, each written before the name exists
 //!                      control.sock  requests, for the user who brought the lab up
+//!                      log           what a lab in the background says; stays if it ends with an error
 //! ```
 //! A record whose lock is free is what a killed lab left behind.
 
@@ -22,6 +23,8 @@ const FOLDER: &str = "/run/ethbus";
 /// Who may do what there: list it, and nothing in a lab's own.
 const FOLDER_MODE: u32 = 0o755;
 const LAB_MODE: u32 = 0o700;
+/// What a lab in the background says.
+const LOG: &str = "log";
 /// How long somebody who only looks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
 /// How long processes in a station get to end by themselves.
@@ -69,7 +72,7 @@ pub enum RecordError {
         name: String,
     },
     /// The lab is not up.
-    #[error("no lab called `{name}` is up: bring one up with `ethbus up --name {name}`")]
+    #[error("no lab called `{name}` is up: bring one up with `ethbus up --name {name}`{}", last_words(name))]
     NotUp {
         /// Its name.
         name: String,
@@ -182,6 +185,38 @@ impl Record {
         Path::new(FOLDER).join(name).join("control.sock")
     }
 
+    /// Where a lab in the background writes its messages.
+    pub fn log(name: &str) -> PathBuf {
+        Path::new(FOLDER).join(name).join(LOG)
+    }
+
+    /// An empty log, for a lab whose record has been taken.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn create_log(name: &str) -> io::Result<File> {
+        let path = Record::log(name);
+        // A new one, so that nobody writes to the old one any more; appended to by two processes.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)
+    }
+
+    /// Removes the log, whose reader has seen it.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn remove_log(&self) -> Result<(), RecordError> {
+        remove_file(&self.folder.join(LOG))
+    }
+
+    /// What stands in the log; nothing if there is none.
+    pub fn last_words(&self) -> String {
+        std::fs::read_to_string(self.folder.join(LOG)).unwrap_or_default()
+    }
+
     /// Notes a namespace that is about to get a name.
     ///
     /// # Errors
@@ -219,6 +254,14 @@ impl Record {
         remove_lab(&self.folder, &self.content)
     }
 
+    /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
+    ///
+    /// # Errors
+    /// As [`Record::remove_everything`].
+    pub fn remove_failed(self) -> Result<(), RecordError> {
+        remove_failed(&self.folder, &self.content)
+    }
+
     /// The same, for a process that has the record somewhere and is about to end because it panicked.
     ///
     /// # Errors
@@ -226,7 +269,7 @@ impl Record {
     pub fn remove_own(name: &str) -> Result<(), RecordError> {
         let folder = Path::new(FOLDER).join(name);
         let content = read(&folder)?.unwrap_or_default();
-        remove_lab(&folder, &content)
+        remove_failed(&folder, &content)
     }
 
     /// Removes everything in the record and keeps the record, empty, for a new lab.
@@ -255,10 +298,27 @@ impl Record {
 
 fn remove_lab(folder: &Path, content: &Content) -> Result<(), RecordError> {
     remove_made(content)?;
-    for file in ["control.sock", "lab.json", "lab.json.new", "lock"] {
-        remove_file(&folder.join(file))?;
-    }
+    remove_file(&folder.join(LOG))?;
+    remove_rest(folder)?;
     std::fs::remove_dir(folder).map_err(file_error("remove", folder))
+}
+
+fn remove_failed(folder: &Path, content: &Content) -> Result<(), RecordError> {
+    if !folder.join(LOG).exists() {
+        return remove_lab(folder, content);
+    }
+    remove_made(content)?;
+    remove_rest(folder)
+}
+
+fn remove_rest(folder: &Path) -> Result<(), RecordError> {
+    ["control.sock", "lab.json", "lab.json.new", "lock"].iter().try_for_each(|file| remove_file(&folder.join(file)))
+}
+
+/// Where to read why the last lab of this name ended, if that is known.
+fn last_words(name: &str) -> String {
+    let log = Record::log(name);
+    if log.exists() { format!("; {} says why the last one ended", log.display()) } else { String::new() }
 }
 
 fn remove_made(content: &Content) -> Result<(), RecordError> {

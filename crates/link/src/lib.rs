@@ -14,7 +14,7 @@
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
 //! | [`confine`] | giving capabilities and system calls up |
-//! | [`wait`], [`channel`], [`signals`], [`process`] | what two processes need to work together |
+//! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | what two processes need to work together |
 //!
 //! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is
 //! nanoseconds, because that is what the kernel speaks.
@@ -23,6 +23,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod background;
 pub mod channel;
 pub mod clock;
 pub mod confine;
