@@ -6,9 +6,10 @@
 //! | [`labels`] | what columns are called, and their units |
 //! | [`axis`] | where numbers and names stand along an axis, and its ticks |
 //! | [`draw`] | the figure |
-//! | [`picture`] | the figure as SVG or PNG |
+//! | [`picture`], [`bitmap`] | the figure as SVG or PNG, and the text in a PNG |
 
 pub mod axis;
+pub mod bitmap;
 pub mod data;
 pub mod draw;
 pub mod labels;

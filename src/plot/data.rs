@@ -182,7 +182,8 @@ impl Table {
             }
         }
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));
-        Ok(Figure { x_label, names, y_label: common(&labels).text(), legend: title, note: note(&series), series })
+        let note = note(&series, names.is_some());
+        Ok(Figure { x_label, names, y_label: common(&labels).text(), legend: title, note, series })
     }
 
     /// Means of the column `y` at each x, with the half-width over seeds, or the run's `own` if there is one seed.
@@ -221,7 +222,7 @@ fn title(by: &str, values: &[Option<&str>]) -> String {
 }
 
 /// How points and bands came about.
-fn note(series: &[Series]) -> Vec<String> {
+fn note(series: &[Series], by_name: bool) -> Vec<String> {
     let points = || series.iter().flat_map(|series| &series.points);
     let seeds = || points().map(|point| point.seeds);
     let (least, most) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));
@@ -231,7 +232,9 @@ fn note(series: &[Series]) -> Vec<String> {
         (least, most) => format!("mean of {least} to {most} seeds"),
     }];
     if points().any(|point| point.half.is_some()) {
-        lines.push(if most > 1 { "band: 95 % confidence" } else { "band: 95 %, batch means" }.to_owned());
+        let shape = if by_name || series.iter().all(|series| series.points.len() < 2) { "bar" } else { "band" };
+        let method = if most > 1 { " confidence" } else { ", batch means" };
+        lines.push(format!("{shape}: 95 %{method}"));
     }
     lines
 }

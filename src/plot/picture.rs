@@ -2,6 +2,7 @@
 
 use super::PlotError;
 use super::axis::Axis;
+use super::bitmap::{self, Bitmap};
 use super::data::Figure;
 use super::draw::{FONT, FONT_HEIGHT, draw, text_size};
 use plotters::backend::RGBPixel;
@@ -47,8 +48,8 @@ impl Kind {
     /// # Errors
     /// It cannot be drawn.
     pub fn picture(self, figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
-        let font = include_bytes!("NotoSans-Latin.ttf");
-        register_font(FONT, FontStyle::Normal, font).map_err(|_| PlotError::Draw("the font is damaged".to_owned()))?;
+        register_font(FONT, FontStyle::Normal, bitmap::FONT_FILE)
+            .map_err(|_| PlotError::Draw("the font is damaged".to_owned()))?;
         match self {
             Kind::Svg => svg(figure, axes),
             Kind::Png => png(figure, axes),
@@ -77,6 +78,7 @@ fn png(figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
     let (width, height) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
     let mut pixels = vec![0; 3 * (width * height) as usize];
     let backend = BitMapBackend::<RGBPixel>::with_buffer_and_format(&mut pixels, (width, height)).map_err(failed)?;
+    let backend = Bitmap::new(backend).map_err(failed)?;
     draw(&backend.into_drawing_area(), figure, axes, SCALE).map_err(failed)?;
     let pixels = smooth(&pixels, width as usize);
     let mut png = Vec::new();
