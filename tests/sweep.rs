@@ -287,11 +287,12 @@ fn a_full_disk_or_a_closed_pipe_ends_a_sweep_with_a_message() {
         let arguments = "sweep --set stations=2,3 --duration 1ms --warmup 0s --out /dev/full";
         run(ethbus(arguments.split_whitespace())).failed_with(FAILURE, &["/dev/full", "0 of 2 runs", "No space left"]);
     }
-    let line = "\"$0\" sweep --set stations=2..60 --duration 20ms --warmup 0s --out - | head -n 2";
+    // More than a pipe holds, so that it cannot all be written before the pipe is closed.
+    let line = "\"$0\" sweep --set stations=2..200 --duration 20ms --warmup 0s --out - | head -n 2";
     let mut shell = common::process::program("bash", ["-o", "pipefail", "-c", line]);
     shell.arg(common::ETHBUS);
     let ended = run(shell);
-    ended.failed_with(FAILURE, &["standard output", "of 59 runs", "Broken pipe"]);
+    ended.failed_with(FAILURE, &["standard output", "of 199 runs", "Broken pipe"]);
     assert_eq!(ended.stdout.lines().count(), 2, "{ended:#?}");
     let refused = ethbus("sweep --set stations=2,3 --shard 1/2 --out -".split_whitespace());
     run(refused).failed_with(WRONG_USE, &["--shard", "file"]);
