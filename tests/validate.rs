@@ -54,6 +54,45 @@ fn the_docs_show_the_whole_validation() {
     same_lines(&docs("validation.txt"), &printed);
 }
 
+/// Each cell of the table in docs/fidelity.md is what its command gives.
+#[test]
+#[ignore = "runs for a minute; .ci/full runs it"]
+fn the_docs_show_what_results_are_sensitive_to() {
+    let docs = docs("fidelity.md");
+    let (_, section) = docs.split_once("## What capture and 64-octet frames are sensitive to\n").expect("the section");
+    let rows: Vec<Vec<&str>> = section
+        .lines()
+        .take_while(|line| !line.starts_with("## "))
+        .filter_map(|line| line.strip_prefix("| `"))
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    assert!(rows.len() > 5, "{rows:?}");
+    for row in rows {
+        for (stations, shown) in [("2", row[2]), ("10", row[3]), ("50", row[4])] {
+            let measured = sensitivity(row[0].trim_end_matches('`'), stations);
+            assert_eq!(measured, shown, "{} with {stations} stations", row[0]);
+        }
+    }
+}
+
+/// `utilization_total` and `same_winner`, with options, or with a key of the scenario.
+fn sensitivity(option: &str, stations: &str) -> String {
+    let directory = tempfile::tempdir().expect("a directory");
+    let scenario = directory.path().join("scenario.toml");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ethbus"));
+    command.args(["sim", "--frame-size", "64", "--format", "json", "--stations", stations]);
+    if option.starts_with("--") {
+        command.args(option.split_whitespace());
+    } else {
+        std::fs::write(&scenario, option).expect("a file");
+        command.arg(&scenario);
+    }
+    let output = command.output().expect("the program runs");
+    let results: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let metric = |name: &str| results["medium"][name].as_f64().expect("a number");
+    format!("{:.4}, {:.4}", metric("utilization_total"), metric("same_winner"))
+}
+
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name)
 }
