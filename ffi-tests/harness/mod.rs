@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Every warning is an error, as in the strictest of our users' builds.
-pub const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1"];
+pub const STRICT: [&str; 6] = ["-Wall", "-Wextra", "-Wredundant-decls", "-Werror", "-pedantic", "-O1"];
 
 /// The folder of `libbackoff.so` and `libbackoff.a`, built once for all tests, in a target folder of its own: the
 /// cargo that runs the tests may hold the lock of the common one.

@@ -6,13 +6,16 @@
 
 #![no_std]
 
-mod batch;
 mod config;
+mod words;
+
+// The header has them in this order.
 mod ieee_802_3;
 mod policy;
 mod rate;
+
+mod batch;
 mod schedule;
-mod words;
 
 use core::ffi::{CStr, c_char};
 
