@@ -40,7 +40,7 @@ static void the_policies_have_the_numbers_of_their_sources(void)
     static const uint64_t full[] = {100, 200, 400, 800}, fibonacci[] = {100, 100, 200, 300, 500};
     static const uint64_t linear[] = {100, 200, 300}, rcp[] = {9, 99, 199, 199}, beb[] = {1, 3, 7, 15, 31};
     static const uint64_t sip_e[] = {500, 1000, 2000, 4000, 4000}, sip_a[] = {500, 1000, 2000, 4000, 8000};
-    static const uint64_t google[] = {7500, 11250, 16875}, drive[] = {1001, 1002, 1004, 1008, 1016};
+    static const uint64_t google[] = {7500, 11250, 16875}, drive[] = {2000, 3000, 5000, 9000, 17000};
     struct backoff_policy policy = of_kind(BACKOFF_KIND_FULL_JITTER);
     expect(&policy, MS, full, 4);
     policy = of_kind(BACKOFF_KIND_FIBONACCI);
@@ -82,11 +82,24 @@ static void every_kind_never_passes_its_cap_at_any_count(void)
             policy.cap_ns = 300 * MS;
             policy.attempt_limit = UINT64_MAX;
             status = backoff_policy_draw(&policy, counts[i], 77 * MS, UINT64_MAX, &delay);
-            if (counts[i] == UINT64_MAX)
-                CHECK(status == BACKOFF_STATUS_ATTEMPT_LIMIT && delay == UNTOUCHED);
-            else
-                CHECK(status == BACKOFF_STATUS_OK && delay <= 300 * MS);
+            CHECK(status == BACKOFF_STATUS_OK && delay <= 300 * MS); /* UINT64_MAX is no limit, not a late one */
+            policy.attempt_limit = UINT64_MAX - 1;
+            status = backoff_policy_draw(&policy, counts[i], 77 * MS, UINT64_MAX, &delay);
+            CHECK(status == (counts[i] >= UINT64_MAX - 1 ? BACKOFF_STATUS_ATTEMPT_LIMIT : BACKOFF_STATUS_OK));
         }
+}
+
+/* K = 1 is p = 1: it goes out in the next slot. */
+static void a_geometric_choice_from_one_slot_does_not_wait(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    struct backoff_bounds bounds;
+    struct backoff_moments moments;
+    policy.intervals[0] = 1;
+    CHECK(backoff_policy_bounds(&policy, 1, 0, &bounds) == BACKOFF_STATUS_OK);
+    CHECK(bounds.shortest_ns == 0 && bounds.longest_ns == 0);
+    CHECK(backoff_policy_moments(&policy, 1, 0, &moments) == BACKOFF_STATUS_OK);
+    CHECK(moments.mean_ns == 0.0 && moments.variance_ns2 == 0.0);
 }
 
 /* The mean of the third 802.3 collision is 3.5 slots; the variance of 8 equally likely ones (8^2 - 1)/12 slots. */
@@ -218,6 +231,7 @@ int main(void)
 {
     the_policies_have_the_numbers_of_their_sources();
     every_kind_never_passes_its_cap_at_any_count();
+    a_geometric_choice_from_one_slot_does_not_wait();
     the_moments_are_exact();
     a_sip_request_is_sent_eleven_times_and_an_invite_seven();
     limits_hints_and_clocks();

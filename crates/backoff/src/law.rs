@@ -72,9 +72,13 @@ impl Law {
         Law(Kind::Uniform(Uniform { first, step, top: fitting(u64::MAX - first, step, top) }))
     }
 
-    /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0.
+    /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0. One slot
+    /// is no choice: p = 1, and nothing but 0 can come.
     #[inline]
     pub(crate) const fn geometric(step: u64, slots: u32) -> Law {
+        if slots <= 1 {
+            return Law::always(0);
+        }
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
 
@@ -163,8 +167,8 @@ impl Law {
         }
     }
 
-    /// The value that belongs to one word: the shortest for 0, the longest for `u64::MAX`, and (except in the
-    /// geometric law) never a smaller one for a larger word.
+    /// The value that belongs to one word: the shortest for 0, the longest for `u64::MAX`, never a smaller one for a
+    /// larger word. Not so in the geometric law: there the word is the seed of a word for each binary digit.
     ///
     /// One word cannot be shared out evenly among values whose number does not divide 2^64: some have one word more
     /// than others. [`draw_ns`](Self::draw_ns) takes another word then, and is exact.

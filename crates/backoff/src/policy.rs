@@ -146,11 +146,11 @@ impl Policy {
         .with_jitter(Jitter::Proportional { percent: 50 })
         .with_elapsed_limit(Duration::from_secs(15 * 60));
 
-    /// The Google Drive SDK: 2^(n−1) + [0, 1000] ms, five times; the sixth failure is the last.
+    /// The Google Drive SDK: 2^(n−1) s + [0, 1000] ms, five times; the sixth failure is the last.
     ///
-    /// Source: its guide to errors, as quoted in 2013; N there is n − 1. Today's guide reads 2^N in seconds: that is
-    /// `with_base(Duration::from_secs(1))`.
-    pub const GOOGLE_DRIVE: Policy = Policy::exponential(Duration::from_millis(1))
+    /// Source: its guide to errors, 2013, whose samples sleep for `(2 ** n) + random.randint(0, 1000) / 1000` seconds, n
+    /// there from 0 to 4. The guide's prose has the exponent without a unit, and is sometimes read as milliseconds.
+    pub const GOOGLE_DRIVE: Policy = Policy::exponential(Duration::from_secs(1))
         .with_jitter(Jitter::AddedMillis { most: 1000 })
         .with_attempt_limit(6);
 
@@ -400,7 +400,7 @@ impl Policy {
     /// Whether failure number `failures` is the last.
     #[inline]
     pub const fn gives_up_after(&self, failures: u64) -> bool {
-        failures >= self.attempt_limit
+        failures >= self.attempt_limit && self.attempt_limit != u64::MAX
     }
 
     /// The law of the delay after failure number `failures`; `None` if that failure is the last.
@@ -424,9 +424,14 @@ impl Policy {
     // A policy that is a constant leaves little of it: a shift and a draw.
     #[inline(always)]
     pub(crate) const fn law_and_whether_it_stays(&self, failures: u64, previous_ns: u64) -> Option<(Law, bool)> {
-        // One comparison for both ends: 0 failures, less 1, are more than any limit.
+        // One comparison for both ends: 0 failures, less 1, are more than any limit. And no limit has no end.
         if failures.wrapping_sub(1) >= self.attempt_limit.wrapping_sub(1) {
-            return if failures == 0 { Some((Law::always(0), false)) } else { None };
+            if failures == 0 {
+                return Some((Law::always(0), false));
+            }
+            if self.attempt_limit != u64::MAX {
+                return None;
+            }
         }
         let (law, stays) = match self.shape {
             Shape::Timed { growth, jitter } => self.timed_law(growth, jitter, failures, previous_ns),
