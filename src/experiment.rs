@@ -185,17 +185,32 @@ fn intervals(runs: &[Measured]) -> Option<Intervals> {
         if *name == "fairness" && method == "batch_means" {
             continue;
         }
-        half_widths.insert((*name).to_owned(), HalfWidth::Number(half_width(samples.iter().map(metric))?));
+        let told = samples.iter().filter(|sample| tells(name, sample));
+        if let Some(half) = half_width(told.map(metric)) {
+            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+        }
     }
     for (name, delay) in DELAYS {
-        let mut figures = BTreeMap::new();
-        for (figure, value) in FIGURES {
-            let half = half_width(samples.iter().map(|sample| value(delay(sample))))?;
-            figures.insert((*figure).to_owned(), half);
+        let told: Vec<&DelayResults> = samples.iter().filter(|sample| tells(name, sample)).map(delay).collect();
+        let half = |(figure, value): &(&str, Figure)| {
+            half_width(told.iter().map(|delay| value(delay))).map(|half| ((*figure).to_owned(), half))
+        };
+        let figures: BTreeMap<String, f64> = FIGURES.iter().filter_map(half).collect();
+        if !figures.is_empty() {
+            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
         }
-        half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
     }
     Some(Intervals { method: method.to_owned(), samples: samples.len(), half_widths })
+}
+
+/// Whether a stretch of time had anything of which the metric is a mean: with no collision there were not 0 stations in
+/// one, and with no frame no delay of 0.
+fn tells(metric: &str, sample: &MediumResults) -> bool {
+    match metric {
+        "stations_per_collision" => sample.collision_episodes > 0,
+        name if name.starts_with("utilization") => true,
+        _ => sample.utilization_frame > 0.0,
+    }
 }
 
 /// How a metric is had from results.

@@ -120,6 +120,17 @@ fn the_schema_has_every_metric_and_every_counter() {
     }
 }
 
+/// Collisions of two stations are of two stations; a batch without one says nothing of them.
+#[test]
+fn what_never_varies_has_no_width() {
+    let results = simulated("--stations 2 --duration 150ms --seed 3");
+    assert_eq!(metric(&results, "stations_per_collision"), 2.0);
+    assert!(number(&results["medium"], "collision_episodes") < 32, "some of the 32 batches have none: {results}");
+    assert_eq!(half_width(&results, "stations_per_collision"), 0.0);
+    let silent = simulated("--stations 2 --traffic silent --duration 10ms");
+    assert!(silent["medium"]["ci95"]["mac_delay"].is_null(), "{silent}");
+}
+
 /// Counters start at zero after the warm-up, and it still adds up: what was queued then is counted in.
 #[test]
 fn the_warm_up_is_not_counted() {
