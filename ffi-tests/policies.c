@@ -122,6 +122,7 @@ static void a_sip_request_is_sent_eleven_times_and_an_invite_seven(void)
     struct backoff_policy policy = of_kind(BACKOFF_KIND_SIP_TIMER_E);
     struct backoff_retry transaction;
     uint64_t start = 1000 * MS, now = start, delay;
+    uint32_t failed;
     int sent = 0;
     CHECK(backoff_retry_init(&transaction, 1, 1, now) == BACKOFF_STATUS_OK);
     while (backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_OK) {
@@ -130,6 +131,7 @@ static void a_sip_request_is_sent_eleven_times_and_an_invite_seven(void)
         sent++;
     }
     CHECK(sent == 10);
+    CHECK(backoff_retry_failures(&transaction, &failed) == BACKOFF_STATUS_OK && failed == 11);
     CHECK(backoff_retry_fail(&transaction, &policy, now, 0, &delay) == BACKOFF_STATUS_ELAPSED_LIMIT);
 
     policy.kind = BACKOFF_KIND_SIP_TIMER_A;
@@ -187,6 +189,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     struct backoff_retry retry, before;
     struct backoff_bounds bounds;
     uint64_t delay = UNTOUCHED;
+    uint32_t failed = 7;
     CHECK(backoff_retry_init(NULL, 1, 1, 0) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
     before = retry;
@@ -200,6 +203,9 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     policy.intervals_count = BACKOFF_INTERVALS + 1;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy.kind = BACKOFF_KIND_RCP_MULTIPLIERS;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    policy = of_kind(0);
+    policy.reserved = 1;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
     policy.size--;
@@ -217,6 +223,9 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     memset(&retry, 0, sizeof retry);
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_retry_reset(&retry, 0) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_retry_failures(&retry, &failed) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_retry_failures(&retry, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_failures(NULL, &failed) == BACKOFF_STATUS_NULL_POINTER && failed == 7);
     CHECK(delay == UNTOUCHED);
 }
 

@@ -63,14 +63,17 @@ static void it_falls_at_once_and_recovers_one_level_a_period(void)
     CHECK(backoff_rate_level(&rate, &config, 1000 * MS, &level) == BACKOFF_STATUS_OK && level == 1);
     CHECK(backoff_rate_level(&rate, &config, 0, &level) == BACKOFF_STATUS_OK && level == 1); /* time that goes back */
     CHECK(backoff_rate_adverse(&rate, &config, 1000 * MS) == BACKOFF_STATUS_OK); /* too early: 2 s from now on */
+    CHECK(backoff_rate_cooling_off(&rate, &config, 1000 * MS, &wait) == BACKOFF_STATUS_OK && wait == 2000 * MS);
     CHECK(backoff_rate_level(&rate, &config, 2999 * MS, &level) == BACKOFF_STATUS_OK && level == 2);
     CHECK(backoff_rate_level(&rate, &config, UINT64_MAX, &level) == BACKOFF_STATUS_OK && level == 0);
+    CHECK(backoff_rate_cooling_off(&rate, &config, UINT64_MAX, &wait) == BACKOFF_STATUS_OK && wait == 1000 * MS);
 }
 
 static void a_budget_lets_retries_add_a_share(void)
 {
     struct backoff_budget_config config = BACKOFF_BUDGET_CONFIG_INIT;
     struct backoff_budget budget;
+    uint64_t hundredths;
     int i;
     config.capacity = 2;
     config.deposit_percent = 50;
@@ -82,7 +85,7 @@ static void a_budget_lets_retries_add_a_share(void)
     CHECK(backoff_budget_withdraw(&budget, &config) == BACKOFF_STATUS_BUDGET_EMPTY);
     for (i = 0; i < 100; i++)
         CHECK(backoff_budget_deposit(&budget, &config) == BACKOFF_STATUS_OK);
-    CHECK(budget.hundredths == 200);
+    CHECK(backoff_budget_hundredths(&budget, &hundredths) == BACKOFF_STATUS_OK && hundredths == 200);
 }
 
 static void null_zeroed_memory_and_other_sizes_are_refused(void)
@@ -100,10 +103,18 @@ static void null_zeroed_memory_and_other_sizes_are_refused(void)
     CHECK(backoff_rate_act(&rate, &config, 0, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_rate_act(&rate, &config, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_rate_act(NULL, &config, 0, &wait) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_rate_cooling_off(&rate, &config, 0, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_rate_cooling_off(&rate, &config, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_budget_hundredths(NULL, &wait) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_budget_hundredths(&budget, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_budget_hundredths(&budget, &wait) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_rate_level(&rate, NULL, 0, &level) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_rate_level(&rate, &config, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     config.size = 8;
     CHECK(backoff_rate_level(&rate, &config, 0, &level) == BACKOFF_STATUS_CONFIG_SIZE);
+    config.size = sizeof config;
+    config.reserved = 1;
+    CHECK(backoff_rate_level(&rate, &config, 0, &level) == BACKOFF_STATUS_CONFIG_VALUE);
     CHECK(backoff_budget_init(NULL, &share) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_budget_deposit(&budget, &share) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_budget_withdraw(&budget, NULL) == BACKOFF_STATUS_NULL_POINTER);

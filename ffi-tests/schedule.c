@@ -71,17 +71,25 @@ static void what_is_cancelled_does_not_expire(void)
 {
     struct backoff_schedule *schedule = schedule_of(3, 0), *moved = (struct backoff_schedule *)copy;
     struct backoff_ticket one, two;
-    uint64_t value = 0, values[3];
+    uint64_t value = 0, slot, values[3];
+    uint32_t pending;
     size_t count;
     CHECK(backoff_schedule_insert(schedule, 8, 100, &one) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_insert(schedule, 8, 200, &two) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_insert(schedule, 8, 300, NULL) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_cancel(schedule, &two, &value) == BACKOFF_STATUS_OK && value == 200);
     CHECK(backoff_schedule_cancel(schedule, &two, &value) == BACKOFF_STATUS_NOT_PENDING);
+    CHECK(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == 2);
+    CHECK(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot == 0);
     memcpy(copy, memory, sizeof memory);
     memset(memory, 0, sizeof memory);
     CHECK(backoff_schedule_expire(moved, 8, 3, values, &count) == BACKOFF_STATUS_OK && count == 2);
     CHECK(values[0] == 100 && values[1] == 300);
+    CHECK(backoff_schedule_pending(moved, &pending) == BACKOFF_STATUS_OK && pending == 0);
+    CHECK(backoff_schedule_now(moved, &slot) == BACKOFF_STATUS_OK && slot == 8);
+    /* A room of 0 takes nothing, and now stays. */
+    CHECK(backoff_schedule_expire(moved, 99, 0, values, &count) == BACKOFF_STATUS_OK && count == 0);
+    CHECK(backoff_schedule_now(moved, &slot) == BACKOFF_STATUS_OK && slot == 8);
     CHECK(backoff_schedule_cancel(moved, &one, &value) == BACKOFF_STATUS_NOT_PENDING && value == 200);
 }
 
@@ -90,6 +98,7 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     struct backoff_schedule *schedule = NULL, *zeroed = (struct backoff_schedule *)copy;
     struct backoff_ticket ticket = {0, 0, 0};
     uint64_t value = 7;
+    uint32_t pending = 7;
     size_t count = 7, octets = backoff_schedule_octets(0);
     memset(copy, 0, sizeof copy);
     CHECK(octets == 5760 && backoff_schedule_octets(10) == octets + 320);
@@ -107,10 +116,15 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     CHECK(backoff_schedule_cancel(zeroed, &ticket, &value) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_next(zeroed, &value) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_next(schedule, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_now(zeroed, &value) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_schedule_now(schedule, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_pending(NULL, &pending) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_pending(schedule, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_pending(zeroed, &pending) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_expire(schedule, 1, 1, NULL, &count) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_expire(schedule, 1, 1, &value, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_expire(zeroed, 1, 1, &value, &count) == BACKOFF_STATUS_NOT_INITIALISED);
-    CHECK(value == 7 && count == 7);
+    CHECK(value == 7 && count == 7 && pending == 7);
 }
 
 int main(void)

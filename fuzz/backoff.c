@@ -74,6 +74,7 @@ static void policies(struct input *input)
     struct backoff_moments moments;
     uint64_t failures = number(input), previous = number(input), now = number(input), hint = number(input);
     uint64_t delay = UNTOUCHED, generator = number(input), many[5];
+    uint32_t failed;
     backoff_status status;
     int round;
     take(input, &retry, sizeof retry);
@@ -83,6 +84,7 @@ static void policies(struct input *input)
         policy.kind %= BACKOFF_KIND_POLLING + 1;
         policy.jitter %= BACKOFF_JITTER_DECORRELATED + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
+        policy.reserved = 0;
     }
     status = backoff_policy_bounds(&policy, failures, previous, &bounds);
     PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
@@ -110,6 +112,9 @@ static void policies(struct input *input)
             PROMISE(memcmp(&retry, &before, sizeof retry) == 0);
         hint = 0;
     }
+    before = retry;
+    if (backoff_retry_failures(&retry, &failed) == BACKOFF_STATUS_OK)
+        PROMISE(failed == before.failures);
     backoff_retry_reset(&retry, now);
 }
 
@@ -126,6 +131,8 @@ static void rates(struct input *input)
     take(input, &budget, sizeof budget);
     take(input, &config.base, sizeof config - sizeof config.size);
     take(input, &share.capacity, 8);
+    if (number(input) & 3)
+        config.reserved = 0;
     if (number(input) & 1)
         PROMISE(backoff_rate_init(&rate) == BACKOFF_STATUS_OK);
     for (round = 0; round < 6; round++) {
@@ -135,11 +142,15 @@ static void rates(struct input *input)
         backoff_rate_act(&rate, &config, now, &wait);
         if (backoff_rate_level(&rate, &config, now, &level) == BACKOFF_STATUS_OK)
             PROMISE(level <= (config.level_limit ? config.level_limit : 10));
+        if (backoff_rate_cooling_off(&rate, &config, now, &wait) == BACKOFF_STATUS_OK)
+            PROMISE(wait >= (config.cooling_off_ns ? config.cooling_off_ns : UINT64_C(1000000000)));
     }
     backoff_budget_deposit(&budget, &share);
     backoff_budget_withdraw(&budget, &share);
     PROMISE(backoff_budget_init(&budget, &share) == BACKOFF_STATUS_OK);
     PROMISE(backoff_budget_withdraw(&budget, &share) == BACKOFF_STATUS_OK);
+    PROMISE(backoff_budget_hundredths(&budget, &wait) == BACKOFF_STATUS_OK);
+    PROMISE(wait == ((share.capacity ? share.capacity : 10) - UINT64_C(1)) * 100);
 }
 
 static void schedules(struct input *input)
@@ -148,6 +159,7 @@ static void schedules(struct input *input)
     struct backoff_schedule *schedule;
     struct backoff_ticket tickets[8];
     uint64_t slot, value, values[4], last = 0;
+    uint32_t pending;
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
     int round;
@@ -168,6 +180,9 @@ static void schedules(struct input *input)
             gone += (unsigned)count;
         }
         PROMISE(inserted - gone <= 4);
+        PROMISE(backoff_schedule_pending(schedule, &pending) == BACKOFF_STATUS_OK && pending == inserted - gone);
+        PROMISE(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot >= last);
+        last = slot;
     }
     while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
         PROMISE(slot >= last);

@@ -545,7 +545,7 @@ struct backoff_rate_config {
      */
     uint32_t level_limit;
     /**
-     * 0; room for later versions.
+     * 0; room for later versions, and refused if it is not 0.
      */
     uint32_t reserved;
     /**
@@ -845,6 +845,21 @@ backoff_status backoff_retry_fail(struct backoff_retry *retry,
                                   uint64_t *delay_ns);
 
 /**
+ * Gives the number of failures that have been counted; it stops at UINT32_MAX.
+ *
+ * @param retry     the operation
+ * @param failures  receives the number
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `retry` is NULL, or valid and written by no other thread during the call; `failures` is NULL, or valid for writes,
+ * apart from `retry`, and used by no other thread during the call.
+ */
+backoff_status backoff_retry_failures(const struct backoff_retry *retry,
+                                      uint32_t *failures);
+
+/**
  * Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
  *
  * @param retry   the operation that succeeded or was given up
@@ -880,8 +895,8 @@ backoff_status backoff_rate_init(struct backoff_rate *rate);
  * @param config  how it falls and recovers
  * @param now_ns  the time, of any clock that does not go back
  *
- * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
- *         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED,
+ *         BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
  *
  * # Safety
  * `rate` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
@@ -932,6 +947,25 @@ backoff_status backoff_rate_level(struct backoff_rate *rate,
                                   uint32_t *level);
 
 /**
+ * Gives the cooling-off period in force now: that of the configuration, doubled for each recovery that came too early.
+ *
+ * @param rate       the rate; what has recovered by now is noted in it
+ * @param config     how it falls and recovers
+ * @param now_ns     the time, of any clock that does not go back
+ * @param period_ns  receives the period
+ *
+ * @return as backoff_rate_adverse
+ *
+ * # Safety
+ * `rate` and `period_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+ * `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+ */
+backoff_status backoff_rate_cooling_off(struct backoff_rate *rate,
+                                        const struct backoff_rate_config *config,
+                                        uint64_t now_ns,
+                                        uint64_t *period_ns);
+
+/**
  * Makes a budget: full.
  *
  * @param budget  receives the state; what was there before does not matter
@@ -977,6 +1011,21 @@ backoff_status backoff_budget_deposit(struct backoff_budget *budget,
  */
 backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
                                        const struct backoff_budget_config *config);
+
+/**
+ * Gives what the budget holds, in hundredths of a retry: from 100 on backoff_budget_withdraw takes one.
+ *
+ * @param budget      the budget
+ * @param hundredths  receives what it holds
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `budget` is NULL, or valid and written by no other thread during the call; `hundredths` is NULL, or valid for
+ * writes, apart from `budget`, and used by no other thread during the call.
+ */
+backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
+                                         uint64_t *hundredths);
 
 /**
  * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
@@ -1148,6 +1197,36 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
                                        size_t room,
                                        uint64_t *values,
                                        size_t *count);
+
+/**
+ * Gives now: the first slot that can still expire. What is inserted before it counts as in it.
+ *
+ * @param schedule  the schedule
+ * @param slot      receives the slot
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
+                                    uint64_t *slot);
+
+/**
+ * Gives the number of values that are pending.
+ *
+ * @param schedule  the schedule
+ * @param count     receives the number
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `count` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
+                                        uint32_t *count);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,6 +1,8 @@
 //! How a configuration is read: its size first, so that programs and libraries of different versions understand
 //! each other, and 0 for every default.
 
+use core::mem::MaybeUninit;
+
 use crate::Status;
 
 /// More than any version will have; a larger size is a mistake, and nothing is read that far.
@@ -9,21 +11,29 @@ const LARGEST: usize = 4096;
 /// A struct whose first field is its size, and whose every field may hold any bits.
 ///
 /// # Safety
-/// It begins with a `u32`, and all bits are valid in all of its fields.
-pub(crate) unsafe trait Sized32 {}
+/// It begins with a `u32`, all bits are valid in all of its fields, and it has no padding.
+pub(crate) unsafe trait Sized32 {
+    /// The size that it had in the first version of the library; what came later lies behind that.
+    const FIRST: usize;
+}
 
-/// The configuration, if its size is one this library knows: what a later version has added must be 0 there.
+/// What `take` makes of the configuration, if this library can understand it: of an earlier version, whose later fields
+/// are then 0; or of a later one, whose fields that are not known here must be 0.
 ///
 /// # Safety
 /// `config` is NULL, or aligned and valid for reads of as many octets as its first field says, and nobody writes to
-/// it during `'a`.
-pub(crate) unsafe fn read<'a, T: Sized32>(config: *const T) -> Result<&'a T, Status> {
+/// it during the call.
+#[inline]
+pub(crate) unsafe fn read<T: Sized32, R>(
+    config: *const T,
+    take: impl FnOnce(&T) -> Result<R, Status>,
+) -> Result<R, Status> {
     if config.is_null() {
         return Err(Status::NullPointer);
     }
     // SAFETY: by the contract above, `config` begins with its size; only that much is read here.
     let size = unsafe { config.cast::<u32>().read() } as usize;
-    if !(size_of::<T>()..=LARGEST).contains(&size) {
+    if !(T::FIRST..=LARGEST).contains(&size) {
         return Err(Status::ConfigSize);
     }
     let octets = config.cast::<u8>();
@@ -33,11 +43,70 @@ pub(crate) unsafe fn read<'a, T: Sized32>(config: *const T) -> Result<&'a T, Sta
             return Err(Status::ConfigSize);
         }
     }
+    // Nothing is left of this for a struct that has not grown yet.
+    if T::FIRST < size_of::<T>() && size < size_of::<T>() {
+        let mut grown = MaybeUninit::<T>::zeroed();
+        // SAFETY: the configuration is valid for `size` octets, which `grown`, being larger, has room for.
+        unsafe { grown.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(octets, size) };
+        // SAFETY: every bit pattern is a `T`, and what was not copied is 0.
+        return take(unsafe { grown.assume_init_ref() });
+    }
     // SAFETY: it is valid for its size, which is at least that of `T`, and every bit pattern is a `T`.
-    Ok(unsafe { &*config })
+    take(unsafe { &*config })
 }
 
 /// A field that is 0 means its default.
 pub(crate) const fn or_default(field: u32, default: u32) -> u32 {
     if field == 0 { default } else { field }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A configuration that had two fields at first; the third has come since.
+    #[repr(C)]
+    struct Grown {
+        size: u32,
+        first: u32,
+        added: u32,
+    }
+
+    // SAFETY: it begins with its size, and has integers only.
+    unsafe impl Sized32 for Grown {
+        const FIRST: usize = 8;
+    }
+
+    /// What is read of these words, each 4 octets: the size, then the fields.
+    fn read_of(words: &[u32]) -> Result<(u32, u32, u32), Status> {
+        assert!(words[0] as usize <= size_of_val(words) || words[0] as usize > LARGEST || words[0] < 8);
+        // SAFETY: they are valid for the size they say, which has just been looked at, or it is refused unread.
+        unsafe { read(words.as_ptr().cast::<Grown>(), |grown| Ok((grown.size, grown.first, grown.added))) }
+    }
+
+    /// A program that was compiled before the field was there: the field is 0, whatever lies behind the struct.
+    #[test]
+    fn a_configuration_of_the_first_version_is_read_with_0_for_what_came_later() {
+        assert_eq!(read_of(&[8, 7, 0x5555_5555]), Ok((8, 7, 0)));
+        assert_eq!(read_of(&[12, 7, 9]), Ok((12, 7, 9)));
+    }
+
+    /// A program that was compiled against a later header.
+    #[test]
+    fn a_later_configuration_is_read_if_the_rest_is_0() {
+        assert_eq!(read_of(&[20, 7, 9, 0, 0]), Ok((20, 7, 9)));
+        assert_eq!(read_of(&[20, 7, 9, 0, 1]), Err(Status::ConfigSize));
+        assert_eq!(read_of(&[16, 7, 9, 0, 1]), Ok((16, 7, 9)), "behind its end is not looked at");
+    }
+
+    /// Smaller than any version was, or larger than one will be.
+    #[test]
+    fn other_sizes_are_refused() {
+        for size in [0, 1, 4, 7, 4097, u32::MAX] {
+            assert_eq!(read_of(&[size, 7, 9]), Err(Status::ConfigSize), "{size}");
+        }
+        // SAFETY: NULL is refused.
+        let null = unsafe { read(core::ptr::null::<Grown>(), |grown| Ok(grown.size)) };
+        assert_eq!(null, Err(Status::NullPointer));
+    }
 }

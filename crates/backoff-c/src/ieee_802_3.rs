@@ -24,7 +24,9 @@ pub struct Config {
 }
 
 // SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for Config {}
+unsafe impl Sized32 for Config {
+    const FIRST: usize = 12;
+}
 
 /// One station's backoff: the frame in hand and the generator of all its frames. Plain data in the caller's memory.
 ///
@@ -81,8 +83,8 @@ pub unsafe extern "C" fn backoff_init(backoff: *mut Backoff, config: *const Conf
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, `config` is NULL or valid for as many octets as its size says.
-    let (attempt_limit, backoff_limit) = match unsafe { read(config) } {
-        Ok(config) => (config.attempt_limit, config.backoff_limit),
+    let (attempt_limit, backoff_limit) = match unsafe { read(config, Config::limits) } {
+        Ok(limits) => limits,
         Err(status) => return status,
     };
     let state = Backoff {
@@ -208,6 +210,13 @@ unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, word: impl FnOnce(&mut
             Status::Ok
         }
         None => Status::Discarded,
+    }
+}
+
+impl Config {
+    /// attempt_limit and backoff_limit, as configured.
+    const fn limits(&self) -> Result<(u32, u32), Status> {
+        Ok((self.attempt_limit, self.backoff_limit))
     }
 }
 

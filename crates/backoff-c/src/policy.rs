@@ -127,7 +127,9 @@ pub struct Policy {
 }
 
 // SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for Policy {}
+unsafe impl Sized32 for Policy {
+    const FIRST: usize = 160;
+}
 
 /// One operation that is tried until it succeeds, and its generator. Plain data in the caller's memory, as
 /// `struct backoff` is.
@@ -346,7 +348,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
         return Status::NotInitialised;
     }
     // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
-    let policy = match unsafe { read(policy) }.and_then(Policy::core) {
+    let policy = match unsafe { read(policy, Policy::core) } {
         Ok(policy) => policy,
         Err(status) => return status,
     };
@@ -365,6 +367,33 @@ pub unsafe extern "C" fn backoff_retry_fail(
         Err(GiveUp::AttemptLimit) => Status::AttemptLimit,
         Err(_) => Status::ElapsedLimit,
     }
+}
+
+/// Gives the number of failures that have been counted; it stops at UINT32_MAX.
+///
+/// @param retry     the operation
+/// @param failures  receives the number
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `retry` is NULL, or valid and written by no other thread during the call; `failures` is NULL, or valid for writes,
+/// apart from `retry`, and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_retry_failures(retry: *const Retry, failures: *mut u32) -> Status {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    let Some(retry) = (unsafe { retry.as_ref() }) else {
+        return Status::NullPointer;
+    };
+    if failures.is_null() {
+        return Status::NullPointer;
+    }
+    if retry.mark != MARK {
+        return Status::NotInitialised;
+    }
+    // SAFETY: by the contract above, `failures`, which is not NULL, is valid for writes and unshared.
+    unsafe { failures.write(retry.failures) };
+    Status::Ok
 }
 
 /// Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
@@ -403,7 +432,7 @@ pub(crate) unsafe fn law_of(
         return Err(Status::NullPointer);
     }
     // SAFETY: by the contract above.
-    let policy = unsafe { read(policy) }?.core()?;
+    let policy = unsafe { read(policy, Policy::core) }?;
     let law = if previous_ns == 0 { policy.law(failures) } else { policy.law_after(failures, previous_ns) };
     law.ok_or(Status::AttemptLimit)
 }
@@ -412,6 +441,9 @@ impl Policy {
     /// The core's policy.
     #[inline]
     fn core(&self) -> Result<CorePolicy, Status> {
+        if self.reserved != 0 {
+            return Err(Status::ConfigValue);
+        }
         let mut policy = self.of_kind()?;
         if self.base_ns != 0 {
             policy = policy.with_base(nanos(self.base_ns));

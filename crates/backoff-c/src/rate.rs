@@ -20,7 +20,7 @@ pub struct RateConfig {
     base: u32,
     /// The largest level; 0: 10.
     level_limit: u32,
-    /// 0; room for later versions.
+    /// 0; room for later versions, and refused if it is not 0.
     reserved: u32,
     /// The time between two actions at the full rate; 0: 1 ms.
     interval_ns: u64,
@@ -72,10 +72,14 @@ pub struct Budget {
 }
 
 // SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for RateConfig {}
+unsafe impl Sized32 for RateConfig {
+    const FIRST: usize = 40;
+}
 
 // SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for BudgetConfig {}
+unsafe impl Sized32 for BudgetConfig {
+    const FIRST: usize = 12;
+}
 
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
@@ -115,8 +119,8 @@ pub unsafe extern "C" fn backoff_rate_init(rate: *mut Rate) -> Status {
 /// @param config  how it falls and recovers
 /// @param now_ns  the time, of any clock that does not go back
 ///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or
-///         BACKOFF_STATUS_CONFIG_SIZE, and nothing changes
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED,
+///         BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
 ///
 /// # Safety
 /// `rate` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
@@ -196,6 +200,40 @@ pub unsafe extern "C" fn backoff_rate_level(
     }
 }
 
+/// Gives the cooling-off period in force now: that of the configuration, doubled for each recovery that came too early.
+///
+/// @param rate       the rate; what has recovered by now is noted in it
+/// @param config     how it falls and recovers
+/// @param now_ns     the time, of any clock that does not go back
+/// @param period_ns  receives the period
+///
+/// @return as backoff_rate_adverse
+///
+/// # Safety
+/// `rate` and `period_ns` are each NULL, or valid, apart from each other, and used by no other thread during the call;
+/// `config` is NULL, or valid for reads of as many octets as its `size` says and written by no other thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_rate_cooling_off(
+    rate: *mut Rate,
+    config: *const RateConfig,
+    now_ns: u64,
+    period_ns: *mut u64,
+) -> Status {
+    if period_ns.is_null() {
+        return Status::NullPointer;
+    }
+    let period = |rate: &mut CoreRate, limits: &RateLimits| rate.cooling_off_ns(limits, now_ns);
+    // SAFETY: by the contract above, which is that of `change`.
+    match unsafe { change(rate, config, period) } {
+        Ok(found) => {
+            // SAFETY: by the contract above, `period_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { period_ns.write(found) };
+            Status::Ok
+        }
+        Err(status) => status,
+    }
+}
+
 /// Makes a budget: full.
 ///
 /// @param budget  receives the state; what was there before does not matter
@@ -212,8 +250,8 @@ pub unsafe extern "C" fn backoff_budget_init(budget: *mut Budget, config: *const
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = match unsafe { read(config) } {
-        Ok(config) => config.core(),
+    let limits = match unsafe { read(config, BudgetConfig::core) } {
+        Ok(limits) => limits,
         Err(status) => return status,
     };
     let state = Budget { hundredths: CoreBudget::full(&limits).hundredths(), reserved: 0, mark: MARK };
@@ -261,6 +299,33 @@ pub unsafe extern "C" fn backoff_budget_withdraw(budget: *mut Budget, config: *c
     }
 }
 
+/// Gives what the budget holds, in hundredths of a retry: from 100 on backoff_budget_withdraw takes one.
+///
+/// @param budget      the budget
+/// @param hundredths  receives what it holds
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `budget` is NULL, or valid and written by no other thread during the call; `hundredths` is NULL, or valid for
+/// writes, apart from `budget`, and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_budget_hundredths(budget: *const Budget, hundredths: *mut u64) -> Status {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    let Some(budget) = (unsafe { budget.as_ref() }) else {
+        return Status::NullPointer;
+    };
+    if hundredths.is_null() {
+        return Status::NullPointer;
+    }
+    if budget.mark != MARK {
+        return Status::NotInitialised;
+    }
+    // SAFETY: by the contract above, `hundredths`, which is not NULL, is valid for writes and unshared.
+    unsafe { hundredths.write(budget.hundredths) };
+    Status::Ok
+}
+
 /// Changes the rate by `act` on the core's, and gives what that gave.
 ///
 /// # Safety
@@ -273,7 +338,7 @@ unsafe fn change<T>(
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     let rate = unsafe { rate.as_mut() }.ok_or(Status::NullPointer)?;
     // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = unsafe { read(config) }?.core();
+    let limits = unsafe { read(config, RateConfig::core) }?;
     if rate.mark != MARK {
         return Err(Status::NotInitialised);
     }
@@ -297,7 +362,7 @@ unsafe fn budget_change<T>(
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     let budget = unsafe { budget.as_mut() }.ok_or(Status::NullPointer)?;
     // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = unsafe { read(config) }?.core();
+    let limits = unsafe { read(config, BudgetConfig::core) }?;
     if budget.mark != MARK {
         return Err(Status::NotInitialised);
     }
@@ -308,18 +373,21 @@ unsafe fn budget_change<T>(
 }
 
 impl RateConfig {
-    fn core(&self) -> RateLimits {
-        RateLimits::new(nanos(self.interval_ns))
+    fn core(&self) -> Result<RateLimits, Status> {
+        if self.reserved != 0 {
+            return Err(Status::ConfigValue);
+        }
+        Ok(RateLimits::new(nanos(self.interval_ns))
             .with_base(self.base)
             .with_level_limit(self.level_limit)
             .with_cooling_off(nanos(self.cooling_off_ns))
-            .with_cooling_off_limit(nanos(self.cooling_off_limit_ns))
+            .with_cooling_off_limit(nanos(self.cooling_off_limit_ns)))
     }
 }
 
 impl BudgetConfig {
-    fn core(&self) -> BudgetLimits {
-        BudgetLimits::new(self.capacity).with_deposit_percent(self.deposit_percent)
+    fn core(&self) -> Result<BudgetLimits, Status> {
+        Ok(BudgetLimits::new(self.capacity).with_deposit_percent(self.deposit_percent))
     }
 }
 

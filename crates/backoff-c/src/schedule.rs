@@ -247,6 +247,56 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     Status::Ok
 }
 
+/// Gives now: the first slot that can still expire. What is inserted before it counts as in it.
+///
+/// @param schedule  the schedule
+/// @param slot      receives the slot
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+/// during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_now(schedule: *mut Schedule, slot: *mut u64) -> Status {
+    if slot.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, which is that of `parts`.
+    let (lists, _) = match unsafe { parts(schedule) } {
+        Ok(parts) => parts,
+        Err(status) => return status,
+    };
+    // SAFETY: by the contract above, a `slot` that is not NULL is valid for writes and unshared.
+    unsafe { slot.write(lists.now()) };
+    Status::Ok
+}
+
+/// Gives the number of values that are pending.
+///
+/// @param schedule  the schedule
+/// @param count     receives the number
+///
+/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+/// during the call; `count` is NULL, or valid for writes and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count: *mut u32) -> Status {
+    if count.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, which is that of `parts`.
+    let (lists, _) = match unsafe { parts(schedule) } {
+        Ok(parts) => parts,
+        Err(status) => return status,
+    };
+    // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+    unsafe { count.write(lists.len()) };
+    Status::Ok
+}
+
 /// The lists and the nodes of a schedule.
 ///
 /// # Safety

@@ -163,6 +163,17 @@ impl Rate {
         Duration::from_nanos(limits.interval_ns(self.level(limits, now)))
     }
 
+    /// The cooling-off period in force at `now`: the first one, doubled for each recovery that came too early.
+    pub const fn cooling_off(&mut self, limits: &RateLimits, now: Duration) -> Duration {
+        Duration::from_nanos(self.cooling_off_ns(limits, nanos(now)))
+    }
+
+    /// [`cooling_off`](Self::cooling_off) in nanoseconds.
+    pub const fn cooling_off_ns(&mut self, limits: &RateLimits, now: u64) -> u64 {
+        self.recover(limits, now);
+        limits.cooling_off_ns(self.doublings)
+    }
+
     /// One level less for each cooling-off period that has passed since the last event or level.
     const fn recover(&mut self, limits: &RateLimits, now: u64) {
         if self.level > limits.level_limit {
