@@ -52,6 +52,14 @@ pub enum Command {
     Exec(ExecArgs),
     /// Show what has happened on a lab's bus so far
     Stats(StatsArgs),
+    /// Put a station back on the medium
+    Attach(PortArgs),
+    /// Take a station off the medium while the bus runs, as if its cable were pulled
+    ///
+    /// What it sends is discarded and counted, and it hears nothing, until `ethbus attach`.
+    Detach(PortArgs),
+    /// Make a station faulty on purpose, or right again
+    Fault(FaultArgs),
     /// Take a lab down, or remove what a killed one left behind
     Down(LabArgs),
     /// Offer frames from a station, with sequence numbers
@@ -343,6 +351,43 @@ pub struct StatsArgs {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Options of `attach` and `detach`.
+#[derive(Args, Clone, Debug)]
+pub struct PortArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+}
+
+/// What can be wrong with a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum StationFault {
+    /// It has no carrier sense, so it never defers.
+    Deaf,
+    /// Its frames arrive everywhere with a bad FCS, and no host gets them.
+    BadFcs,
+    /// Its MAC takes frames of any length; its MAU cuts off what is longer than the jabber limit.
+    Babble,
+    /// It is right again.
+    None,
+}
+
+/// Options of `fault`.
+#[derive(Args, Clone, Debug)]
+pub struct FaultArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// What is wrong with it from now on
+    #[arg(value_enum)]
+    pub fault: StationFault,
 }
 
 /// Options of `send`.

@@ -1,5 +1,7 @@
 //! Requests to a lab that is up: one line on a socket that only root may open.
 
+use crate::bus::protocol::Change;
+use crate::fault::{FaultName, fault};
 use crate::lab::record::Record;
 use crossbeam_channel::{Receiver, bounded};
 use std::fs::Permissions;
@@ -16,7 +18,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(60);
 const LONGEST: u64 = 64;
 
 /// What somebody asks of a lab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Tell the results so far.
     Stats,
@@ -28,17 +30,46 @@ pub enum Control {
     Trespass,
     /// Have it panic, likewise.
     BusPanic,
+    /// Change a station, and tell the results after that.
+    Change {
+        /// Its name.
+        station: String,
+        /// What changes.
+        change: Change,
+    },
 }
 
 impl Control {
-    const fn word(self) -> &'static str {
+    /// Those that are one word.
+    const PLAIN: [Control; 5] = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
+
+    fn line(&self) -> String {
         match self {
-            Control::Stats => "stats",
-            Control::Down => "down",
-            Control::Panic => "panic",
-            Control::Trespass => "trespass",
-            Control::BusPanic => "bus-panic",
+            Control::Stats => "stats".to_owned(),
+            Control::Down => "down".to_owned(),
+            Control::Panic => "panic".to_owned(),
+            Control::Trespass => "trespass".to_owned(),
+            Control::BusPanic => "bus-panic".to_owned(),
+            Control::Change { station, change: Change::Attach } => format!("attach {station}"),
+            Control::Change { station, change: Change::Detach } => format!("detach {station}"),
+            Control::Change { station, change: Change::Fault(None) } => format!("fault {station} none"),
+            Control::Change { station, change: Change::Fault(Some(fault)) } => format!("fault {station} {fault}"),
         }
+    }
+
+    fn read(line: &str) -> Option<Control> {
+        if let Some(plain) = Control::PLAIN.into_iter().find(|request| line == request.line()) {
+            return Some(plain);
+        }
+        // No interface's name, and so no station's, has a blank in it.
+        let words: Vec<&str> = line.split(' ').collect();
+        let (station, change) = match words[..] {
+            ["attach", station] => (station, Change::Attach),
+            ["detach", station] => (station, Change::Detach),
+            ["fault", station, name] => (station, Change::Fault(fault(name).ok()?.map(FaultName))),
+            _ => return None,
+        };
+        Some(Control::Change { station: station.to_owned(), change })
     }
 }
 
@@ -68,20 +99,41 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST)).read_line(&mut line).ok()?;
-    let known = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
-    known.into_iter().find(|request| line.trim_end() == request.word())
+    Control::read(line.trim_end())
 }
 
 /// Asks the lab `name`, and gives its whole answer; an empty one means that it has ended.
 ///
 /// # Errors
 /// No lab listens, or it does not answer.
-pub fn ask(name: &str, request: Control) -> io::Result<String> {
+pub fn ask(name: &str, request: &Control) -> io::Result<String> {
     let mut stream = UnixStream::connect(Record::control_socket(name))?;
     stream.set_read_timeout(Some(LONGEST_ANSWER))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(format!("{}\n", request.word()).as_bytes())?;
+    stream.write_all(format!("{}\n", request.line()).as_bytes())?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::Fault;
+
+    #[test]
+    fn every_request_is_read_as_it_was_written() {
+        let change = |change| Control::Change { station: "a-name-of-15.oc".to_owned(), change };
+        let faults = [None, Some(Fault::Deaf), Some(Fault::BadFcs), Some(Fault::Babble)];
+        let faults = faults.map(|fault| change(Change::Fault(fault.map(FaultName))));
+        let plugs = [change(Change::Attach), change(Change::Detach)];
+        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults) {
+            let line = request.line();
+            assert!((line.len() as u64) < LONGEST, "{line}");
+            assert_eq!(Control::read(&line), Some(request));
+        }
+        for nonsense in ["", "stat", "attach", "attach a b", "fault a", "fault a mute", "fault a deaf now"] {
+            assert_eq!(Control::read(nonsense), None, "{nonsense}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::plan::{Plan, RunPlan};
 use crate::results::{DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::simulator::{Simulator, Watch};
 use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
-use medium::{BitInstant, BitTimes, ConfigError};
+use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
 use std::collections::BTreeMap;
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
@@ -58,6 +58,10 @@ pub fn run<W: Watch>(
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
     let begin = BitInstant::new(warmup);
     let mut running = Running { simulator: Simulator::new(config, sources)?, watch, go_on, all: warmup + duration };
+    for (station, fault) in plan.faults() {
+        let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
+        running.simulator.begin_with(input, running.watch).map_err(RunError::Watch)?;
+    }
     let mut measured = Measured::nothing(begin);
     if running.advance(0, warmup)? == warmup {
         running.simulator.begin_measurement(begin);

@@ -32,6 +32,7 @@ pub mod driver;
 pub mod event_log;
 pub mod experiment;
 pub mod explain;
+pub mod fault;
 pub mod lab;
 pub mod lines;
 pub mod metrics;

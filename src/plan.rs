@@ -8,7 +8,7 @@ use crate::configuration::longest_distance;
 use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
 use crate::units::lab_name;
-use ::medium::{BitRate, Config};
+use ::medium::{BitRate, Config, Fault};
 use link::MacAddr;
 use link::netlink::check_interface_name;
 use std::collections::HashMap;
@@ -75,6 +75,8 @@ pub struct StationPlan {
     pub mac: MacAddr,
     /// Its addresses.
     pub addresses: Vec<Network>,
+    /// What is wrong with it from the first instant on.
+    pub fault: Option<Fault>,
 }
 
 /// Why a scenario or the options make no lab. Each says place, value, and what would be right.
@@ -182,6 +184,12 @@ impl Plan {
         Ok(Plan::new(&scenario, Some(&source), overrides, drawn_seed)?)
     }
 
+    /// The stations with which something is wrong from the first instant on, by number, and what.
+    pub fn faults(&self) -> impl Iterator<Item = (u16, Fault)> {
+        let numbered = (0..).zip(&self.stations);
+        numbered.filter_map(|(number, station)| station.fault.map(|fault| (number, fault)))
+    }
+
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
@@ -282,7 +290,8 @@ impl Planner<'_> {
             self.unique(&mut names, name.clone(), &name, "name", span)?;
             let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
             self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
-            let mut plan = StationPlan { name, mac, addresses: Vec::new() };
+            let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
+            let mut plan = StationPlan { name, mac, addresses: Vec::new(), fault };
             let families = [
                 ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
                 ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),

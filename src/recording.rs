@@ -8,10 +8,11 @@
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
 use crate::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
+use crate::fault::FaultName;
 use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::metrics::Delays;
 use crate::results::{Snapshot, Start};
-use medium::{BitInstant, Config, Destination, Fault, Frame, Input, Medium, Octets, StationId};
+use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, StationId};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
@@ -186,17 +187,6 @@ enum Line {
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct FaultName(#[serde(with = "FaultMirror")] Fault);
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Fault", rename_all = "snake_case")]
-enum FaultMirror {
-    Deaf,
-    BadFcs,
-    Babble,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -478,7 +468,7 @@ mod tests {
             let input = match step {
                 100 | 200 => Input::Detach { station },
                 103 | 203 => Input::Attach { station },
-                250 => Input::SetFault { station, fault: Some(Fault::BadFcs) },
+                250 => Input::SetFault { station, fault: Some(medium::Fault::BadFcs) },
                 300 => Input::SetFault { station, fault: None },
                 _ => Input::Offer { station, frame },
             };

@@ -3,8 +3,9 @@
 //! Everything under `medium` and `stations` is a fold of the engine's events; how it is worked out stands in `metrics`.
 
 use crate::configuration::Configuration;
+use crate::fault::FaultName;
 use crate::metrics::{Delays, Sums};
-use medium::{BitTimes, Medium, StationId, Tally};
+use medium::{BitTimes, Fault, Medium, StationId, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -141,6 +142,9 @@ pub struct StationResults {
     pub name: String,
     /// Whether it is on the medium.
     pub attached: bool,
+    /// What is wrong with it, if somebody made it faulty.
+    #[serde(default)]
+    pub fault: Option<FaultName>,
     /// Frames in its transmit queue at the start of the measurement.
     pub queued_at_start: u64,
     /// Frames in its transmit queue at the end, the one being sent included.
@@ -159,6 +163,7 @@ impl StationResults {
         let station = |(index, (name, counters)): (usize, (&String, &medium::Counters))| StationResults {
             name: name.clone(),
             attached: snapshot.attached[index],
+            fault: snapshot.faults[index].map(FaultName),
             queued_at_start: snapshot.queued_at_start[index],
             queued: snapshot.queued[index],
             collision_frames: counters.collision_frames.to_vec(),
@@ -301,6 +306,8 @@ pub struct Snapshot {
     pub queued: Vec<u64>,
     /// Which stations are on the medium.
     pub attached: Vec<bool>,
+    /// What is wrong with each station.
+    pub faults: Vec<Option<Fault>>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
     /// The emulator itself; nothing in virtual time.
@@ -323,6 +330,7 @@ impl Snapshot {
             queued_at_start: start.queued.clone(),
             queued: queued(medium),
             attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
+            faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
             emulator,
         }
     }

@@ -3,8 +3,10 @@
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
 use crate::bus::protocol::OnOverload;
+use crate::fault::fault;
 use crate::traffic::{Arrivals, Sizes};
 use crate::units::{self, Length};
+use medium::Fault;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, de};
 use std::net::IpAddr;
@@ -143,6 +145,8 @@ pub struct StationSection {
     pub position: Option<Spanned<LengthText>>,
     /// Its MAC address.
     pub mac: Option<Spanned<MacText>>,
+    /// What is wrong with it from the first instant on.
+    pub fault: Option<Spanned<FaultText>>,
     /// Its IPv4 address with prefix length.
     pub ipv4: Option<Spanned<Network>>,
     /// Its IPv6 address with prefix length.
@@ -274,6 +278,17 @@ impl FromStr for BitTimesText {
     }
 }
 
+/// What is wrong with a station, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultText(pub Option<Fault>);
+
+impl FromStr for FaultText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<FaultText, String> {
+        fault(text).map(FaultText)
+    }
+}
+
 /// A place on a segment, as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlaceText {
@@ -327,7 +342,8 @@ deserialize_from_text!(
     RateText,
     DurationText,
     BitTimesText,
-    PlaceText
+    PlaceText,
+    FaultText
 );
 
 /// One size may also be a bare number.

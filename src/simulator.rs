@@ -102,6 +102,16 @@ impl Simulator {
         std::mem::take(&mut self.delays)
     }
 
+    /// Gives the medium an input that is no frame, at instant 0 and before anything else.
+    ///
+    /// # Errors
+    /// What `watch` could not keep.
+    pub fn begin_with<W: Watch>(&mut self, input: Input, watch: &mut W) -> Result<(), W::Error> {
+        watch.input(BitInstant::ZERO, &input)?;
+        self.medium.handle_input(BitInstant::ZERO, input);
+        Ok(())
+    }
+
     /// Runs everything before `end`.
     ///
     /// # Errors

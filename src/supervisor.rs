@@ -177,6 +177,8 @@ pub fn say_port(station: &str, state: PortState) {
         PortState::Up => "is back on the medium: its interface is up",
         PortState::Down => "is off the medium: its interface went down",
         PortState::Gone => "is off the medium: its interface or namespace is gone",
+        PortState::Attached => "is back on the medium: it was attached",
+        PortState::Detached => "is off the medium: it was detached",
     };
     say(&format!("ethbus: {station} {what}\n"));
 }

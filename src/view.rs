@@ -106,9 +106,18 @@ fn stations(results: &Results) -> String {
     let other: Vec<String> =
         other.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {}", group(*count))).collect();
     let other = if other.is_empty() { String::new() } else { format!("  other: {}\n", other.join(", ")) };
+    let states: String = results.stations.iter().filter_map(unusual).collect();
     format!(
-        "{table}{other}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
+        "{table}{other}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
     )
+}
+
+/// What is not as it should be with a station.
+fn unusual(station: &StationResults) -> Option<String> {
+    let off = (!station.attached).then(|| "off the medium".to_owned());
+    let faulty = station.fault.map(|fault| format!("faulty ({fault})"));
+    let states: Vec<String> = off.into_iter().chain(faulty).collect();
+    (!states.is_empty()).then(|| format!("  {}: {}\n", station.name, states.join(", ")))
 }
 
 /// The half-width of a metric's 95 % interval, if the run gives one; `key` is the metric, or `delay.figure`.

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::lab::{INTERFACE, Unused, assert_nothing_of};
+use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of};
 use common::process::{Finished, data_plane, ethbus, run, signal};
-use common::results::check;
+use common::results::{check, grown, number, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -135,4 +135,151 @@ fn two_labs_with_the_same_network_do_not_meet() {
     run(labs[1].exec("st2", &["ping", "-c", "1", "-W", "5", "10.77.0.1"])).succeeded();
     run(labs[1].ethbus("down", &[])).succeeded();
     assert_nothing_of(labs[1].name());
+}
+
+/// One ping that nobody may answer.
+#[track_caller]
+fn no_ping(lab: &Lab, from: &str, to: &str) {
+    let ended = run(lab.exec(from, &["ping", "-c", "1", "-W", "1", &lab.ipv4(to)]));
+    assert_eq!(ended.code(), Some(1), "{ended:#?}");
+}
+
+/// The record of a lab that was taken down runs again with the same events, and has these inputs in this order.
+#[track_caller]
+fn check_record(record: &Path, kinds: &[&str]) {
+    let told = run(ethbus(["replay", record.to_str().expect("plain")])).succeeded();
+    assert!(told.stderr.contains("the same as in the recorded run"), "{told:#?}");
+    let text = std::fs::read_to_string(record).expect("own folder");
+    let lines = text.lines().skip(1).map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let found: Vec<_> = lines.filter(|line| line["kind"] != "offer" && line["kind"] != "end").collect();
+    let found: Vec<_> = found.iter().map(|line| line["kind"].as_str().expect("a name")).collect();
+    assert_eq!(found, kinds);
+}
+
+/// A station that is detached while the bus runs is off the medium until it is attached again; its link stays up, what it
+/// offers is counted, and a record has it all.
+#[test]
+fn a_station_is_detached_and_attached_while_the_bus_runs() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let record = folder.path().join("run.record");
+    let mut lab = Lab::up(&["--stations", "3", "--record", record.to_str().expect("plain")]);
+    lab.ping("st1", &lab.ipv4("st2"));
+    run(lab.ethbus("detach", &["st2"])).succeeded();
+    let before = lab.stats();
+    assert_eq!(station(&before, "st2")["attached"], false);
+    no_ping(&lab, "st1", "st2");
+    no_ping(&lab, "st2", "st1");
+    lab.ping("st1", &lab.ipv4("st3"));
+    let after = lab.settled_stats();
+    assert!(grown(&before, &after, "st2", "detached") > 0, "{after}");
+    assert_eq!(grown(&before, &after, "st2", "frames_received_ok"), 0, "{after}");
+    // A link that goes down and comes up again is no reason to be back.
+    run(lab.exec("st2", &["sh", "-c", "ip link set eth0 down; sleep 0.2; ip link set eth0 up"])).succeeded();
+    no_ping(&lab, "st2", "st1");
+    let table = run(lab.ethbus("stats", &[])).succeeded().stdout;
+    assert!(table.contains("st2: off the medium"), "{table}");
+    run(lab.ethbus("attach", &["st2"])).succeeded();
+    lab.ping("st2", &lab.ipv4("st1"));
+    let results = lab.settled_stats();
+    check(&results);
+    assert_eq!(station(&results, "st2")["attached"], true);
+    run(lab.exec("st3", &["ip", "link", "set", INTERFACE, "down"])).succeeded();
+    wait_until(PATIENCE, "st3 off the medium", || station(&lab.stats(), "st3")["attached"] == false);
+    run(lab.ethbus("detach", &["st3"])).succeeded();
+    run(lab.ethbus("attach", &["st3"])).failed_with(1, &["st3", "its interface is down"]);
+    run(lab.ethbus("detach", &["st9"])).failed_with(1, &["st9", "st1, st2, st3"]);
+    let told = lab.down();
+    assert!(told.stderr.contains("st2 is off the medium: it was detached"), "{told:#?}");
+    assert!(told.stderr.contains("st2 is back on the medium: it was attached"), "{told:#?}");
+    check_record(&record, &["detach", "attach", "detach"]);
+}
+
+/// A station made faulty sends what no host gets; made right again it is heard again. A record has both.
+#[test]
+fn a_station_is_made_faulty_and_right_again_while_the_bus_runs() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let record = folder.path().join("run.record");
+    let mut lab = Lab::up(&["--stations", "2", "--record", record.to_str().expect("plain")]);
+    lab.ping("st1", &lab.ipv4("st2"));
+    run(lab.ethbus("fault", &["st2", "bad_fcs"])).succeeded();
+    let before = lab.stats();
+    assert_eq!(station(&before, "st2")["fault"], "bad_fcs");
+    no_ping(&lab, "st1", "st2");
+    let after = lab.settled_stats();
+    check(&after);
+    assert!(grown(&before, &after, "st1", "fcs_errors") > 0, "{after}");
+    assert_eq!(grown(&before, &after, "st1", "frames_received_ok"), 0, "{after}");
+    run(lab.ethbus("fault", &["st2", "none"])).succeeded();
+    lab.ping("st1", &lab.ipv4("st2"));
+    // Without carrier sense it still sends and is heard.
+    run(lab.ethbus("fault", &["st2", "deaf"])).succeeded();
+    let before = lab.stats();
+    lab.ping("st1", &lab.ipv4("st2"));
+    assert!(grown(&before, &lab.settled_stats(), "st2", "carrier_sense_errors") > 0);
+    run(lab.ethbus("fault", &["st2", "mute"])).failed_with(2, &["mute", "deaf", "bad_fcs", "babble", "none"]);
+    lab.down();
+    check_record(&record, &["set_fault", "set_fault", "set_fault"]);
+}
+
+const FAULTY: &str = "[traffic]\narrivals = 'poisson:0.2'\ndestination = 'sink'\n\
+    [[station]]\nname = 'sink'\ndestination = 'fine'\n[[station]]\nname = 'fine'\n\
+    [[station]]\nname = 'mute'\nfault = 'deaf'\n[[station]]\nname = 'noisy'\nfault = 'bad_fcs'\n\
+    [[station]]\nname = 'endless'\nfault = 'babble'\nframe_size = 3000\n";
+
+/// A scenario's faults are inputs at instant 0: their counters grow, and the record of the run has them.
+#[test]
+fn faults_of_a_scenario_are_there_from_the_first_instant_in_virtual_time() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let [scenario, record] = ["faulty.toml", "run.record"].map(|name| folder.path().join(name));
+    std::fs::write(&scenario, FAULTY).expect("own folder");
+    let [scenario_text, record_text] = [&scenario, &record].map(|path| path.to_str().expect("plain"));
+    let sim = ["sim", scenario_text, "--duration", "2s", "--format", "json", "--record", record_text];
+    let results = run(ethbus(sim)).json();
+    check(&results);
+    let counter = |name: &str, key: &str| number(station(&results, name), key);
+    let faults = ["sink", "fine", "mute", "noisy", "endless"].map(|name| &station(&results, name)["fault"]);
+    assert_eq!(faults.map(|fault| fault.as_str()), [None, None, Some("deaf"), Some("bad_fcs"), Some("babble")]);
+    assert!(counter("mute", "carrier_sense_errors") > 100, "{results}");
+    assert_eq!(counter("fine", "carrier_sense_errors"), 0);
+    assert!(counter("noisy", "frames_transmitted_ok") > 100 && counter("noisy", "delivered") == 0, "{results}");
+    assert!(counter("sink", "fcs_errors") >= counter("noisy", "frames_transmitted_ok"), "{results}");
+    assert!(counter("endless", "frames_transmitted_ok") > 10 && counter("endless", "too_long") == 0, "{results}");
+    assert!(counter("sink", "frame_too_long_errors") > 10, "{results}");
+    check_record(&record, &["set_fault", "set_fault", "set_fault", "restart"]);
+    let text = std::fs::read_to_string(&record).expect("own folder");
+    assert!(
+        text.lines().skip(1).take(3).all(|line| line.starts_with("{\"t\":0,\"kind\":\"set_fault\"")),
+        "{text:.600}"
+    );
+    std::fs::write(&scenario, FAULTY.replace("'deaf'", "'mute'")).expect("own folder");
+    run(ethbus(["sim", scenario_text])).failed_with(2, &["line 11", "`mute` is no fault", "`deaf`", "`none`"]);
+    // Only a station that babbles may have frames above the limit.
+    std::fs::write(&scenario, FAULTY.replace("'babble'", "'none'")).expect("own folder");
+    run(ethbus(["sim", scenario_text])).failed_with(2, &["3000", "max_frame_size"]);
+}
+
+/// The same scenario's faults are there when a lab of it is up.
+#[test]
+fn faults_of_a_scenario_are_there_when_a_lab_is_up() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("faulty.toml");
+    std::fs::write(&scenario, FAULTY).expect("own folder");
+    let lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    lab.ping("fine", &lab.ipv4("sink"));
+    no_ping(&lab, "fine", "noisy");
+    let results = lab.settled_stats();
+    check(&results);
+    assert_eq!(station(&results, "endless")["fault"], "babble");
 }

@@ -10,11 +10,12 @@ use super::BusError;
 use super::emulator::Emulator;
 use super::overload::Overload;
 use super::ports::Ports;
-use super::protocol::{PortState, Request, Setup, Told};
+use super::protocol::{Change, PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
 use super::writer::Writer;
 use crate::configuration::longest_distance;
+use crate::fault::FaultName;
 use crate::metrics::Delays;
 use crate::recording::End;
 use crate::results::{Snapshot, Start};
@@ -338,11 +339,13 @@ impl Coordinator {
             let mut padded = [0_u8; MIN_OCTETS];
             let octets = pad(&delivery.octets, &mut padded);
             let to = |&station: &StationId| (self.ports.index(station), octets);
-            let batch: Vec<(u32, &[u8])> = delivery.stations.iter().map(to).collect();
+            // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
+            let here = |station: &&StationId| self.medium.attached(**station);
+            let batch: Vec<(u32, &[u8])> = delivery.stations.iter().filter(here).map(to).collect();
             self.sent.clear();
             self.sender.send(&batch, &mut self.sent);
             let (due, late) = (delivery.due, monotonic_nanos() - delivery.due);
-            for (result, station) in self.sent.iter().zip(&delivery.stations) {
+            for (result, station) in self.sent.iter().zip(delivery.stations.iter().filter(here)) {
                 match result {
                     Ok(()) => self.emulator.delivered(late),
                     Err(SendError::NoInterface) => gone.push(*station),
@@ -402,21 +405,33 @@ impl Coordinator {
     }
 
     fn change_port(&mut self, station: StationId, state: PortState) {
-        if (state == PortState::Up) == self.medium.attached(station) {
+        let attached = self.ports.note(station, state);
+        if attached == self.medium.attached(station) {
             return;
         }
-        let input = match state {
-            PortState::Up => Input::Attach { station },
-            PortState::Down | PortState::Gone => Input::Detach { station },
-        };
-        self.emulator.counts.ports_lost += u64::from(state != PortState::Up);
+        self.emulator.counts.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
+        self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
+        let station = self.ports.name(station).to_owned();
+        self.tell(Report::Told(Told::Port { station, state }));
+    }
+
+    /// Gives the medium an input that is no frame, now.
+    fn apply(&mut self, input: Input) {
         let now = self.timeline.instant(monotonic_nanos().saturating_sub(self.guard));
         let now = now.max(self.medium.now());
         self.writer.input(now, input, None);
         self.medium.handle_input(now, input);
         self.take_outputs();
-        let station = self.ports.name(station).to_owned();
-        self.tell(Report::Told(Told::Port { station, state }));
+    }
+
+    fn change(&mut self, station: StationId, change: Change) {
+        match change {
+            Change::Attach => self.change_port(station, PortState::Attached),
+            Change::Detach => self.change_port(station, PortState::Detached),
+            Change::Fault(fault) => {
+                self.apply(Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) });
+            }
+        }
     }
 
     fn answer(&mut self, request: Request) -> Result<(), BusError> {
@@ -429,6 +444,10 @@ impl Coordinator {
                 self.ring_drops_at_start = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.start = Start::take(&self.medium, now);
                 self.tell(Report::Told(Told::Restarted));
+            }
+            Request::Change { station, change } => {
+                assert!(usize::from(station) < self.held.len(), "the supervisor knows how many stations there are");
+                self.change(StationId::new(station), change);
             }
             Request::Progress => {
                 let stations = (0..self.held.len() as u16).map(StationId::new);

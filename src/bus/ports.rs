@@ -1,6 +1,6 @@
 //! Which interface is which station, whose a MAC address is, and who hears whom after how long.
 
-use super::protocol::Port;
+use super::protocol::{Port, PortState};
 use medium::{BitTimes, Destination, StationId, Topology};
 use std::collections::HashMap;
 
@@ -12,6 +12,16 @@ pub struct Ports {
     by_mac: HashMap<[u8; 6], StationId>,
     /// For each station as a sender: the others by distance.
     hearers: Vec<Vec<Hearers>>,
+    plugs: Vec<Plug>,
+}
+
+/// What a station must have to be on the medium.
+#[derive(Clone, Copy, Debug)]
+struct Plug {
+    /// Both ends of its link are up.
+    link: bool,
+    /// Nobody has detached it.
+    attached: bool,
 }
 
 /// Stations at the same distance from a sender.
@@ -31,7 +41,20 @@ impl Ports {
         let by_mac = numbered().map(|(station, port)| (port.mac, station)).collect();
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
-        Ports { ports, by_index, by_mac, hearers }
+        let plugs = vec![Plug { link: true, attached: true }; ports.len()];
+        Ports { ports, by_index, by_mac, hearers, plugs }
+    }
+
+    /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
+    pub fn note(&mut self, station: StationId, state: PortState) -> bool {
+        let plug = &mut self.plugs[station.index()];
+        match state {
+            PortState::Up => plug.link = true,
+            PortState::Down | PortState::Gone => plug.link = false,
+            PortState::Attached => plug.attached = true,
+            PortState::Detached => plug.attached = false,
+        }
+        plug.link && plug.attached
     }
 
     /// The station behind an interface.
@@ -95,6 +118,23 @@ mod tests {
         assert_eq!(ports.destination(&[0x33, 0x33, 0, 0, 0, 1]), Destination::All);
         assert_eq!(ports.destination(&[2, 0, 0, 0, 0, 77]), Destination::Nobody);
         assert_eq!(ports.destination(&[2, 0, 0]), Destination::Nobody);
+    }
+
+    #[test]
+    fn a_station_is_on_the_medium_if_its_link_is_up_and_nobody_detached_it() {
+        let (mut ports, station) = (ports(), StationId::new(1));
+        for (state, on) in [
+            (PortState::Detached, false),
+            (PortState::Down, false),
+            (PortState::Up, false),
+            (PortState::Attached, true),
+            (PortState::Down, false),
+            (PortState::Detached, false),
+            (PortState::Attached, false),
+            (PortState::Up, true),
+        ] {
+            assert_eq!(ports.note(station, state), on, "{state:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
 use crate::configuration::Configuration;
+use crate::fault::FaultName;
 use crate::results::{ConfigResults, Results};
 use medium::{BitRate, Config, ConfigError};
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,25 @@ pub enum Request {
     Trespass,
     /// Panic, likewise.
     Panic,
+    /// Change a station.
+    Change {
+        /// Its number.
+        station: u16,
+        /// What changes.
+        change: Change,
+    },
+}
+
+/// What can be done to a station while the medium runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is put back on the medium.
+    Attach,
+    /// It is taken off.
+    Detach,
+    /// Something is wrong with it, or nothing any more.
+    Fault(Option<FaultName>),
 }
 
 /// What the data plane tells.
@@ -150,7 +170,7 @@ pub enum Told {
         /// How many deliveries were dropped.
         drops: u64,
     },
-    /// A station's interface went down, came up, or vanished.
+    /// A station is off the medium, or back on it.
     Port {
         /// The station's name.
         station: String,
@@ -159,7 +179,7 @@ pub enum Told {
     },
 }
 
-/// The state of a station's interface.
+/// What became of a station's interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PortState {
@@ -169,4 +189,8 @@ pub enum PortState {
     Down,
     /// The interface or its namespace is no more.
     Gone,
+    /// Somebody attached it.
+    Attached,
+    /// Somebody detached it.
+    Detached,
 }

@@ -32,7 +32,7 @@ pub fn down(args: &LabArgs) -> Outcome {
         Err(RecordError::InUse { .. }) => {
             let silent = |source| CommandError::Control { name: name.clone(), source };
             // A lab in the background has nobody else to tell what it ended with.
-            say(&control::ask(name, Control::Down).map_err(silent)?);
+            say(&control::ask(name, &Control::Down).map_err(silent)?);
         }
         Err(error) => return Err(error.into()),
     }

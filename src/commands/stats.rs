@@ -18,7 +18,7 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     let name = &args.lab.name;
     Record::of_running(name)?;
     let silent = |source| CommandError::Control { name: name.clone(), source };
-    let answer = control::ask(name, Control::Stats).map_err(silent)?;
+    let answer = control::ask(name, &Control::Stats).map_err(silent)?;
     let results: Results = serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))?;
     print_result(args.format, &results, table)?;
     Ok(ExitCode::SUCCESS)

@@ -4,8 +4,9 @@ mod background;
 
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, require_root};
 use crate::args::UpArgs;
-use crate::bus::protocol::{Outputs, Request, Setup, Told};
+use crate::bus::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
+use crate::fault::FaultName;
 use crate::lab::record::Record;
 use crate::lab::{self, Protocols, Segment};
 use crate::lines::create;
@@ -126,7 +127,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         }
         (started, _) => started?,
     };
-    serve(plane, &requests, interrupts)
+    serve(plan, plane, &requests, interrupts)
 }
 
 /// Starts the data plane, and notes that the lab is up.
@@ -138,7 +139,10 @@ fn start(
     record: &mut Record,
 ) -> Result<(DataPlane, Requests), CommandError> {
     let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
-    let plane = DataPlane::start(&setup, &segment, files)?;
+    let mut plane = DataPlane::start(&setup, &segment, files)?;
+    for (station, fault) in plan.faults() {
+        plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
+    }
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
@@ -149,7 +153,12 @@ fn start(
 type Requests = Receiver<(Control, UnixStream)>;
 
 /// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
-fn serve(mut plane: DataPlane, requests: &Requests, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
+fn serve(
+    plan: &Plan,
+    mut plane: DataPlane,
+    requests: &Requests,
+    interrupts: &Receiver<Signal>,
+) -> Result<Ended, CommandError> {
     let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
     let stream = loop {
         let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
@@ -168,6 +177,14 @@ fn serve(mut plane: DataPlane, requests: &Requests, interrupts: &Receiver<Signal
                 Ok((Control::Stats, stream)) => {
                     plane.ask(Request::Report)?;
                     asked.push_back((Instant::now(), stream));
+                }
+                Ok((Control::Change { station, change }, stream)) => {
+                    // A station that is not there gets no answer: whoever asks has looked.
+                    if let Some(station) = plan.stations.iter().position(|known| known.name == station) {
+                        plane.ask(Request::Change { station: station as u16, change })?;
+                        plane.ask(Request::Report)?;
+                        asked.push_back((Instant::now(), stream));
+                    }
                 }
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
                 Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,

@@ -4,7 +4,7 @@ use super::{PlanError, Planner, RunPlan};
 use crate::bus::protocol::Pace;
 use crate::scenario::{DurationText, RunSection, StationSection};
 use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
-use medium::{BitRate, Octets};
+use medium::{BitRate, Fault, Octets};
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -66,6 +66,7 @@ impl Planner<'_> {
             };
             if let Some((sizes, span)) = &sizes
                 && sizes.longest() > max_frame_size
+                && section.fault.as_ref().is_none_or(|fault| fault.get_ref().0 != Some(Fault::Babble))
             {
                 let what = format!(
                     "{} are above max_frame_size: {max_frame_size} at most (2000 octets for envelope frames, if max_frame_size says so)",

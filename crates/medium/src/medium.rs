@@ -211,6 +211,11 @@ impl Medium {
         self.station(station).attached
     }
 
+    /// What is wrong with a station.
+    pub fn fault(&self, station: StationId) -> Option<Fault> {
+        self.station(station).fault
+    }
+
     /// Counts from zero again; what is queued or on its way stays.
     pub fn restart_tally(&mut self) {
         self.tally.restart();
