@@ -74,24 +74,48 @@ fn the_header_compiles_and_links_as_c99_c11_and_cpp17() {
     }
 }
 
-/// What the manual shows as a complete program is one: it compiles as it stands, and ends as it says.
+/// What the manual shows as a complete program is one: it compiles as it stands, and prints one delay for each of its
+/// five collisions, each below twice the range before.
 #[test]
-fn the_program_in_the_header_runs() {
-    let lines = HEADER.lines().map(|line| line.strip_prefix(" * ").unwrap_or_default());
-    let from = lines.skip_while(|line| !line.starts_with("    #include <inttypes.h>"));
-    let program: Vec<&str> =
-        from.map_while(|line| if line.is_empty() { Some(line) } else { line.strip_prefix("    ") }).collect();
-    let folder = tempfile::tempdir().expect("there is room for a program");
-    let source = folder.path().join("example.c");
-    fs::write(&source, program.join("\n") + "\n").expect("the folder is writable");
-    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler)) {
-        let output = compile_and_run(compiler, "c99", &source, "libbackoff.so");
+fn the_station_in_the_header_runs() {
+    for output in outputs_of_the_program_in_the_header(0) {
+        let delays: Vec<u64> = output
+            .lines()
+            .map(|line| line.strip_prefix("wait ").and_then(|line| line.strip_suffix(" slots")?.parse().ok()))
+            .map(|delay| delay.unwrap_or_else(|| panic!("{output}")))
+            .collect();
+        assert_eq!(delays.len(), 5, "{output}");
+        assert!(delays.iter().zip(1..).all(|(&delay, n)| delay < 1 << n), "{output}");
+    }
+}
+
+/// The second one likewise: it ends as it says.
+#[test]
+fn the_client_in_the_header_runs() {
+    for output in outputs_of_the_program_in_the_header(1) {
         let last = output.lines().last().unwrap_or_default();
         assert!(last.starts_with("served at 3") || last.starts_with("served at 4"), "{output}");
         let delays =
             output.lines().filter_map(|line| line.split_once("again in ")?.1.strip_suffix(" ns")?.parse::<u64>().ok());
         assert!(delays.clone().count() >= 3 && delays.max() <= Some(2_000_000_000), "{output}");
     }
+}
+
+/// What that program of the header prints, compiled by each compiler. It begins with its first include, and ends where the
+/// text is no longer indented.
+fn outputs_of_the_program_in_the_header(number: usize) -> Vec<String> {
+    let lines: Vec<&str> = HEADER.lines().map(|line| line.strip_prefix(" * ").unwrap_or_default()).collect();
+    let starts = lines.iter().enumerate().filter(|(_, line)| line.starts_with("    #include <inttypes.h>"));
+    let (start, _) = starts.clone().nth(number).expect("the header has that many programs");
+    let program: Vec<&str> = lines[start..]
+        .iter()
+        .map_while(|line| if line.is_empty() { Some(*line) } else { line.strip_prefix("    ") })
+        .collect();
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    let source = folder.path().join("example.c");
+    fs::write(&source, program.join("\n") + "\n").expect("the folder is writable");
+    let compilers = ["gcc", "clang"].into_iter().filter(|compiler| is_there(compiler));
+    compilers.map(|compiler| compile_and_run(compiler, "c99", &source, "libbackoff.so")).collect()
 }
 
 /// Each program in this folder holds one claim about the library; it says which line failed.

@@ -102,6 +102,106 @@ static void a_geometric_choice_from_one_slot_does_not_wait(void)
     CHECK(moments.mean_ns == 0.0 && moments.variance_ns2 == 0.0);
 }
 
+static struct backoff_bounds bounds_of(const struct backoff_policy *policy, uint64_t failures, uint64_t previous_ns)
+{
+    struct backoff_bounds bounds = {UNTOUCHED, UNTOUCHED};
+    CHECK(backoff_policy_bounds(policy, failures, previous_ns, &bounds) == BACKOFF_STATUS_OK);
+    return bounds;
+}
+
+/* What the header says of cap_ns and ceiling_ns. */
+static void a_cap_moves_the_range_and_a_ceiling_does_not(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_EQUAL_JITTER);
+    struct backoff_bounds bounds;
+    policy.cap_ns = 1000 * MS;
+    bounds = bounds_of(&policy, 5, 0); /* d = 1600 ms: [800, 1600] */
+    CHECK(bounds.shortest_ns == 200 * MS && bounds.longest_ns == 1000 * MS);
+    bounds = bounds_of(&policy, 6, 0); /* d = 3200 ms */
+    CHECK(bounds.shortest_ns == 0 && bounds.longest_ns == 1000 * MS);
+    policy.cap_ns = 0;
+    policy.ceiling_ns = 1000 * MS;
+    bounds = bounds_of(&policy, 6, 0);
+    CHECK(bounds.shortest_ns == 500 * MS && bounds.longest_ns == 1000 * MS);
+
+    policy = of_kind(BACKOFF_KIND_DECORRELATED_JITTER);
+    policy.cap_ns = 1000 * MS;
+    bounds = bounds_of(&policy, 2, 350 * MS); /* [100, 1050] */
+    CHECK(bounds.shortest_ns == 50 * MS && bounds.longest_ns == 1000 * MS);
+    policy.cap_ns = 0;
+    policy.ceiling_ns = 1000 * MS;
+    bounds = bounds_of(&policy, 2, 350 * MS);
+    CHECK(bounds.shortest_ns == 100 * MS && bounds.longest_ns == 1000 * MS);
+}
+
+/* The recipe of the header: 1 s, times 1.6, at most 120 s, then 20 % up or down. */
+static void the_recipe_for_grpc_has_its_numbers(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    struct backoff_bounds bounds;
+    policy.base_ns = 1000 * MS;
+    policy.multiplier_percent = 160;
+    policy.ceiling_ns = 120000 * MS;
+    policy.jitter = BACKOFF_JITTER_PROPORTIONAL;
+    policy.jitter_amount = 20;
+    bounds = bounds_of(&policy, 1, 0);
+    CHECK(bounds.shortest_ns == 800 * MS && bounds.longest_ns == 1200 * MS);
+    bounds = bounds_of(&policy, 3, 0); /* 2.56 s */
+    CHECK(bounds.shortest_ns == 2048 * MS && bounds.longest_ns == 3072 * MS);
+    bounds = bounds_of(&policy, 1000, 0);
+    CHECK(bounds.shortest_ns == 96000 * MS && bounds.longest_ns == 144000 * MS);
+}
+
+/* A hint of 150 ms below a cap of 200 ms: the range [0, 200] begins there, and ends at 350 ms. And the next decorrelated
+ * range follows from the draw without the hint. */
+static void a_hint_below_the_cap_may_lead_past_it(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_DECORRELATED_JITTER);
+    struct backoff_retry retry;
+    uint64_t delay, longest = 0, stream;
+    policy.cap_ns = 200 * MS;
+    for (stream = 0; stream < 1000; stream++) {
+        CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
+        CHECK(backoff_retry_fail(&retry, &policy, 0, 150 * MS, &delay) == BACKOFF_STATUS_OK);
+        CHECK(delay >= 150 * MS && delay - retry.previous_ns == 150 * MS && retry.previous_ns <= 200 * MS);
+        longest = delay > longest ? delay : longest;
+    }
+    CHECK(longest > 340 * MS && longest <= 350 * MS); /* [100, 300], moved to [0, 200] by the cap, and up by the hint */
+}
+
+/* What the header says of a decorrelated delay after one of 0. */
+static void after_a_delay_of_0_comes_the_base(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_DECORRELATED_JITTER);
+    struct backoff_retry retry;
+    uint64_t delay;
+    CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
+    retry.failures = 1;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
+    retry.previous_ns = 0;
+    policy.cap_ns = 60 * MS;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK && delay == 60 * MS);
+}
+
+/* Kinds 7 to 12 have their own spread; decorrelated without jitter is exponential. */
+static void jitter_is_for_kinds_that_do_not_count_slots(void)
+{
+    uint32_t kind;
+    for (kind = 0; kind < KINDS; kind++) {
+        struct backoff_policy own = of_kind(kind), none = of_kind(kind);
+        struct backoff_bounds with, without;
+        none.jitter = BACKOFF_JITTER_NONE;
+        with = bounds_of(&own, 3, 0);
+        without = bounds_of(&none, 3, 0);
+        if (kind >= BACKOFF_KIND_IEEE8023 && kind <= BACKOFF_KIND_ALOHA_GEOMETRIC)
+            CHECK(with.shortest_ns == without.shortest_ns && with.longest_ns == without.longest_ns);
+        else
+            CHECK(without.shortest_ns == without.longest_ns);
+        if (kind == BACKOFF_KIND_DECORRELATED_JITTER)
+            CHECK(without.longest_ns == 400 * MS);
+    }
+}
+
 /* The mean of the third 802.3 collision is 3.5 slots; the variance of 8 equally likely ones (8^2 - 1)/12 slots. */
 static void the_moments_are_exact(void)
 {
@@ -241,6 +341,11 @@ int main(void)
     the_policies_have_the_numbers_of_their_sources();
     every_kind_never_passes_its_cap_at_any_count();
     a_geometric_choice_from_one_slot_does_not_wait();
+    a_cap_moves_the_range_and_a_ceiling_does_not();
+    the_recipe_for_grpc_has_its_numbers();
+    a_hint_below_the_cap_may_lead_past_it();
+    after_a_delay_of_0_comes_the_base();
+    jitter_is_for_kinds_that_do_not_count_slots();
     the_moments_are_exact();
     a_sip_request_is_sent_eleven_times_and_an_invite_seven();
     limits_hints_and_clocks();

@@ -3,20 +3,31 @@
  *
  *     #include <backoff.h>
  *
- * A station on a shared medium counts slots:
+ * A station on a shared medium counts slots. A complete program, in which five attempts of one frame collide:
  *
- *     struct backoff_config config = BACKOFF_CONFIG_INIT;    all defaults: 16 attempts, 2^10 slots
- *     struct backoff station;
- *     backoff_init(&station, &config, seed, station_id);
+ *     #include <inttypes.h>
+ *     #include <stdio.h>
+ *     #include <backoff.h>
  *
- *     for each frame:
- *         while (the attempt collides) {
- *             uint64_t slots;
- *             if (backoff_collide(&station, &slots) == BACKOFF_STATUS_DISCARDED)
+ *     int main(void)
+ *     {
+ *         struct backoff_config config = BACKOFF_CONFIG_INIT;   // all defaults: 16 attempts, 2^10 slots
+ *         struct backoff station;
+ *         int collisions = 5;
+ *         uint64_t slots;
+ *
+ *         if (backoff_init(&station, &config, 42, 7) != BACKOFF_STATUS_OK)   // seed 42, station 7
+ *             return 1;
+ *         while (collisions-- > 0) {                            // while the attempt collides
+ *             if (backoff_collide(&station, &slots) == BACKOFF_STATUS_DISCARDED) {
+ *                 printf("discarded\n");                      // that was attempt number 16
  *                 break;
- *             wait slots times slotTime from the end of the jam, then defer, then attempt again
- *         }
- *         backoff_reset(&station);
+ *             }
+ *             printf("wait %" PRIu64 " slots\n", slots);      // times slotTime, from the end of the jam;
+ *         }                                                     // then defer, then attempt again
+ *         backoff_reset(&station);                              // the next frame
+ *         return 0;
+ *     }
  *
  * A client of a service counts nanoseconds. A complete program, in which the server is down for 3 seconds:
  *
@@ -47,18 +58,40 @@
  *         return 0;
  *     }
  *
- * State lies in your memory: 32 octets, plain, copyable, nothing to free. No function allocates, locks, waits, calls
- * the system or uses floating point (except backoff_policy_moments), nor keeps state of its own (except what the
- * processor can do, found at the first batch); so all may be called from an interrupt handler. Two threads may use
- * two states at the same time, never one; for each function the section "Safety" says which pointers must be valid
- * and who must not use them meanwhile.
+ * A client as gRPC describes it (from 1 s, times 1.6, at most 120 s, then 20 % up or down), the policy alone:
  *
- * Functions that can be refused return a status. A result goes through the last pointer, and only with
- * BACKOFF_STATUS_OK. NULL is refused. Every number is accepted: nothing overflows; what would pass 2^64 - 1 is that.
- * A call that is refused changes nothing.
+ *         policy.kind = BACKOFF_KIND_EXPONENTIAL;
+ *         policy.base_ns = UINT64_C(1000000000);
+ *         policy.multiplier_percent = 160;
+ *         policy.ceiling_ns = UINT64_C(120000000000);           // before jitter, as there: not cap_ns
+ *         policy.jitter = BACKOFF_JITTER_PROPORTIONAL;
+ *         policy.jitter_amount = 20;
  *
- * A configuration begins with its size, and 0 in a field means its default. So a program that knows more fields than
- * the library works with it as long as those fields are 0.
+ * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
+ * a budget, and for a schedule of n values 5760 + 32 n. No function allocates, locks, waits, calls the system or uses
+ * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
+ * at the first batch); so all may be called from an interrupt handler. Two threads may use two states at the same
+ * time, never one; for each function the section "Safety" says which pointers must be valid and who must not use them
+ * meanwhile.
+ *
+ * Functions that can be refused return a status. A result goes through the last pointer (backoff_policy_draws moves its
+ * generator as well, and backoff_schedule_expire fills its values), and only with BACKOFF_STATUS_OK. NULL is refused,
+ * also where a count of 0 follows; only the ticket of backoff_schedule_insert may be NULL. What is not answered with OK
+ * changes nothing, except that a state counts the failure with DISCARDED, ATTEMPT_LIMIT and ELAPSED_LIMIT.
+ *
+ * Every time, count, word and percentage is accepted: nothing overflows; what would pass 2^64 - 1 is that. A kind or a
+ * jitter that is none and a reserved field that is not 0 are refused, whether or not the kind looks at them; for RCP
+ * an intervals_count outside of 1 to 16, too. What else does not apply to the kind is not looked at.
+ *
+ * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
+ *
+ * Two states with one seed and one stream draw from the same words, also where one is a station and the other an
+ * operation: backoff_init(.., 42, 7) and backoff_retry_init(.., 42, 7, ..) go together. Where a program has both, give
+ * each use a seed of its own, or streams that do not meet.
+ *
+ * A configuration begins with its size, and 0 in a field means its default. Later versions add fields at the end. So
+ * the library takes a smaller struct of an earlier header, whose missing fields are 0; and a larger one of a later
+ * header, as long as what it does not know there is 0.
  *
  * Link with -lbackoff, or with what `pkg-config --cflags --libs backoff` prints. The header is C99, C11 and C++17.
  */
@@ -66,7 +99,7 @@
 #ifndef BACKOFF_H
 #define BACKOFF_H
 
-/* Made from crates/backoff-c by `BLESS=1 cargo test --test ffi`: change the Rust source, not this file. */
+/* This file is generated from the source of the library: change it there. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -117,24 +150,27 @@ enum backoff_status
      */
     BACKOFF_STATUS_NULL_POINTER = 2,
     /**
-     * `size` of the configuration is smaller than this library knows it, or larger with something that is not 0 in
-     * the part it does not know. Nothing changed.
+     * `size` of the configuration is smaller than it was in any version, or larger than this library knows it with
+     * something that is not 0 in the part it does not know, or above 4096. Nothing changed.
      */
     BACKOFF_STATUS_CONFIG_SIZE = 3,
     /**
-     * The state is not one that its `_init` function made, but zeroed memory, for example. Nothing changed.
+     * The state is zeroed memory, or other memory without the mark of its `_init` function. Not every such mistake is
+     * found: a `struct backoff` has no mark but its attempt_limit, which is not 0. Nothing changed.
      */
     BACKOFF_STATUS_NOT_INITIALISED = 4,
     /**
-     * A field of the configuration has a value that means nothing, such as an unknown kind. Nothing changed.
+     * A field of the configuration has a value that means nothing: a kind or a jitter that is none, an intervals_count
+     * that does not fit, a reserved field that is not 0. Nothing changed.
      */
     BACKOFF_STATUS_CONFIG_VALUE = 5,
     /**
-     * The failure was the last that the policy allows. An answer, not a fault.
+     * The failure was the last that the policy allows; it is counted. An answer, not a fault.
      */
     BACKOFF_STATUS_ATTEMPT_LIMIT = 6,
     /**
-     * The delay would end after the elapsed limit of the policy. An answer, not a fault.
+     * The delay would end after the elapsed limit of the policy. The failure is counted, and the generator has moved.
+     * An answer, not a fault.
      */
     BACKOFF_STATUS_ELAPSED_LIMIT = 7,
     /**
@@ -164,6 +200,9 @@ typedef uint32_t backoff_status;
 
 /**
  * The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
+ *
+ * What is said here holds without cap, ceiling and priority; a cap may move a range below its lower end, see cap_ns.
+ * `jitter` changes kinds 0 to 6 and 13 to 18. Those that count slots, 7 to 12, have their own spread and ignore it.
  */
 enum backoff_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -179,11 +218,12 @@ enum backoff_kind
      */
     BACKOFF_KIND_EQUAL_JITTER = 1,
     /**
-     * Uniform in [base, 3 * the delay before]. AWS Architecture Blog, 2015.
+     * Uniform in [base, 3 * the delay before], first in [base, 3 * base]. AWS Architecture Blog, 2015; for its cap see
+     * cap_ns. With BACKOFF_JITTER_NONE it is EXPONENTIAL.
      */
     BACKOFF_KIND_DECORRELATED_JITTER = 2,
     /**
-     * d itself.
+     * d itself, d = base * (multiplier_percent / 100)^(n-1).
      */
     BACKOFF_KIND_EXPONENTIAL = 3,
     /**
@@ -203,31 +243,42 @@ enum backoff_kind
      */
     BACKOFF_KIND_IEEE8023 = 7,
     /**
-     * r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit).
+     * r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit); by default 2^min(n,10), without an attempt limit.
      */
     BACKOFF_KIND_SLOT_EXPONENTIAL = 8,
     /**
      * Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
+     * intervals_count has no default: 0 is refused. An interval of 0 counts as 1, which is no delay.
      */
     BACKOFF_KIND_RCP = 9,
     /**
-     * The same, with the intervals as multipliers of the interval before; the first one of 1.
+     * The same, with the intervals as multipliers of the interval before; the first one of 1. After a multiplier of 0
+     * there is no delay any more.
      */
     BACKOFF_KIND_RCP_MULTIPLIERS = 10,
     /**
-     * Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0].
+     * Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0]; 0: 2. intervals_count is not asked for.
      */
     BACKOFF_KIND_ALOHA_UNIFORM = 11,
     /**
-     * Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1). Lam 1974.
+     * Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1); 0: 2. Lam 1974. intervals_count is not asked
+     * for. With 1, p is 1 and r is 0. Else r has no upper end: the bounds say how many slots fit below the cap or
+     * 2^64 ns, though more than 50 * intervals[0] of them will not be seen. A cap does not move this law but cuts it:
+     * what is left keeps its proportions.
      */
     BACKOFF_KIND_ALOHA_GEOMETRIC = 12,
     /**
-     * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2.
+     * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
+     *
+     * Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
+     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
+     * does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
+     * fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
      */
     BACKOFF_KIND_SIP_TIMER_E = 13,
     /**
-     * 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2.
+     * 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2. Driven as timer E. It has no ceiling of
+     * its own, as T2 is not for it; but a ceiling_ns that is not 0 applies.
      */
     BACKOFF_KIND_SIP_TIMER_A = 14,
     /**
@@ -235,7 +286,7 @@ enum backoff_kind
      */
     BACKOFF_KIND_GOOGLE_HTTP = 15,
     /**
-     * 2^(n-1) + [0, 1000] ms, five times. Google Drive SDK, 2013.
+     * 2^(n-1) s + [0, 1000] ms, five times: the 6th failure is the last. Google Drive SDK, samples of 2013.
      */
     BACKOFF_KIND_GOOGLE_DRIVE = 16,
     /**
@@ -256,7 +307,7 @@ typedef uint32_t backoff_kind;
 #endif // __cplusplus
 
 /**
- * How the delay before jitter, d, is spread.
+ * How the delay before jitter, d, is spread. Kinds that count slots ignore it.
  */
 enum backoff_jitter
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -292,7 +343,7 @@ enum backoff_jitter
      */
     BACKOFF_JITTER_ADDED = 6,
     /**
-     * Uniform in [base, 3 * the delay before].
+     * Uniform in [base, 3 * the delay before]. d is not used.
      */
     BACKOFF_JITTER_DECORRELATED = 7,
 };
@@ -306,7 +357,8 @@ typedef uint32_t backoff_jitter;
 
 /**
  * Who attempts in which slot: values that are pending, by slot. It lies at the start of the memory that
- * backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it.
+ * backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it. The schedule in
+ * the copy is at its start: `(struct backoff_schedule *)copy`, aligned to 8 octets as the first memory was.
  */
 struct backoff_schedule;
 
@@ -326,7 +378,7 @@ struct backoff {
      */
     uint32_t attempts;
     /**
-     * As configured; 0 only where `backoff_init` has not been.
+     * As configured; 0 only in zeroed memory, which is refused.
      */
     uint32_t attempt_limit;
     /**
@@ -343,8 +395,8 @@ struct backoff {
  * What `backoff_init` is told. A field that is 0 means the default, the value of IEEE 802.3.
  *
  * `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
- * versions come at the end, so that `size` tells them apart: a larger struct is accepted if what this library does
- * not know of it is 0.
+ * versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with 0
+ * for what it lacks; a larger one if what this library does not know of it is 0.
  */
 struct backoff_config {
     /**
@@ -366,7 +418,8 @@ struct backoff_config {
  *
  * `struct backoff_policy policy = BACKOFF_POLICY_INIT;` is exponential with full jitter from 100 ms on, without end.
  * From the growth to the delay: growth, ceiling, priority, jitter, cap. Any number is accepted: what passes 2^64 ns,
- * 584 years, is that long. What does not apply to the kind is not looked at. Many states may share one policy.
+ * 584 years, is that long. What does not apply to the kind is not looked at, except that `kind` and `jitter` must be of
+ * their enumeration and `reserved` 0. Many states may share one policy.
  */
 struct backoff_policy {
     /**
@@ -390,15 +443,30 @@ struct backoff_policy {
      */
     uint64_t slot_ns;
     /**
-     * The longest delay before jitter; T2 of SIP. 0: none, or what the kind says.
+     * The longest delay before jitter; T2 of SIP. 0: none, or what the kind says. This is what AWS calls cap in full and
+     * equal jitter, and gRPC max backoff: jitter then spreads around it or below it as it does before. In DECORRELATED it
+     * bounds 3 * the delay before, and the base. In kinds that count slots it bounds the longest delay, though not to
+     * less than a slot.
      */
     uint64_t ceiling_ns;
     /**
-     * The longest delay, jitter included; 0: none. A range that would pass it is moved down until it ends there.
+     * The longest delay, jitter included; 0: none. A server's hint alone passes it.
+     *
+     * A range [lo, hi] that would pass it is moved down until it ends there. It keeps its width as far as it can: lo
+     * falls as much as hi does, down to 0 if need be, and so below the base and below what the kind says. With d at
+     * twice the cap or above EQUAL is thus FULL, from 0 to the cap, and later failures may have a smaller mean than
+     * earlier ones. Where that is not wanted, use ceiling_ns.
+     *
+     * AWS's decorrelated jitter is min(cap, uniform in [base, 3 * the delay before]): every draw above the cap becomes
+     * the cap, so that it comes with the chance (3 * previous - cap) / (3 * previous - base). Here the range
+     * [base, 3 * previous] ends at the cap instead and begins at cap - (3 * previous - base), or at 0: no delay has more
+     * chance than another, and delays below the base come. With ceiling_ns it is uniform in [base, min(ceiling,
+     * 3 * previous)], never below the base.
      */
     uint64_t cap_ns;
     /**
-     * How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever.
+     * How long after the start, by the clock of the caller, the last delay may end; 0: for ever, or what the kind says;
+     * UINT64_MAX: for ever.
      */
     uint64_t elapsed_limit_ns;
     /**
@@ -430,21 +498,22 @@ struct backoff_policy {
      */
     uint32_t slot_limit;
     /**
-     * How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16.
+     * How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16; 0 is refused there. Others do not
+     * ask for it.
      */
     uint32_t intervals_count;
     /**
-     * 0; room for later versions.
+     * 0; room for later versions, and refused if it is not 0.
      */
     uint32_t reserved;
     /**
-     * The K of RCP and ALOHA, or the multipliers.
+     * The K of RCP and ALOHA (of which ALOHA uses the first), or the multipliers.
      */
     uint32_t intervals[BACKOFF_INTERVALS];
 };
 
 /**
- * The smallest and the largest delay that may come.
+ * The smallest and the largest delay that may come, cap included, a hint not.
  */
 struct backoff_bounds {
     /**
@@ -481,7 +550,7 @@ struct backoff_retry {
      */
     uint64_t generator;
     /**
-     * The last delay that the policy drew.
+     * The last delay that the policy drew, without what a hint added; 0 before the first.
      */
     uint64_t previous_ns;
     /**
@@ -557,7 +626,8 @@ struct backoff_rate_config {
      */
     uint64_t cooling_off_ns;
     /**
-     * The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s.
+     * The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s. At or below cooling_off_ns
+     * the period is always cooling_off_ns.
      */
     uint64_t cooling_off_limit_ns;
 };
@@ -647,8 +717,8 @@ const char *backoff_status_text(uint32_t status);
  * Makes a state: no attempt has collided, and the built-in generator stands at its start.
  *
  * The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
- * its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. The generator's start is that of
- * `Generator::stream` of the Rust library.
+ * its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
+ * backoff_retry_init made with the same two numbers draws from the same words.
  *
  * @param backoff  receives the state; what was there before does not matter
  * @param config   the limits; may be reused or thrown away after the call
@@ -736,7 +806,7 @@ backoff_status backoff_reset(struct backoff *backoff);
  *
  * @param policy       the policy
  * @param failures     which failure, counted from 1
- * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
  * @param bounds       receives the smallest and the largest delay
  *
  * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT if that failure is the last; else
@@ -758,7 +828,7 @@ backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
  *
  * @param policy       the policy
  * @param failures     which failure, counted from 1
- * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
  * @param moments      receives mean and variance
  *
  * @return as backoff_policy_bounds
@@ -775,12 +845,18 @@ backoff_status backoff_policy_moments(const struct backoff_policy *policy,
 /**
  * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
  *
- * 0 gives the shortest delay, UINT64_MAX the longest. Of all words some delays have one more than others, where their
- * number does not divide 2^64; the functions that have a generator draw again instead, and are exact.
+ * 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
+ * each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing.
+ *
+ * Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
+ * generator draw again instead, and are exact.
+ *
+ * A retry whose last delay was 0 (a cap made it so) does not begin again as `previous_ns` = 0 does here: its next
+ * decorrelated delay is the base itself, or the cap if that is less.
  *
  * @param policy       the policy
  * @param failures     which failure, counted from 1
- * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
  * @param word         64 random bits
  * @param delay_ns     receives the delay
  *
@@ -820,9 +896,15 @@ backoff_status backoff_retry_init(struct backoff_retry *retry,
 /**
  * Counts a failure, and draws the delay before the next attempt.
  *
- * A time before the start counts as the start. A hint moves the delay up until it begins there, its jitter on top,
- * past the cap if need be: who was told the same does not return together. A failure that gives up counts too; the
- * attempt limit stays met, and after the elapsed limit a shorter hint might do.
+ * A time before the start counts as the start; a time before the last call but after the start is taken as it is. A hint
+ * moves the whole range of the delay up until it begins there: the delay lies in [hint, hint + width]. So a hint below
+ * the cap may lead past it too, and those who were told the same do not return together.
+ *
+ * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
+ * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
+ *
+ * For decorrelated jitter the delay before is what the policy drew, without the hint. If that was 0, which
+ * takes a cap, the next one is the base itself, or the cap if that is less.
  *
  * @param retry     the operation
  * @param policy    the policy; it may be another one at every call
@@ -889,7 +971,9 @@ backoff_status backoff_rate_init(struct backoff_rate *rate);
  * Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
  *
  * After each cooling-off period without one it recovers by one level. An event while it recovers shows that the
- * recovery was too early: the cooling-off period doubles. A time before the last event counts as that one.
+ * recovery was too early: the cooling-off period doubles, up to its limit. Once the full rate is reached again, the
+ * period is the first one again. A time before the last event counts as that one: nothing recovers while a clock that
+ * went back catches up.
  *
  * @param rate    the rate
  * @param config  how it falls and recovers
@@ -909,7 +993,8 @@ backoff_status backoff_rate_adverse(struct backoff_rate *rate,
 /**
  * Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
  *
- * A time before the last action counts as that one.
+ * A time before the last action counts as that one: so where the clock went back the wait is no longer than the interval
+ * of the level.
  *
  * @param rate     the rate
  * @param config   how it falls and recovers
@@ -1033,7 +1118,7 @@ backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
  * The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
  *
  * @param stations  `count` states in a row
- * @param count     how many; 0 is accepted
+ * @param count     how many; 0 is accepted, with pointers that are not NULL
  * @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
  *                  size needs a backoff_limit of 64)
  *
@@ -1054,8 +1139,9 @@ backoff_status backoff_collide_each(struct backoff *stations,
  * drawn at once; the delays are the same without.
  *
  * @param station  the station
- * @param count    how many; 0 is accepted
- * @param slots    receives `count` delays, in slots; before the first collision 0, after the discard those of the last one
+ * @param count    how many; 0 is accepted, with pointers that are not NULL
+ * @param slots    receives `count` delays, in slots: before the first collision all 0; after the discard such as the
+ *                 collision that discarded would have drawn
  *
  * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
  *
@@ -1072,9 +1158,9 @@ backoff_status backoff_draws(struct backoff *station,
  *
  * @param policy       the policy
  * @param failures     which failure, counted from 1
- * @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+ * @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
  * @param generator    a number that the call moves on: any start will do, the same start gives the same delays
- * @param count        how many; 0 is accepted
+ * @param count        how many; 0 is accepted, with pointers that are not NULL
  * @param delays_ns    receives `count` delays
  *
  * @return as backoff_policy_bounds
@@ -1120,7 +1206,7 @@ backoff_status backoff_schedule_init(void *memory,
                                      struct backoff_schedule **schedule);
 
 /**
- * Makes a value pending in a slot; in now, where the slot has passed.
+ * Makes a value pending in a slot; in the present slot (see backoff_schedule_now), where that one has passed.
  *
  * @param schedule  the schedule
  * @param slot      the slot
@@ -1177,7 +1263,8 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
  *
  * For one slot in one go, let `limit` be that slot. Now is then the slot of the last value, or `limit` if no more are
- * pending up to there; it never goes back. If `count` is `room`, there may be more: call again.
+ * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
+ * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
  * @param schedule  the schedule
  * @param limit     the last slot

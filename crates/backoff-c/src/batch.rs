@@ -15,7 +15,7 @@ pub const BACKOFF_DISCARDED: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 /// The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
 ///
 /// @param stations  `count` states in a row
-/// @param count     how many; 0 is accepted
+/// @param count     how many; 0 is accepted, with pointers that are not NULL
 /// @param slots     receives `count` delays, in slots; BACKOFF_DISCARDED where the frame is discarded (a delay of that
 ///                  size needs a backoff_limit of 64)
 ///
@@ -49,8 +49,9 @@ pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usi
 /// drawn at once; the delays are the same without.
 ///
 /// @param station  the station
-/// @param count    how many; 0 is accepted
-/// @param slots    receives `count` delays, in slots; before the first collision 0, after the discard those of the last one
+/// @param count    how many; 0 is accepted, with pointers that are not NULL
+/// @param slots    receives `count` delays, in slots: before the first collision all 0; after the discard such as the
+///                 collision that discarded would have drawn
 ///
 /// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
 ///
@@ -80,9 +81,9 @@ pub unsafe extern "C" fn backoff_draws(station: *mut Backoff, count: usize, slot
 ///
 /// @param policy       the policy
 /// @param failures     which failure, counted from 1
-/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
 /// @param generator    a number that the call moves on: any start will do, the same start gives the same delays
-/// @param count        how many; 0 is accepted
+/// @param count        how many; 0 is accepted, with pointers that are not NULL
 /// @param delays_ns    receives `count` delays
 ///
 /// @return as backoff_policy_bounds

@@ -11,8 +11,8 @@ use crate::config::{Sized32, or_default, read};
 /// What `backoff_init` is told. A field that is 0 means the default, the value of IEEE 802.3.
 ///
 /// `struct backoff_config config = BACKOFF_CONFIG_INIT;` sets the size and takes every default. Fields of later
-/// versions come at the end, so that `size` tells them apart: a larger struct is accepted if what this library does
-/// not know of it is 0.
+/// versions come at the end, so that `size` tells them apart: a smaller struct of an earlier version is accepted, with 0
+/// for what it lacks; a larger one if what this library does not know of it is 0.
 #[repr(C)]
 pub struct Config {
     /// `sizeof(struct backoff_config)`; the one field without a default.
@@ -39,7 +39,7 @@ pub struct Backoff {
     pub(crate) generator: u64,
     /// How many attempts of this frame have collided.
     pub(crate) attempts: u32,
-    /// As configured; 0 only where `backoff_init` has not been.
+    /// As configured; 0 only in zeroed memory, which is refused.
     attempt_limit: u32,
     /// As configured.
     backoff_limit: u32,
@@ -64,8 +64,8 @@ const _: () = {
 /// Makes a state: no attempt has collided, and the built-in generator stands at its start.
 ///
 /// The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
-/// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. The generator's start is that of
-/// `Generator::stream` of the Rust library.
+/// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
+/// backoff_retry_init made with the same two numbers draws from the same words.
 ///
 /// @param backoff  receives the state; what was there before does not matter
 /// @param config   the limits; may be reused or thrown away after the call

@@ -36,16 +36,19 @@ pub enum Status {
     Discarded = 1,
     /// A pointer is NULL. Nothing changed.
     NullPointer = 2,
-    /// `size` of the configuration is smaller than this library knows it, or larger with something that is not 0 in
-    /// the part it does not know. Nothing changed.
+    /// `size` of the configuration is smaller than it was in any version, or larger than this library knows it with
+    /// something that is not 0 in the part it does not know, or above 4096. Nothing changed.
     ConfigSize = 3,
-    /// The state is not one that its `_init` function made, but zeroed memory, for example. Nothing changed.
+    /// The state is zeroed memory, or other memory without the mark of its `_init` function. Not every such mistake is
+    /// found: a `struct backoff` has no mark but its attempt_limit, which is not 0. Nothing changed.
     NotInitialised = 4,
-    /// A field of the configuration has a value that means nothing, such as an unknown kind. Nothing changed.
+    /// A field of the configuration has a value that means nothing: a kind or a jitter that is none, an intervals_count
+    /// that does not fit, a reserved field that is not 0. Nothing changed.
     ConfigValue = 5,
-    /// The failure was the last that the policy allows. An answer, not a fault.
+    /// The failure was the last that the policy allows; it is counted. An answer, not a fault.
     AttemptLimit = 6,
-    /// The delay would end after the elapsed limit of the policy. An answer, not a fault.
+    /// The delay would end after the elapsed limit of the policy. The failure is counted, and the generator has moved.
+    /// An answer, not a fault.
     ElapsedLimit = 7,
     /// The budget holds no retry. An answer, not a fault.
     BudgetEmpty = 8,

@@ -15,6 +15,9 @@ const MARK: u32 = 0x6261_636B;
 pub const BACKOFF_INTERVALS: usize = 16;
 
 /// The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
+///
+/// What is said here holds without cap, ceiling and priority; a cap may move a range below its lower end, see cap_ns.
+/// `jitter` changes kinds 0 to 6 and 13 to 18. Those that count slots, 7 to 12, have their own spread and ignore it.
 #[repr(u32)]
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -22,9 +25,10 @@ pub enum Kind {
     FullJitter = 0,
     /// Uniform in [d/2, d]. AWS Architecture Blog, 2015.
     EqualJitter = 1,
-    /// Uniform in [base, 3 * the delay before]. AWS Architecture Blog, 2015.
+    /// Uniform in [base, 3 * the delay before], first in [base, 3 * base]. AWS Architecture Blog, 2015; for its cap see
+    /// cap_ns. With BACKOFF_JITTER_NONE it is EXPONENTIAL.
     DecorrelatedJitter = 2,
-    /// d itself.
+    /// d itself, d = base * (multiplier_percent / 100)^(n-1).
     Exponential = 3,
     /// Always the base.
     Constant = 4,
@@ -34,23 +38,34 @@ pub enum Kind {
     Fibonacci = 6,
     /// r slots, r uniform in 0 <= r < 2^min(n,10); the 16th failure is the last. IEEE 802.3, 4.2.3.2.5.
     Ieee8023 = 7,
-    /// r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit).
+    /// r slots, r uniform in 0 <= r < slot_base^min(n, slot_limit); by default 2^min(n,10), without an attempt limit.
     SlotExponential = 8,
     /// Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
+    /// intervals_count has no default: 0 is refused. An interval of 0 counts as 1, which is no delay.
     Rcp = 9,
-    /// The same, with the intervals as multipliers of the interval before; the first one of 1.
+    /// The same, with the intervals as multipliers of the interval before; the first one of 1. After a multiplier of 0
+    /// there is no delay any more.
     RcpMultipliers = 10,
-    /// Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0].
+    /// Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0]; 0: 2. intervals_count is not asked for.
     AlohaUniform = 11,
-    /// Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1). Lam 1974.
+    /// Slotted ALOHA: r slots, r geometric with p = 2 / (intervals[0] + 1); 0: 2. Lam 1974. intervals_count is not asked
+    /// for. With 1, p is 1 and r is 0. Else r has no upper end: the bounds say how many slots fit below the cap or
+    /// 2^64 ns, though more than 50 * intervals[0] of them will not be seen. A cap does not move this law but cuts it:
+    /// what is left keeps its proportions.
     AlohaGeometric = 12,
-    /// 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2.
+    /// 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
+    ///
+    /// Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
+    /// once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
+    /// does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
+    /// fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
     SipTimerE = 13,
-    /// 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2.
+    /// 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2. Driven as timer E. It has no ceiling of
+    /// its own, as T2 is not for it; but a ceiling_ns that is not 0 applies.
     SipTimerA = 14,
     /// 0.5 s * 1.5^(n-1), at most 60 s, times [0.5, 1.5], for 15 minutes. google-http-java-client.
     GoogleHttp = 15,
-    /// 2^(n-1) + [0, 1000] ms, five times. Google Drive SDK, 2013.
+    /// 2^(n-1) s + [0, 1000] ms, five times: the 6th failure is the last. Google Drive SDK, samples of 2013.
     GoogleDrive = 16,
     /// [0, 1) * 100 ms * 4^n. Amazon SimpleDB.
     AmazonSimpledb = 17,
@@ -58,7 +73,7 @@ pub enum Kind {
     Polling = 18,
 }
 
-/// How the delay before jitter, d, is spread.
+/// How the delay before jitter, d, is spread. Kinds that count slots ignore it.
 #[repr(u32)]
 #[derive(Clone, Copy)]
 pub enum Jitter {
@@ -76,7 +91,7 @@ pub enum Jitter {
     Proportional = 5,
     /// d + [0, jitter_amount] ms, in whole milliseconds; 0: 1000.
     Added = 6,
-    /// Uniform in [base, 3 * the delay before].
+    /// Uniform in [base, 3 * the delay before]. d is not used.
     Decorrelated = 7,
 }
 
@@ -84,7 +99,8 @@ pub enum Jitter {
 ///
 /// `struct backoff_policy policy = BACKOFF_POLICY_INIT;` is exponential with full jitter from 100 ms on, without end.
 /// From the growth to the delay: growth, ceiling, priority, jitter, cap. Any number is accepted: what passes 2^64 ns,
-/// 584 years, is that long. What does not apply to the kind is not looked at. Many states may share one policy.
+/// 584 years, is that long. What does not apply to the kind is not looked at, except that `kind` and `jitter` must be of
+/// their enumeration and `reserved` 0. Many states may share one policy.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Policy {
@@ -98,11 +114,26 @@ pub struct Policy {
     increment_ns: u64,
     /// The slot; 0: 51200 ns, slotTime at 10 Mb/s.
     slot_ns: u64,
-    /// The longest delay before jitter; T2 of SIP. 0: none, or what the kind says.
+    /// The longest delay before jitter; T2 of SIP. 0: none, or what the kind says. This is what AWS calls cap in full and
+    /// equal jitter, and gRPC max backoff: jitter then spreads around it or below it as it does before. In DECORRELATED it
+    /// bounds 3 * the delay before, and the base. In kinds that count slots it bounds the longest delay, though not to
+    /// less than a slot.
     ceiling_ns: u64,
-    /// The longest delay, jitter included; 0: none. A range that would pass it is moved down until it ends there.
+    /// The longest delay, jitter included; 0: none. A server's hint alone passes it.
+    ///
+    /// A range [lo, hi] that would pass it is moved down until it ends there. It keeps its width as far as it can: lo
+    /// falls as much as hi does, down to 0 if need be, and so below the base and below what the kind says. With d at
+    /// twice the cap or above EQUAL is thus FULL, from 0 to the cap, and later failures may have a smaller mean than
+    /// earlier ones. Where that is not wanted, use ceiling_ns.
+    ///
+    /// AWS's decorrelated jitter is min(cap, uniform in [base, 3 * the delay before]): every draw above the cap becomes
+    /// the cap, so that it comes with the chance (3 * previous - cap) / (3 * previous - base). Here the range
+    /// [base, 3 * previous] ends at the cap instead and begins at cap - (3 * previous - base), or at 0: no delay has more
+    /// chance than another, and delays below the base come. With ceiling_ns it is uniform in [base, min(ceiling,
+    /// 3 * previous)], never below the base.
     cap_ns: u64,
-    /// How long after the start the last delay may end; 0: for ever, or what the kind says; UINT64_MAX: for ever.
+    /// How long after the start, by the clock of the caller, the last delay may end; 0: for ever, or what the kind says;
+    /// UINT64_MAX: for ever.
     elapsed_limit_ns: u64,
     /// The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
     attempt_limit: u64,
@@ -118,11 +149,12 @@ pub struct Policy {
     slot_base: u32,
     /// From this failure on SLOT_EXPONENTIAL no longer grows; 0: 10.
     slot_limit: u32,
-    /// How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16.
+    /// How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16; 0 is refused there. Others do not
+    /// ask for it.
     intervals_count: u32,
-    /// 0; room for later versions.
+    /// 0; room for later versions, and refused if it is not 0.
     reserved: u32,
-    /// The K of RCP and ALOHA, or the multipliers.
+    /// The K of RCP and ALOHA (of which ALOHA uses the first), or the multipliers.
     intervals: [u32; BACKOFF_INTERVALS],
 }
 
@@ -138,7 +170,7 @@ unsafe impl Sized32 for Policy {
 pub struct Retry {
     /// The counter of the built-in generator, splitmix64.
     generator: u64,
-    /// The last delay that the policy drew.
+    /// The last delay that the policy drew, without what a hint added; 0 before the first.
     previous_ns: u64,
     /// When the first attempt was made.
     start_ns: u64,
@@ -148,7 +180,7 @@ pub struct Retry {
     mark: u32,
 }
 
-/// The smallest and the largest delay that may come.
+/// The smallest and the largest delay that may come, cap included, a hint not.
 #[repr(C)]
 pub struct Bounds {
     /// The smallest.
@@ -188,7 +220,7 @@ const _: () = {
 ///
 /// @param policy       the policy
 /// @param failures     which failure, counted from 1
-/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
 /// @param bounds       receives the smallest and the largest delay
 ///
 /// @return BACKOFF_STATUS_OK; BACKOFF_STATUS_ATTEMPT_LIMIT if that failure is the last; else
@@ -222,7 +254,7 @@ pub unsafe extern "C" fn backoff_policy_bounds(
 ///
 /// @param policy       the policy
 /// @param failures     which failure, counted from 1
-/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
 /// @param moments      receives mean and variance
 ///
 /// @return as backoff_policy_bounds
@@ -251,12 +283,18 @@ pub unsafe extern "C" fn backoff_policy_moments(
 
 /// Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
 ///
-/// 0 gives the shortest delay, UINT64_MAX the longest. Of all words some delays have one more than others, where their
-/// number does not divide 2^64; the functions that have a generator draw again instead, and are exact.
+/// 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
+/// each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing.
+///
+/// Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
+/// generator draw again instead, and are exact.
+///
+/// A retry whose last delay was 0 (a cap made it so) does not begin again as `previous_ns` = 0 does here: its next
+/// decorrelated delay is the base itself, or the cap if that is less.
 ///
 /// @param policy       the policy
 /// @param failures     which failure, counted from 1
-/// @param previous_ns  the delay before, which decorrelated jitter asks for; 0: the base
+/// @param previous_ns  the delay before, which decorrelated jitter asks for, without a hint; 0: the base
 /// @param word         64 random bits
 /// @param delay_ns     receives the delay
 ///
@@ -312,9 +350,15 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 
 /// Counts a failure, and draws the delay before the next attempt.
 ///
-/// A time before the start counts as the start. A hint moves the delay up until it begins there, its jitter on top,
-/// past the cap if need be: who was told the same does not return together. A failure that gives up counts too; the
-/// attempt limit stays met, and after the elapsed limit a shorter hint might do.
+/// A time before the start counts as the start; a time before the last call but after the start is taken as it is. A hint
+/// moves the whole range of the delay up until it begins there: the delay lies in [hint, hint + width]. So a hint below
+/// the cap may lead past it too, and those who were told the same do not return together.
+///
+/// The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
+/// BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
+///
+/// For decorrelated jitter the delay before is what the policy drew, without the hint. If that was 0, which
+/// takes a cap, the next one is the base itself, or the cap if that is less.
 ///
 /// @param retry     the operation
 /// @param policy    the policy; it may be another one at every call

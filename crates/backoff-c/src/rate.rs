@@ -26,7 +26,8 @@ pub struct RateConfig {
     interval_ns: u64,
     /// The time without adverse events after which the rate recovers by one level; 0: 1 s.
     cooling_off_ns: u64,
-    /// The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s.
+    /// The cooling-off period doubles up to here when the rate recovered too early; 0: 64 s. At or below cooling_off_ns
+    /// the period is always cooling_off_ns.
     cooling_off_limit_ns: u64,
 }
 
@@ -113,7 +114,9 @@ pub unsafe extern "C" fn backoff_rate_init(rate: *mut Rate) -> Status {
 /// Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
 ///
 /// After each cooling-off period without one it recovers by one level. An event while it recovers shows that the
-/// recovery was too early: the cooling-off period doubles. A time before the last event counts as that one.
+/// recovery was too early: the cooling-off period doubles, up to its limit. Once the full rate is reached again, the
+/// period is the first one again. A time before the last event counts as that one: nothing recovers while a clock that
+/// went back catches up.
 ///
 /// @param rate    the rate
 /// @param config  how it falls and recovers
@@ -134,7 +137,8 @@ pub unsafe extern "C" fn backoff_rate_adverse(rate: *mut Rate, config: *const Ra
 
 /// Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
 ///
-/// A time before the last action counts as that one.
+/// A time before the last action counts as that one: so where the clock went back the wait is no longer than the interval
+/// of the level.
 ///
 /// @param rate     the rate
 /// @param config   how it falls and recovers

@@ -10,7 +10,8 @@ use crate::Status;
 const MARK: u64 = 0x736C_6F74;
 
 /// Who attempts in which slot: values that are pending, by slot. It lies at the start of the memory that
-/// backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it.
+/// backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it. The schedule in
+/// the copy is at its start: `(struct backoff_schedule *)copy`, aligned to 8 octets as the first memory was.
 pub struct Schedule {
     head: Head,
 }
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
     Status::Ok
 }
 
-/// Makes a value pending in a slot; in now, where the slot has passed.
+/// Makes a value pending in a slot; in the present slot (see backoff_schedule_now), where that one has passed.
 ///
 /// @param schedule  the schedule
 /// @param slot      the slot
@@ -204,7 +205,8 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
 ///
 /// For one slot in one go, let `limit` be that slot. Now is then the slot of the last value, or `limit` if no more are
-/// pending up to there; it never goes back. If `count` is `room`, there may be more: call again.
+/// pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
+/// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot

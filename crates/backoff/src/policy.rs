@@ -359,7 +359,8 @@ impl Policy {
     /// The same with no delay longer than this, jitter included; 0: none.
     ///
     /// A range that would pass the cap is moved down until it ends there, its width kept where it does not reach
-    /// below 0. So the jitter is never lost at the cap. Delays in slots stay whole slots as long as one slot fits.
+    /// below 0. So the jitter is never lost at the cap. Delays in slots stay whole slots as long as one slot fits. The
+    /// lower end comes down with the upper one, below the base if need be; [`with_ceiling`](Self::with_ceiling) keeps it.
     #[inline]
     pub const fn with_cap(self, cap: Duration) -> Policy {
         Policy { cap: or_default(nanos(cap), u64::MAX), ..self }
