@@ -9,12 +9,16 @@
 //!   │ eth0 ─────┼─── veth ────┼─ st2 ─┘                  │
 //!   └───────────┘             └──────────────────────────┘
 //! ```
+//! A station of kind "tap" has in its namespace a TAP device for a program to open, and a bridge that joins it with the
+//! veth. The TAP does not stand in the bus's namespace, since a program can open a device by its name only where the device
+//! is, and no station's program belongs where all ports are.
 
 pub mod record;
 
 use crate::bus::protocol::Port;
 use crate::plan::{Plan, StationPlan};
-use crate::scenario::Network;
+use crate::scenario::{Network, PortKind};
+use link::MacAddr;
 use link::confine::{ConfineError, keep_capabilities};
 use link::ethtool::{EthtoolError, disable_offloads};
 use link::namespace::{Capability, Namespace, NamespaceError};
@@ -22,12 +26,17 @@ use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
 use link::process::raise_descriptor_limit;
 use link::sysctl::{SysctlError, silence_ipv6_everywhere};
+use link::tap::create_tap;
 use record::{Record, RecordError};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 /// The interface of a station, in its own namespace.
 pub const INTERFACE: &str = "eth0";
+/// A TAP device, in the namespace of a station that has one.
+pub const TAP: &str = "tap0";
+/// What joins it with the station's interface.
+const BRIDGE: &str = "br0";
 /// What the bus's own namespace is called after the lab's name.
 const BUS: &str = "bus";
 /// The largest MTU that a veth takes.
@@ -203,8 +212,18 @@ fn connect(
     if protocols == Protocols::Silent {
         namespace.run(silence)??;
     }
-    let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
-    namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
+    let pair = match station.kind {
+        PortKind::Veth => {
+            let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
+            namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
+            pair
+        }
+        PortKind::Tap => {
+            let pair = netlink.create_veth(&station.name, namespace, INTERFACE, beside(station.mac))?;
+            namespace.run(|| configure_tap(pair.station_index))??;
+            pair
+        }
+    };
     // Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
     netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
     netlink.set_up(pair.bus_index)?;
@@ -225,6 +244,27 @@ fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) ->
             netlink.add_address(index, network.address, network.prefix)?;
         }
     }
+    netlink.set_up(index)?;
+    Ok(())
+}
+
+/// Another address: a bridge keeps what is for its own ports' addresses, and the station's is the program's.
+fn beside(mac: MacAddr) -> MacAddr {
+    MacAddr(mac.0 ^ 0x04, mac.1, mac.2, mac.3, mac.4, mac.5)
+}
+
+/// Inside the namespace of a station whose host is a program: nothing but a way from the TAP device to the bus.
+fn configure_tap(index: u32) -> Result<(), AnyError> {
+    silence()?;
+    disable_offloads(INTERFACE).map_err(|error: EthtoolError| error)?;
+    create_tap(TAP)?;
+    let mut netlink = Netlink::open()?;
+    netlink.set_up("lo")?;
+    let bridge = netlink.create_hub(BRIDGE)?;
+    netlink.set_bridge(index, bridge)?;
+    netlink.set_bridge(TAP, bridge)?;
+    netlink.set_up(BRIDGE)?;
+    netlink.set_up(TAP)?;
     netlink.set_up(index)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ mod run;
 
 use crate::bus::protocol::Pace;
 use crate::configuration::longest_distance;
-use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
+use crate::scenario::{Network, PortKind, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
 use crate::units::lab_name;
 use ::medium::{BitRate, Config, Fault};
@@ -75,6 +75,8 @@ pub struct StationPlan {
     pub mac: MacAddr,
     /// Its addresses.
     pub addresses: Vec<Network>,
+    /// What its host is.
+    pub kind: PortKind,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Fault>,
 }
@@ -291,7 +293,7 @@ impl Planner<'_> {
             let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
             self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
             let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
-            let mut plan = StationPlan { name, mac, addresses: Vec::new(), fault };
+            let mut plan = StationPlan { name, mac, addresses: Vec::new(), kind: section.kind, fault };
             let families = [
                 ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
                 ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),

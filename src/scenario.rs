@@ -145,6 +145,8 @@ pub struct StationSection {
     pub position: Option<Spanned<LengthText>>,
     /// Its MAC address.
     pub mac: Option<Spanned<MacText>>,
+    /// What its host is, in a live lab.
+    pub kind: PortKind,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Spanned<FaultText>>,
     /// Its IPv4 address with prefix length.
@@ -159,6 +161,17 @@ pub struct StationSection {
     pub frame_size: Option<Spanned<SizesText>>,
     /// Whom its own frames are for.
     pub destination: Option<Spanned<String>>,
+}
+
+/// What a station's host is, in a live lab.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PortKind {
+    /// A network namespace with a kernel's own stack.
+    #[default]
+    Veth,
+    /// A program that opens a TAP device in the station's namespace.
+    Tap,
 }
 
 /// An address and a prefix length, as in `10.77.0.0/16`.

@@ -6,8 +6,16 @@ use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of};
 use common::process::{Finished, data_plane, ethbus, run, signal};
 use common::results::{check, grown, number, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
+use link::MacAddr;
+use link::tap::open_tap;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A lab in the background, brought up by `ethbus up --detach`; taken down when dropped.
 struct Detached {
@@ -282,4 +290,116 @@ fn faults_of_a_scenario_are_there_when_a_lab_is_up() {
     let results = lab.settled_stats();
     check(&results);
     assert_eq!(station(&results, "endless")["fault"], "babble");
+}
+
+/// A stack in user space: answers ARP and ICMP echo for one address, on a TAP device that it opens by its name.
+struct Stack {
+    go_on: Arc<AtomicBool>,
+    /// Gives how many frames it read that were for others.
+    thread: Option<std::thread::JoinHandle<u64>>,
+}
+
+impl Stack {
+    #[track_caller]
+    fn start(lab: &Lab, name: &str) -> Stack {
+        let tap = lab.namespace(name).run(|| open_tap("tap0")).expect("to enter it").expect("the device");
+        let mac: MacAddr = lab.mac(name).parse().expect("an address");
+        let ip: Ipv4Addr = lab.ipv4(name).parse().expect("an address");
+        let go_on = Arc::new(AtomicBool::new(true));
+        let running = go_on.clone();
+        let thread = std::thread::spawn(move || answer_until_stopped(tap, mac.octets(), ip.octets(), &running));
+        Stack { go_on, thread: Some(thread) }
+    }
+
+    fn stop(mut self) -> u64 {
+        self.go_on.store(false, Ordering::Relaxed);
+        self.thread.take().expect("it runs").join().expect("no panic")
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        self.go_on.store(false, Ordering::Relaxed);
+    }
+}
+
+fn answer_until_stopped(mut tap: File, mac: [u8; 6], ip: [u8; 4], go_on: &AtomicBool) -> u64 {
+    let (mut octets, mut others) = ([0; 2048], 0);
+    while go_on.load(Ordering::Relaxed) {
+        match tap.read(&mut octets) {
+            Ok(length) => {
+                let frame = &mut octets[..length];
+                others += u64::from(frame[..6] != mac && frame[0] & 1 == 0);
+                if let Some(reply) = reply(frame, mac, ip) {
+                    tap.write_all(&reply).expect("an interface that is up");
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(1)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    others
+}
+
+/// The answer to an ARP request or an ICMP echo request for `ip`.
+fn reply(frame: &[u8], mac: [u8; 6], ip: [u8; 4]) -> Option<Vec<u8>> {
+    let mut reply = frame.to_vec();
+    reply[..6].copy_from_slice(&frame[6..12]);
+    reply[6..12].copy_from_slice(&mac);
+    match frame.get(12..14)? {
+        // Of 28 octets: operation at 6, sender's addresses at 8 and 14, target's at 18 and 24.
+        [0x08, 0x06] if frame.get(20..22)? == [0, 1] && frame.get(38..42)? == ip => {
+            reply[21] = 2;
+            reply[32..42].copy_from_slice(&frame[22..32]);
+            reply[22..28].copy_from_slice(&mac);
+            reply[28..32].copy_from_slice(&ip);
+            Some(reply)
+        }
+        // A header of 20 octets; then type 8, and a checksum that grows by as much as the type becomes less.
+        [0x08, 0x00] if frame.get(23)? == &1 && frame.get(30..34)? == ip && frame.get(34)? == &8 => {
+            reply[26..30].copy_from_slice(&ip);
+            reply[30..34].copy_from_slice(&frame[26..30]);
+            reply[34] = 0;
+            let sum = u32::from(u16::from_be_bytes([frame[36], frame[37]])) + 0x0800;
+            let sum = (sum & 0xffff) + (sum >> 16);
+            reply[36..38].copy_from_slice(&(sum as u16).to_be_bytes());
+            Some(reply)
+        }
+        _ => None,
+    }
+}
+
+/// A station whose host is a program with a TAP device: a stack in user space is pinged from a kernel's, over the bus; it
+/// hears what others say to each other, as on a cable; and without it nobody answers.
+#[test]
+fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return common::skip("needs the TUN driver");
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("tap.toml");
+    let text = "[[station]]\nname = 'vm'\nkind = 'tap'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n";
+    std::fs::write(&scenario, text).expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    assert!(lab.greeting().contains("tap0"), "{}", lab.greeting());
+    no_ping(&lab, "a", "vm");
+    let stack = Stack::start(&lab, "vm");
+    lab.ping("a", &lab.ipv4("vm"));
+    let before = lab.settled_stats();
+    run(lab.exec("b", &["ping", "-c", "5", "-i", "0.05", "-s", "1400", &lab.ipv4("vm")])).succeeded();
+    lab.ping("a", &lab.ipv4("b"));
+    let after = lab.settled_stats();
+    check(&after);
+    assert!(grown(&before, &after, "vm", "frames_received_ok") >= 5, "{after}");
+    assert!(grown(&before, &after, "vm", "delivered") >= 5, "{after}");
+    let heard = stack.stop();
+    assert!(heard >= 2, "{heard} frames between others");
+    lab.down();
+    lab.assert_nothing_left();
+    std::fs::write(&scenario, text.replace("'tap'", "'tun'")).expect("own folder");
+    run(ethbus(["up", scenario.to_str().expect("plain")])).failed_with(2, &["line 3", "`tun`", "`tap`"]);
 }

@@ -8,10 +8,11 @@ use crate::bus::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
 use crate::fault::FaultName;
 use crate::lab::record::Record;
-use crate::lab::{self, Protocols, Segment};
+use crate::lab::{self, Protocols, Segment, TAP};
 use crate::lines::create;
-use crate::plan::{Overrides, Plan};
+use crate::plan::{Overrides, Plan, StationPlan};
 use crate::results::Results;
+use crate::scenario::PortKind;
 use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::view::{plain_table, say, table};
 use background::Background;
@@ -212,6 +213,11 @@ fn answer(results: &Results, stream: Option<UnixStream>) {
     let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
 }
 
+/// How a program becomes the host of a station that has a TAP device.
+fn on_tap(lab: &str, station: &StationPlan) -> String {
+    format!("  sudo ethbus exec {lab}{} -- PROGRAM    that opens {TAP}, with the addresses above\n", station.name)
+}
+
 fn greeting(plan: &Plan) -> String {
     let rows = plan.stations.iter().map(|station| {
         let address =
@@ -219,12 +225,15 @@ fn greeting(plan: &Plan) -> String {
         [station.name.clone(), station.mac.to_string(), address(0), address(1)]
     });
     let name = if plan.name == crate::plan::DEFAULT_NAME { String::new() } else { format!("--name {} ", plan.name) };
-    let first = &plan.stations[0].name;
-    let other = plan.stations.last().unwrap_or(&plan.stations[0]);
+    let hosts = || plan.stations.iter().filter(|station| station.kind == PortKind::Veth);
+    let first = &hosts().next().unwrap_or(&plan.stations[0]).name;
+    let other = hosts().next_back().unwrap_or(&plan.stations[0]);
+    let programs = plan.stations.iter().filter(|station| station.kind == PortKind::Tap);
+    let programs: String = programs.map(|station| on_tap(&name, station)).collect();
     let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
     format!(
         "{}\nethbus: lab `{}` is up at {}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
-         sudo ethbus exec {name}{first} -- ping {address}\n  sudo ethbus stats{}\n",
+         sudo ethbus exec {name}{first} -- ping {address}\n{programs}  sudo ethbus stats{}\n",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         plan.name,
         plan.medium.rate,

@@ -10,6 +10,7 @@
 //! | [`namespace`] | network namespaces, named or held by a descriptor only; user namespaces |
 //! | [`netlink`] | veth pairs, interfaces, addresses, and changes of carrier |
 //! | [`ethtool`], [`sysctl`] | keeping a station's kernel from sending what no wire would carry |
+//! | [`tap`] | interfaces whose far end is a program |
 //! | [`packet`] | the bus's port: ring, batches, checksum repair |
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
@@ -35,6 +36,7 @@ pub mod process;
 pub mod signals;
 pub mod station;
 pub mod sysctl;
+pub mod tap;
 pub mod wait;
 
 #[allow(unsafe_code)]

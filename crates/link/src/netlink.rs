@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as LinkDetail, LinkMessage,
+    InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as LinkDetail, LinkMessage,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use pnet_base::MacAddr;
@@ -208,6 +208,39 @@ impl Netlink {
                 Err(error)
             }
         }
+    }
+
+    /// Makes a bridge that does as a cable does: every frame goes to every other port, nothing is learnt or held back.
+    ///
+    /// But for three group addresses, 01-80-C2-00-00-00 to -02, which the kernel lets no bridge pass on. Not set up.
+    pub fn create_hub(&mut self, name: &str) -> Result<u32, LinkError> {
+        /// Every address of 802.1Q's reserved group, but for those three.
+        const FORWARDED_GROUP: u16 = 0xfff8;
+        check_interface_name(name)?;
+        let settings = vec![
+            InfoBridge::ForwardDelay(0),
+            InfoBridge::AgeingTime(0),
+            InfoBridge::MulticastSnooping(false),
+            InfoBridge::GroupFwdMask(FORWARDED_GROUP),
+        ];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkDetail::Kind(InfoKind::Bridge),
+                LinkDetail::Data(InfoData::Bridge(settings)),
+            ]),
+        ];
+        let request = RouteNetlinkMessage::NewLink(message);
+        self.change(request, NLM_F_CREATE | NLM_F_EXCL, "making", Interface::Name(name))?;
+        Ok(self.look_up(Interface::Name(name))?.header.index)
+    }
+
+    /// Makes an interface a port of the bridge with index `bridge`.
+    pub fn set_bridge<'a>(&mut self, interface: impl Into<Interface<'a>>, bridge: u32) -> Result<(), LinkError> {
+        self.set(interface.into(), "joining a bridge with", |link| {
+            link.attributes.push(LinkAttribute::Controller(bridge));
+        })
     }
 
     /// Sets an interface up (IFF_UP).

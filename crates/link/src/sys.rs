@@ -12,6 +12,7 @@ pub mod option;
 pub mod privilege;
 pub mod ring;
 pub mod schedule;
+pub mod tap;
 
 use std::io;
 
