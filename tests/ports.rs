@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of};
-use common::process::{Finished, data_plane, ethbus, run, signal};
+use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
+use common::process::{Finished, Running, data_plane, ethbus, run, signal};
 use common::results::{check, grown, number, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
 use link::MacAddr;
@@ -102,6 +102,21 @@ fn errors_of_a_detached_lab_are_told_before_it_returns() {
     run(lab.exec("st1", &["true"])).succeeded();
 }
 
+/// Who interrupts `up --detach` while the lab is made gets it removed again, by the supervisor that is being waited for.
+#[test]
+fn an_interrupt_while_a_detached_lab_is_made_removes_it() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let unused = Unused::name();
+    let up = Running::start(ethbus(["up", "--detach", "--name", &unused.0, "--stations", "400"]), "");
+    wait_until(PATIENCE, "the first namespace", || !namespaces_of(&unused.0).is_empty());
+    up.signal("INT");
+    up.wait().failed_with(130, &["interrupted while stations were being made"]);
+    assert_nothing_of(&unused.0);
+}
+
 /// A lab in the background that ends by itself leaves its last words, and everybody who asks is told where.
 #[test]
 fn the_last_words_of_a_detached_lab_are_kept() {
@@ -113,7 +128,7 @@ fn the_last_words_of_a_detached_lab_are_kept() {
     signal("KILL", &data_plane(lab.supervisor()).to_string());
     let record = Path::new("/run/ethbus").join(lab.name()).join("lab.json");
     wait_until(PATIENCE, "the end of the lab", || !record.exists());
-    assert_eq!(common::lab::namespaces_of(lab.name()), Vec::<String>::new());
+    assert_eq!(namespaces_of(lab.name()), Vec::<String>::new());
     let log = lab.log();
     run(lab.ethbus("stats", &[])).failed_with(1, &["is up", log.to_str().expect("plain")]);
     let words = "the data plane ended unexpectedly";
