@@ -896,9 +896,11 @@ backoff_status backoff_retry_init(struct backoff_retry *retry,
 /**
  * Counts a failure, and draws the delay before the next attempt.
  *
- * A time before the start counts as the start; a time before the last call but after the start is taken as it is. A hint
- * moves the whole range of the delay up until it begins there: the delay lies in [hint, hint + width]. So a hint below
- * the cap may lead past it too, and those who were told the same do not return together.
+ * A time before the start counts as the start; a time before the last call but after the start is taken as it is.
+ *
+ * A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
+ * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
+ * together. A hint at lo or below changes nothing.
  *
  * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
  * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
