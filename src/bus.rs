@@ -14,7 +14,7 @@
 mod coordinator;
 mod emulator;
 mod overload;
-mod ports;
+pub mod ports;
 pub mod protocol;
 mod reporter;
 mod threads;

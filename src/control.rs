@@ -40,6 +40,13 @@ pub enum Control {
 }
 
 impl Control {
+    /// Reads one line, and no more than a request may be long; `None` if it is none.
+    pub fn read_from(input: impl Read) -> Option<Control> {
+        let mut line = String::new();
+        BufReader::new(input.take(LONGEST)).read_line(&mut line).ok()?;
+        Control::read(line.trim_end())
+    }
+
     /// Those that are one word.
     const PLAIN: [Control; 5] = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
 
@@ -97,9 +104,7 @@ pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
 fn read_request(stream: &UnixStream) -> Option<Control> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    let mut line = String::new();
-    BufReader::new(stream.take(LONGEST)).read_line(&mut line).ok()?;
-    Control::read(line.trim_end())
+    Control::read_from(stream)
 }
 
 /// Asks the lab `name`, and gives its whole answer; an empty one means that it has ended.

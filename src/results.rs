@@ -2,6 +2,8 @@
 //!
 //! Everything under `medium` and `stations` is a fold of the engine's events; how it is worked out stands in `metrics`.
 
+pub mod check;
+
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
 use crate::metrics::{Delays, Sums};

@@ -204,7 +204,7 @@ fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {
     let (sender, told) = bounded(64);
     let read = move || {
         for line in BufReader::new(stream).lines() {
-            let Some(told) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { return };
+            let Some(told) = line.ok().and_then(|line| Told::read(line.as_bytes())) else { return };
             if sender.send(told).is_err() {
                 return;
             }

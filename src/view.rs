@@ -172,21 +172,21 @@ fn medium(results: &Results) -> String {
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
     let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
+    let discarded = sum("excessive_collisions");
+    let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
     let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     for (collisions, &count) in counts[..last].iter().enumerate() {
-        text += &histogram_line(&collisions.to_string(), count, &counts);
+        text += &histogram_line(&collisions.to_string(), count, most);
     }
-    let discarded = sum("excessive_collisions");
     if discarded > 0 {
-        text += &histogram_line("16", discarded, &counts);
+        text += &histogram_line("16", discarded, most);
     }
     text + "\n"
 }
 
-fn histogram_line(label: &str, count: u64, counts: &[u64]) -> String {
+fn histogram_line(label: &str, count: u64, most: u64) -> String {
     const WIDTH: u64 = 40;
-    let most = counts.iter().copied().max().unwrap_or(1).max(1);
-    let bar = "█".repeat((count * WIDTH).div_ceil(most) as usize);
+    let bar = "█".repeat((count * WIDTH).div_ceil(most.max(1)) as usize);
     format!("  {label:>4} {:>10} {bar}\n", group(count))
 }
 
@@ -315,6 +315,14 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The bars are as long as the largest, whichever that is: where every frame is discarded it is the last.
+    #[test]
+    fn no_bar_is_longer_than_the_longest() {
+        assert_eq!(histogram_line("16", 7, 1_000).matches('█').count(), 1);
+        assert_eq!(histogram_line("16", 1_000, 1_000).matches('█').count(), 40);
+        assert_eq!(histogram_line("1", 0, 0).matches('█').count(), 0);
+    }
 
     #[test]
     fn thousands_stand_apart() {

@@ -2,6 +2,7 @@
 
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
+use crate::results::check::is_plain;
 use crate::results::{ConfigResults, Results};
 use medium::{BitRate, Config, ConfigError};
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,19 @@ pub enum Told {
         /// What it is now.
         state: PortState,
     },
+}
+
+impl Told {
+    /// Reads one line; `None` if it makes no sense, or does no good to whoever would believe it.
+    pub fn read(line: &[u8]) -> Option<Told> {
+        let told: Told = serde_json::from_slice(line).ok()?;
+        let believable = match &told {
+            Told::Results(results) => results.check().is_ok(),
+            Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
+            Told::Ready | Told::Restarted | Told::Progress(_) | Told::Overload { .. } => true,
+        };
+        believable.then_some(told)
+    }
 }
 
 /// What became of a station's interface.

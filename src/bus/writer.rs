@@ -311,5 +311,6 @@ impl Thread {
 /// An error with its cause.
 fn told(error: &WriteError) -> String {
     let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
-    format!("{error}{cause}")
+    // A file's name may have anything in it, and this is to be one line of a terminal.
+    format!("{error}{cause}").replace(char::is_control, "?")
 }

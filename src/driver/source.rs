@@ -107,6 +107,8 @@ impl Source {
     ///
     /// A veth pair has no back-pressure; this is the one that a MAC gives its host.
     pub fn fill(&mut self, level: u64, finished: u64) {
+        // Whatever the medium says, it cannot be done with more than it was offered.
+        let finished = finished.min(self.sent.frames);
         self.offer((finished + level).saturating_sub(self.sent.frames));
     }
 

@@ -29,6 +29,8 @@ pub mod channel;
 pub mod clock;
 pub mod confine;
 pub mod ethtool;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;

@@ -16,6 +16,9 @@ use std::io;
 
 use crate::namespace::NamespaceError;
 
+#[cfg(fuzzing)]
+pub(crate) use receiver::received;
+
 pub use checksum::{Repair, repair_checksum};
 pub use receiver::{Received, Receiver, RingSize, RingStatistics, SLOT_FRAME_OCTETS, StampSource, open_receiver};
 pub use sender::{SendError, Sender, open_sender};

@@ -151,7 +151,7 @@ impl AsFd for StationSocket {
 }
 
 /// Completes a frame in the buffer with what the kernel said about it.
-fn placed(arrival: message::Arrival, buffer: &mut [u8]) -> StationFrame {
+pub(crate) fn placed(arrival: message::Arrival, buffer: &mut [u8]) -> StationFrame {
     let stamp = arrival
         .stamp
         .map_or_else(RealtimeNanos::now, |(seconds, nanos)| RealtimeNanos::from_parts(seconds as u64, nanos as u64));

@@ -43,6 +43,15 @@ pub enum LinkChange {
     },
 }
 
+impl LinkChange {
+    /// The changes that one datagram of announcements tells, in their order. What makes no sense says nothing.
+    pub fn read(datagram: &[u8]) -> Vec<LinkChange> {
+        let mut changes = Vec::new();
+        read(datagram, &mut changes);
+        changes
+    }
+}
+
 /// Why changes could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

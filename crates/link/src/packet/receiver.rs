@@ -167,7 +167,7 @@ impl AsFd for Receiver {
 }
 
 /// What a slot holds, with the VLAN tag back in its place.
-fn received(slot: Slot<'_>) -> Received<'_> {
+pub(crate) fn received(slot: Slot<'_>) -> Received<'_> {
     let Slot { header, ifindex, area, frame } = slot;
     let tag = Tag::of(header.tp_status, header.tp_vlan_tpid, header.tp_vlan_tci)
         // Never without: the reserve is there, and the kernel takes tags from Ethernet frames only.

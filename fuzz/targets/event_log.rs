@@ -1,0 +1,21 @@
+//! An event log, and the life of a frame in it.
+#![no_main]
+
+use ethbus::event_log::EventLogReader;
+use ethbus::explain::{Wanted, find, tell};
+use ethbus::lines::LineReader;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let reader = || EventLogReader::new(LineReader::new(data, "log".to_owned()));
+    let Ok(mut log) = reader() else { return };
+    while let Ok(Some(_)) = log.next_event() {}
+    for frame in ["1", "st1#1"] {
+        let Ok(mut log) = reader() else { return };
+        let Ok(wanted) = Wanted::parse(frame, None, log.header()) else { continue };
+        let header = log.header().clone();
+        if let Ok(story) = find(&mut log, wanted) {
+            let _ = tell(&story, &header);
+        }
+    }
+});

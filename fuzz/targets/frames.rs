@@ -1,0 +1,22 @@
+//! What a station sends: octets of any kind, with anything that the kernel may say about them.
+#![no_main]
+
+use ethbus::bus::ports::Ports;
+use ethbus::bus::protocol::Port;
+use libfuzzer_sys::fuzz_target;
+use link::packet::repair_checksum;
+use medium::{BitTimes, Topology};
+
+fuzz_target!(|data: &[u8]| {
+    let ports = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
+    let ports = ports.map(|mac| Port { name: "st".to_owned(), index: 7, mac });
+    let ports = Ports::new(ports.to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
+    let mut octets = data.to_vec();
+    let length = octets.len();
+    let _ = ports.destination(&octets);
+    let _ = repair_checksum(&mut octets);
+    let _ = repair_checksum(&mut octets);
+    assert_eq!(octets.len(), length);
+    link::fuzzing::take_from_ring(data);
+    link::fuzzing::take_from_socket(data);
+});

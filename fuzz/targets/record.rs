@@ -1,0 +1,13 @@
+//! The record of a run, run again.
+#![no_main]
+
+use ethbus::event_log::EventLog;
+use ethbus::lines::LineReader;
+use ethbus::recording::{RecordReader, replay};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(record) = RecordReader::new(LineReader::new(data, "record".to_owned())) else { return };
+    let log = EventLog::unwritten(record.header());
+    let _ = replay(record, log);
+});

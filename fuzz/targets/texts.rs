@@ -1,0 +1,31 @@
+//! Quantities, traffic, places and addresses as people write them.
+#![no_main]
+
+use ethbus::scenario::{MacText, Network, PlaceText, TopologyText};
+use ethbus::traffic::{Arrivals, Sizes, To};
+use ethbus::units;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = units::rate(text);
+    let _ = units::duration(text);
+    let _ = units::duration_or_zero(text);
+    let _ = units::bit_times(text);
+    let _ = units::length(text);
+    let _ = units::speed(text);
+    let _ = units::lab_name(text);
+    let _ = units::frame_rate(text);
+    let _ = units::load(text);
+    let _ = (text.parse::<TopologyText>(), text.parse::<PlaceText>());
+    let _ = (text.parse::<MacText>(), text.parse::<Network>());
+    if let Ok(arrivals) = text.parse::<Arrivals>() {
+        let _ = arrivals.check();
+        let _ = arrivals.split(3);
+    }
+    if let Ok(sizes) = text.parse::<Sizes>()
+        && sizes.check().is_ok()
+    {
+        assert!(sizes.mean_bit_times() >= 0.0 && sizes.longest().get() > 0);
+    }
+    let _ = To::read(text, &["st1", "st2"]);
+});
