@@ -14,7 +14,7 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-co
 # With --target, build scripts and macros are built without these flags.
 bins=$(for target in $targets; do printf ' --bin %s' "$target"; done)
 # shellcheck disable=SC2086 # the names have no spaces
-cargo build --quiet --release --locked --manifest-path "$here/Cargo.toml" --target "$host" --target-dir "$build" $bins
+cargo build --quiet --release --manifest-path "$here/Cargo.toml" --target "$host" --target-dir "$build" $bins
 count=$(echo "$targets" | wc -w)
 seconds=$((${1:-60} / count))
 [ "$seconds" -gt 0 ] || seconds=1
