@@ -160,6 +160,9 @@ impl Segment {
             false => Err(MakeError::Interrupted),
         };
         let bus = make(BUS)?;
+        // Its kernel must neither put frames on a station's link past the medium, nor answer any.
+        let silent = || bus.run(silence)?.map_err(AnyError::from);
+        silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
         let stations = plan.stations.iter().map(|station| make(&station.name)).collect::<Result<Vec<_>, _>>()?;
         // First: switching stamps on takes the kernel a while.
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::lab::{Lab, Unused};
+use common::lab::{INTERFACE, Lab, Unused};
 use common::process::{Running, children, data_plane, ethbus, program, run, runs};
-use common::results::check;
+use common::results::{check, emulator};
 use common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, Permissions};
@@ -263,6 +263,32 @@ fn a_record_that_somebody_else_could_have_written_is_refused() {
     std::fs::set_permissions(&record, Permissions::from_mode(0o700)).expect("own folder");
     chown(&record, Some(NOBODY), None).expect("root may");
     refused("belongs to another user");
+}
+
+/// The bus's own kernel has no address to be talked to by, and a station receives what the medium delivers and no more.
+#[test]
+fn the_kernel_between_the_stations_neither_answers_nor_sends() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2"]);
+    let addresses = run(program("ip", ["-o", "-n", &lab.namespace_name("bus"), "address"])).succeeded().stdout;
+    assert!(!addresses.contains("inet"), "{addresses}");
+    let received = |station: &str| {
+        let file = format!("/sys/class/net/{INTERFACE}/statistics/rx_packets");
+        let text = run(lab.exec(station, &["cat", &file])).succeeded().stdout;
+        text.trim().parse::<u64>().expect("a number")
+    };
+    lab.ping("st1", &lab.ipv4("st2"));
+    let (mut delivered, mut seen) = (0, 0);
+    // Kernels that have just come up send now and then; a moment without is needed to compare.
+    wait_until(PATIENCE, "a silent moment", || {
+        delivered = emulator(&lab.settled_stats(), "deliveries");
+        seen = received("st1") + received("st2");
+        delivered == emulator(&lab.settled_stats(), "deliveries")
+    });
+    assert_eq!(seen, delivered);
 }
 
 /// Nothing is taken from the environment: with every variable that a program might believe, the lab is where it was.
