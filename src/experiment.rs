@@ -1,7 +1,7 @@
 //! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
 
 use crate::configuration::Configuration;
-use crate::metrics::{Delays, Sums, half_width};
+use crate::metrics::{Delays, Sums, half_width, half_width_around};
 use crate::plan::{Plan, RunPlan};
 use crate::results::{DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::simulator::{Simulator, Watch};
@@ -52,7 +52,7 @@ pub fn run<W: Watch>(
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<W::Error>> {
     let config = medium::Config { seed, ..plan.medium.clone() };
-    let sources = sources_with(&plan.traffic, &plan.replays, config.rate, seed)?;
+    let sources = sources_with(&plan.traffic, &plan.replays, config.rate, config.parameters.min_frame_size, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
@@ -142,8 +142,13 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         stations.iter_mut().zip(&run.stations).for_each(|(station, more)| station.add(more));
     }
     let mut medium = MediumResults::new(&sums, delays.results());
-    medium.ci95 = intervals(runs);
-    let mut config = Configuration::from(&plan.medium).results("");
+    if runs.len() > 1 {
+        // That of one run's length: over all runs together shares would be more even.
+        let fairness = |run: &Measured| MediumResults::new(&run.sums, run.delays.results()).fairness;
+        medium.fairness = runs.iter().map(fairness).sum::<f64>() / runs.len() as f64;
+    }
+    medium.ci95 = intervals(runs, &medium);
+    let mut config = Configuration::from(&plan.medium).results(&plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic));
     Results {
         version: VERSION,
@@ -172,7 +177,7 @@ fn run_results(run: &RunPlan, traffic: &[TrafficSpec]) -> RunResults {
 }
 
 /// Half-widths from several runs, or from the batches of one.
-fn intervals(runs: &[Measured]) -> Option<Intervals> {
+fn intervals(runs: &[Measured], whole: &MediumResults) -> Option<Intervals> {
     let several: Vec<MediumResults>;
     let (method, samples) = match runs {
         [] => return None,
@@ -189,15 +194,21 @@ fn intervals(runs: &[Measured]) -> Option<Intervals> {
         if *name == "fairness" && method == "batch_means" {
             continue;
         }
-        let told = samples.iter().filter(|sample| tells(name, sample));
-        if let Some(half) = half_width(told.map(metric)) {
+        let told: Vec<f64> = samples.iter().filter(|sample| tells(name, sample)).map(metric).collect();
+        if let Some(half) = half_width_of_mean(&told, method) {
             half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
         }
     }
     for (name, delay) in DELAYS {
         let told: Vec<&DelayResults> = samples.iter().filter(|sample| tells(name, sample)).map(delay).collect();
         let half = |(figure, value): &(&str, Figure)| {
-            half_width(told.iter().map(|delay| value(delay))).map(|half| ((*figure).to_owned(), half))
+            let values: Vec<f64> = told.iter().map(|delay| value(delay)).collect();
+            let half = match *figure {
+                "mean_bt" => half_width_of_mean(&values, method),
+                // The run's quantile is not the mean of those of its parts: so they are held against the run's.
+                _ => half_width_around(value(delay(whole)), values.iter().copied()),
+            };
+            half.map(|half| ((*figure).to_owned(), half))
         };
         let figures: BTreeMap<String, f64> = FIGURES.iter().filter_map(half).collect();
         if !figures.is_empty() {
@@ -205,6 +216,15 @@ fn intervals(runs: &[Measured]) -> Option<Intervals> {
         }
     }
     Some(Intervals { method: method.to_owned(), samples: samples.len(), half_widths })
+}
+
+/// Batches that lie next to each other can depend on each other, and then too many of them make the interval too narrow:
+/// so the widest of those from all, half and a quarter as many serves. Runs are independent.
+fn half_width_of_mean(samples: &[f64], method: &str) -> Option<f64> {
+    let groups: &[usize] = if method == "batch_means" { &[1, 2, 4] } else { &[1] };
+    let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
+    let half = |size: &usize| half_width(samples.chunks_exact(*size).map(mean));
+    groups.iter().filter_map(half).reduce(f64::max)
 }
 
 /// Whether a stretch of time had anything of which the metric is a mean: with no collision there were not 0 stations in

@@ -22,6 +22,7 @@ pub struct Sums {
     payload_octets: u64,
     attempts: u64,
     excessive_collisions: u64,
+    late_collision_discards: u64,
     episodes: u64,
     collisions: u64,
     same_winner: u64,
@@ -41,6 +42,7 @@ impl Sums {
             payload_octets: sum(|c| c.octets_transmitted_ok),
             attempts: sum(|c| c.attempts),
             excessive_collisions: sum(|c| c.excessive_collisions),
+            late_collision_discards: sum(|c| c.late_collision_discards),
             episodes: collision_episodes,
             collisions,
             same_winner,
@@ -71,6 +73,7 @@ impl Sums {
             (&mut self.payload_octets, other.payload_octets),
             (&mut self.attempts, other.attempts),
             (&mut self.excessive_collisions, other.excessive_collisions),
+            (&mut self.late_collision_discards, other.late_collision_discards),
             (&mut self.episodes, other.episodes),
             (&mut self.collisions, other.collisions),
             (&mut self.same_winner, other.same_winner),
@@ -173,7 +176,7 @@ impl MediumResults {
         let Sums { measured, frames, payload_octets, attempts, excessive_collisions, episodes, .. } = *sums;
         let frame_bits = 8 * sums.station_octets.iter().sum::<u64>();
         let part = |bits: u64| ratio(bits, measured);
-        let finished = frames + excessive_collisions;
+        let finished = frames + excessive_collisions + sums.late_collision_discards;
         let [access_delay, mac_delay] = delays;
         MediumResults {
             utilization_frame: part(frame_bits),
@@ -209,13 +212,15 @@ fn jain(shares: &[u64]) -> f64 {
 /// Half-width of the 95 % interval of the mean of independent samples: t × s / √n (Student's t, n − 1 degrees of
 /// freedom); `None` for fewer than two.
 pub fn half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let n = samples.clone().count();
-    if n < 2 {
-        return None;
-    }
-    let mean = samples.clone().sum::<f64>() / n as f64;
-    let variance = samples.map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    Some(student_t(n - 1) * (variance / n as f64).sqrt())
+    let (sum, n) = samples.clone().fold((0.0, 0_usize), |(sum, n), x| (sum + x, n + 1));
+    half_width_around(sum / n as f64, samples)
+}
+
+/// The same around `centre`, a figure of all samples together: what is between it and the samples' mean widens the
+/// interval (sectioning; Asmussen and Glynn, Stochastic Simulation, III.5).
+pub fn half_width_around(centre: f64, samples: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, n) = samples.fold((0.0, 0_usize), |(squares, n), x| (squares + (x - centre).powi(2), n + 1));
+    (n > 1).then(|| student_t(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt())
 }
 
 /// The 97.5 % quantile of Student's t with so many degrees of freedom.

@@ -168,7 +168,7 @@ impl Plan {
         medium.check().map_err(|error| planner.wrong_medium(&error))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
-        let replays = planner.replays(&sections, &traffic, &names, rate)?;
+        let replays = planner.replays(&sections, &traffic, &names, &medium)?;
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         Ok(Plan { name, stations, traffic, replays, run: planner.run()?, pace: planner.pace()?, medium, warnings })

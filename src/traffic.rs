@@ -21,7 +21,7 @@ pub use sizes::Sizes;
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
-use medium::{BitInstant, BitRate, Config, Frame};
+use medium::{BitInstant, BitRate, Config, Frame, Octets, Parameters};
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Stream {
 /// # Errors
 /// A value out of its range, a destination that there is not, or a capture file that cannot be replayed.
 pub fn sources(specs: &[TrafficSpec], rate: BitRate, seed: u64) -> Result<Vec<Source>, TrafficError> {
-    sources_with(specs, &replays(specs)?, rate, seed)
+    sources_with(specs, &replays(specs)?, rate, Parameters::at(rate).min_frame_size, seed)
 }
 
 /// The capture files that `specs` name, each read once: for [`sources_with`], and to look at beforehand.
@@ -114,7 +114,8 @@ pub fn replays(specs: &[TrafficSpec]) -> Result<Vec<Replay>, ReplayError> {
     Ok(replays)
 }
 
-/// [`sources`] of capture files that have been read: runs with other seeds or rates need not read them again.
+/// [`sources`] of capture files that have been read: runs with other seeds or rates need not read them again. A load
+/// counts frames as they are sent, padded to `min_frame_size`.
 ///
 /// # Errors
 /// Those of [`sources`].
@@ -125,6 +126,7 @@ pub fn sources_with(
     specs: &[TrafficSpec],
     replays: &[Replay],
     rate: BitRate,
+    min_frame_size: Octets,
     seed: u64,
 ) -> Result<Vec<Source>, TrafficError> {
     assert!(specs.len() <= Config::MAX_STATIONS, "the plan has checked how many stations there are");
@@ -133,7 +135,7 @@ pub fn sources_with(
         assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
     }
     let shares = shares::shares(specs, replays, rate)?;
-    let source = |(station, share)| Source::new(specs, station, share, rate, seed);
+    let source = |(station, share)| Source::new(specs, station, share, rate, min_frame_size, seed);
     shares.into_iter().enumerate().map(source).collect()
 }
 
@@ -166,6 +168,7 @@ impl Source {
         station: usize,
         share: Share,
         rate: BitRate,
+        min_frame_size: Octets,
         seed: u64,
     ) -> Result<Source, TrafficError> {
         let spec = &specs[station];
@@ -176,7 +179,7 @@ impl Source {
         let to = spec.destination.unwrap_or_default();
         to.check(station, specs.len())?;
         let gaps = Stream::Arrivals.of(seed, station);
-        let mean = |load: f64| sizes.mean_bit_times() / load;
+        let mean = |load: f64| sizes.mean_bit_times(min_frame_size) / load;
         let kind = match spec.arrivals {
             Arrivals::Silent => Kind::Silent,
             Arrivals::Saturated => Kind::Saturated,

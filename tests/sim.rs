@@ -186,6 +186,40 @@ fn replications_are_single_runs_taken_together() {
     assert!(half_width(&together, "utilization_frame") > 0.0 && half_width(&together, "fairness") >= 0.0);
 }
 
+/// Shares become even with time, so fairness is that of one run's length, however many runs there are.
+#[test]
+fn fairness_of_replications_is_the_mean_of_theirs() {
+    let run = "--stations 2 --duration 200ms --warmup 0";
+    let together = metric(&simulated(&format!("{run} --replications 4")), "fairness");
+    let single = |seed| metric(&simulated(&format!("{run} --seed {seed}")), "fairness");
+    assert!((together - (1..5).map(single).sum::<f64>() / 4.0).abs() < 1e-12);
+}
+
+/// A load counts frames as they are sent, whatever the scenario pads them to.
+#[test]
+fn a_load_is_of_padded_frames() {
+    for least in [18, 64, 512] {
+        let text = format!(
+            "stations = 2\n[medium]\nmin_frame_size = {least}\n[traffic]\narrivals = 'poisson:0.1'\nframe_size = 18\n"
+        );
+        let results = simulated_scenario(&text, "--duration 4s");
+        let (carried, half) = (metric(&results, "utilization_frame"), half_width(&results, "utilization_frame"));
+        assert!((carried - 0.1).abs() < 3.0 * half, "{least}: {carried} ± {half}");
+    }
+}
+
+/// A late collision at 1000 Mb/s ends a frame, which then counts as finished (STANDARD.md, "Metrics").
+#[test]
+fn frames_lost_to_late_collisions_are_frames_too() {
+    let results =
+        simulated("--stations 5 --rate 1G --topology bus:2km --traffic poisson:0.5 --duration 20ms --warmup 0");
+    let lost = sum(&results, "late_collision_discards");
+    assert!(lost > 0, "{results}");
+    let finished = sum(&results, "frames_transmitted_ok") + sum(&results, "excessive_collisions") + lost;
+    let expected = sum(&results, "attempts") as f64 / finished as f64;
+    assert_eq!(metric(&results, "attempts_per_frame"), expected);
+}
+
 /// `utilization_total` is 1 for one station and falls as stations collide; 2 stations 50 BT apart need longer to jam.
 #[test]
 fn figures_move_the_way_theory_says() {
@@ -255,6 +289,8 @@ fn every_wrong_key_is_named_with_file_and_line() {
     refused_scenario("[traffic]\ndestination = 'nobody'\n", &[":2", "destination", "nobody", "next"]);
     refused_scenario("[medium]\nattempt_limit = 0\n", &[":2", "attempt_limit", "1 or more"]);
     refused_scenario("[medium]\nqueue = 0\n", &[":2", "queue", "1 or more"]);
+    refused_scenario("[medium]\nmax_frame_size = 3000\n", &[":2", "max_frame_size", "3000", "2000"]);
+    refused_scenario("[medium]\nrate = '1G'\nslot_time = '512 BT'\n", &[":3", "slot_time", "512 BT", "64"]);
     refused_scenario("[medium]\nslot_time = '512 s'\n", &["line 2", "512 s", "512 BT"]);
     refused_scenario("[medium]\nrate = '3G'\n", &[":2", "rate", "1Gbit/s"]);
     refused_scenario("[medium]\ninter_packet_gap_part_1 = '80'\n", &["inter_packet_gap_part_1", "two thirds"]);

@@ -14,6 +14,9 @@ const DEFAULT_SPEED: f64 = 0.77 * 299_792_458.0;
 /// A repeater's start-of-packet propagation delay at 10 Mb/s is at most 7.5 BT, or 8 in whole bit times (802.3, 9.5.5.1).
 const DEFAULT_REPEATER_DELAY: u64 = 8;
 
+/// The longest frame of 802.3, in octets from destination address to FCS (3.2.7).
+const ENVELOPE: u32 = 2000;
+
 impl Planner<'_> {
     pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
         let given = self.scenario.medium.rate.as_ref();
@@ -69,8 +72,32 @@ impl Planner<'_> {
         if let Some(limit) = &section.backoff_limit {
             parameters.backoff_limit = *limit.get_ref();
         }
+        if let Some(most) = section.max_frame_size.as_ref().filter(|most| *most.get_ref() > ENVELOPE) {
+            let what = format!("{} octets: an envelope frame has {ENVELOPE} at most (802.3, 3.2.7)", most.get_ref());
+            return Err(self.at("max_frame_size", most, what));
+        }
+        self.extend(&mut parameters)?;
         self.bursting(&mut parameters)?;
         Ok(parameters)
+    }
+
+    /// Where frames are extended it is to slot_time, whatever the scenario makes of that and of min_frame_size.
+    fn extend(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
+        if parameters.extend_size == Octets::new(0) {
+            return Ok(());
+        }
+        let (slot, least) = (parameters.slot_time.get(), u64::from(parameters.min_frame_size.get()));
+        if slot.is_multiple_of(8) && slot / 8 > least {
+            parameters.extend_size = Octets::new((slot / 8 - least) as u32);
+            return Ok(());
+        }
+        let section = &self.scenario.medium;
+        let span = section.slot_time.as_ref().map(Spanned::span);
+        let span = span.or_else(|| section.min_frame_size.as_ref().map(Spanned::span));
+        let what = format!(
+            "{slot} BT: above 100 Mb/s a frame is extended to slot_time, so it is whole octets and more than min_frame_size of {least} octets"
+        );
+        Err(self.wrong("slot_time", span, what))
     }
 
     /// What the engine refuses, at the key that says so.

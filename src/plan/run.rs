@@ -4,7 +4,7 @@ use super::{PlanError, Planner, RunPlan};
 use crate::bus::protocol::Pace;
 use crate::scenario::{DurationText, RunSection, StationSection};
 use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
-use medium::{BitRate, Fault, Octets};
+use medium::{Config, Fault, Octets};
 use std::sync::Arc;
 use toml::Spanned;
 
@@ -27,7 +27,8 @@ impl Planner<'_> {
         }
         if !(1..=RunPlan::MOST_REPLICATIONS).contains(&run.replications) {
             let what = format!("{} runs: write 1 to {}", run.replications, RunPlan::MOST_REPLICATIONS);
-            return Err(self.wrong("replications", replications.as_ref().map(Spanned::span), what));
+            let span = replications.as_ref().map(Spanned::span).filter(|_| self.overrides.replications.is_none());
+            return Err(self.wrong("replications", span, what));
         }
         Ok(run)
     }
@@ -94,7 +95,7 @@ impl Planner<'_> {
         sections: &[StationSection],
         traffic: &[TrafficSpec],
         names: &[&str],
-        rate: BitRate,
+        medium: &Config,
     ) -> Result<Arc<[Replay]>, PlanError> {
         let own = |station: usize| sections[station].arrivals.as_ref();
         let common = self.scenario.traffic.arrivals.as_ref().filter(|_| self.overrides.arrivals.is_none());
@@ -102,23 +103,30 @@ impl Planner<'_> {
             let span = station.and_then(own).or(common).map(Spanned::span);
             self.wrong("arrivals", span, what)
         };
-        let replays = replays(traffic).map_err(|error| at(None, error.to_string()))?;
+        let replays = replays(traffic).map_err(|error| at(None, with_reason(&error)))?;
         // The seed changes draws, never whether there is a source.
-        sources_with(traffic, &replays, rate, 0).map_err(|error| match error {
-            TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
-            TrafficError::Destination { station, to, problem } => {
-                let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
-                at(Some(station), format!("the destination of {}, {to}, is {problem}", names[station]))
-            }
-            TrafficError::SizesOfReplay { station } => at(
-                Some(station),
-                format!(
-                    "{} has frame sizes beside a replay: leave one out, as a replay's sizes are its file's",
-                    names[station]
+        sources_with(traffic, &replays, medium.rate, medium.parameters.min_frame_size, 0).map_err(
+            |error| match error {
+                TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
+                TrafficError::Destination { station, to, problem } => {
+                    let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
+                    at(Some(station), format!("the destination of {}, {to}, is {problem}", names[station]))
+                }
+                TrafficError::SizesOfReplay { station } => at(
+                    Some(station),
+                    format!(
+                        "{} has frame sizes beside a replay: leave one out, as a replay's sizes are its file's",
+                        names[station]
+                    ),
                 ),
-            ),
-            TrafficError::Replay(error) => at(None, error.to_string()),
-        })?;
+                TrafficError::Replay(error) => at(None, error.to_string()),
+            },
+        )?;
         Ok(replays.into())
     }
+}
+
+/// An error and what led to it, each once.
+fn with_reason(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }

@@ -32,7 +32,8 @@ impl<'a> Bitmap<'a> {
     /// The letters of `text` side by side from the origin, and how wide they are together.
     fn set(&self, text: &str, height: f32) -> (Vec<Glyph>, f32) {
         let (font, mut right, mut last) = (self.font.as_scaled(height), 0.0, None);
-        let letters = text.chars().map(|letter| {
+        // The font has no minus sign of its own.
+        let letters = text.chars().map(|letter| if letter == '\u{2212}' { '-' } else { letter }).map(|letter| {
             let mut glyph = font.scaled_glyph(letter);
             right += last.map_or(0.0, |last| font.kern(last, glyph.id));
             glyph.position = point(right, 0.0);

@@ -319,7 +319,9 @@ fn cost(plan: &Plan) -> f64 {
         Arrivals::Poisson { load } | Arrivals::Periodic { load } | Arrivals::OnOff { load, .. } => load,
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };
-    let frame = |spec: &TrafficSpec| spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times();
+    let frame = |spec: &TrafficSpec| {
+        spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT).mean_bit_times(plan.medium.parameters.min_frame_size)
+    };
     let (stations, offered) = (plan.traffic.len() as f64, plan.traffic.iter().map(load).sum::<f64>().min(1.0));
     let mean_frame = plan.traffic.iter().map(frame).sum::<f64>() / stations;
     1.0 + bits * offered / mean_frame * (FRAME + stations)

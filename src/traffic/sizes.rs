@@ -2,7 +2,7 @@
 
 use super::draw;
 use backoff::Generator;
-use medium::{Octets, Parameters};
+use medium::Octets;
 use std::fmt;
 use std::str::FromStr;
 
@@ -35,8 +35,8 @@ impl Sizes {
     /// Mean time of a frame on the medium, in bit times from destination address to FCS, padding included.
     ///
     /// This is the L of `utilization_frame`: preamble, gap and carrier extension are no part of it.
-    pub fn mean_bit_times(&self) -> f64 {
-        let timed = |size: u32| u128::from(size.max(Parameters::IEEE_802_3.min_frame_size.get())) * 8;
+    pub fn mean_bit_times(&self, min_frame_size: Octets) -> f64 {
+        let timed = |size: u32| u128::from(size.max(min_frame_size.get())) * 8;
         let (sum, count) = match self {
             Sizes::Fixed(size) => (timed(*size), 1),
             Sizes::Mixed(sizes) => sizes.iter().fold((0, 0), |(sum, count), &(size, weight)| {
@@ -226,8 +226,12 @@ mod tests {
     /// Loads are reckoned with what a frame takes on the medium: padded to minFrameSize (802.3, 4.2.3.3).
     #[test]
     fn the_mean_is_that_of_padded_frames() {
-        assert_eq!(Sizes::Fixed(18).mean_bit_times(), 512.0);
-        assert_eq!("64:7,594:4,1518:1".parse().map(|sizes: Sizes| sizes.mean_bit_times()), Ok(8.0 * 4342.0 / 12.0));
-        assert_eq!(Sizes::Uniform(63, 65).mean_bit_times(), 8.0 * (64.0 + 64.0 + 65.0) / 3.0);
+        assert_eq!(Sizes::Fixed(18).mean_bit_times(Octets::new(18)), 144.0);
+        assert_eq!(Sizes::Fixed(18).mean_bit_times(Octets::new(64)), 512.0);
+        assert_eq!(
+            "64:7,594:4,1518:1".parse().map(|sizes: Sizes| sizes.mean_bit_times(Octets::new(64))),
+            Ok(8.0 * 4342.0 / 12.0)
+        );
+        assert_eq!(Sizes::Uniform(63, 65).mean_bit_times(Octets::new(64)), 8.0 * (64.0 + 64.0 + 65.0) / 3.0);
     }
 }

@@ -124,11 +124,11 @@ impl Tally {
         Tally { stations: vec![Counters::default(); stations], medium: MediumTally::default() }
     }
 
-    /// Counts from zero again. A collision that goes on is not counted a second time.
+    /// Counts from zero again. A collision that goes on is not counted a second time, and who sent last is known.
     pub fn restart(&mut self) {
-        let last_episode = self.medium.last_episode;
+        let MediumTally { last_episode, last_winner, .. } = self.medium;
         *self = Tally::new(self.stations.len());
-        self.medium.last_episode = last_episode;
+        (self.medium.last_episode, self.medium.last_winner) = (last_episode, last_winner);
     }
 
     /// One station's counters.
