@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| {
     if let Ok(sizes) = text.parse::<Sizes>()
         && sizes.check().is_ok()
     {
-        assert!(sizes.mean_bit_times() >= 0.0 && sizes.longest().get() > 0);
+        assert!(sizes.mean_bit_times(medium::Octets::new(64)) >= 0.0 && sizes.longest().get() > 0);
     }
     let _ = To::read(text, &["st1", "st2"]);
 });
