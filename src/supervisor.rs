@@ -137,7 +137,6 @@ impl DataPlane {
         loop {
             match self.told.recv_deadline(end) {
                 Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(told) => {
                     if let Some(wanted) = want(told) {

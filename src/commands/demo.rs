@@ -13,7 +13,7 @@ use crate::lab::{self, INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::supervisor::{DataPlane, say_overload, say_port};
+use crate::supervisor::{DataPlane, say_port};
 use crate::units::Load;
 use crate::view::{live_line, say, show, table};
 use crossbeam_channel::{Receiver, never, select, tick};
@@ -120,8 +120,8 @@ fn watch(
                 Ok(Told::Progress(finished)) => offering.fill(level, &finished),
                 Ok(Told::Results(results)) if live => show(&live_line(&results, begin.elapsed(), args.duration)),
                 Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
-                Ok(Told::Ready | Told::Restarted | Told::Trouble(_) | Told::Results(_)) => {}
+                // The table will tell of overload; here it would only break the live line.
+                Ok(Told::Ready | Told::Restarted | Told::Trouble(_) | Told::Overload { .. } | Told::Results(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
             default(left) => {}
