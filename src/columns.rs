@@ -1,7 +1,7 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
 use crate::experiment::{DELAYS, FIGURES, NUMBERS};
-use crate::results::{HalfWidth, Results};
+use crate::results::Results;
 use std::collections::BTreeMap;
 
 /// A row's value.
@@ -54,13 +54,9 @@ pub fn columns(results: &Results) -> Vec<(String, Value)> {
         row.extend(FIGURES.iter().map(|(figure, value)| (format!("{name}_{figure}"), Value::Measure(value(delay)))));
         row.push((format!("{name}_max_bt"), Value::Count(delay.max_bt)));
     }
-    let half_widths = medium.ci95.as_ref().map(|intervals| &intervals.half_widths);
-    let half = |metric: &str, figure: Option<&str>| match (half_widths.and_then(|all| all.get(metric)), figure) {
-        (Some(HalfWidth::Number(half)), None) => Value::Measure(*half),
-        (Some(HalfWidth::Delay(figures)), Some(figure)) => {
-            figures.get(figure).map_or(Value::Missing, |half| Value::Measure(*half))
-        }
-        _ => Value::Missing,
+    let half = |metric: &str, figure: Option<&str>| {
+        let half = medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure));
+        half.map_or(Value::Missing, Value::Measure)
     };
     row.extend(NUMBERS.iter().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
     for (name, _) in DELAYS {

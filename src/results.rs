@@ -112,6 +112,17 @@ pub struct Intervals {
     pub half_widths: BTreeMap<String, HalfWidth>,
 }
 
+impl Intervals {
+    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
+    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
+        match (self.half_widths.get(metric)?, figure) {
+            (HalfWidth::Number(half), None) => Some(*half),
+            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
+            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
+        }
+    }
+}
+
 /// How far a figure can be off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -107,9 +107,7 @@ impl Simulator {
     /// # Errors
     /// What `watch` could not keep.
     pub fn begin_with<W: Watch>(&mut self, input: Input, watch: &mut W) -> Result<(), W::Error> {
-        watch.input(BitInstant::ZERO, &input)?;
-        self.medium.handle_input(BitInstant::ZERO, input);
-        Ok(())
+        self.give(BitInstant::ZERO, input, watch)
     }
 
     /// Runs everything before `end`.
@@ -163,17 +161,10 @@ impl Simulator {
         if !self.sources[station.index()].is_saturated() {
             self.expect_arrival(station);
         }
-        self.offer(at, station, frame, watch)
+        self.give(at, Input::Offer { station, frame }, watch)
     }
 
-    fn offer<W: Watch>(
-        &mut self,
-        at: BitInstant,
-        station: StationId,
-        frame: Frame,
-        watch: &mut W,
-    ) -> Result<(), W::Error> {
-        let input = Input::Offer { station, frame };
+    fn give<W: Watch>(&mut self, at: BitInstant, input: Input, watch: &mut W) -> Result<(), W::Error> {
         watch.input(at, &input)?;
         self.medium.handle_input(at, input);
         Ok(())
@@ -188,7 +179,7 @@ impl Simulator {
             let source = &mut self.sources[event.station.index()];
             if done && source.is_saturated() {
                 let frame = source.next_frame();
-                self.offer(event.at, event.station, frame, watch)?;
+                self.give(event.at, Input::Offer { station: event.station, frame }, watch)?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Results for people: the table, and the live line.
 
-use crate::results::{EmulatorResults, HalfWidth, MediumResults, Results, StationResults};
+use crate::results::{EmulatorResults, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
@@ -122,12 +122,8 @@ fn unusual(station: &StationResults) -> Option<String> {
 
 /// The half-width of a metric's 95 % interval, if the run gives one; `key` is the metric, or `delay.figure`.
 pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
-    let intervals = medium.ci95.as_ref()?;
-    let (metric, figure) = key.split_once('.').unwrap_or((key, ""));
-    match intervals.half_widths.get(metric)? {
-        HalfWidth::Number(half) => Some(*half),
-        HalfWidth::Delay(figures) => figures.get(figure).copied(),
-    }
+    let (metric, figure) = key.split_once('.').map_or((key, None), |(metric, figure)| (metric, Some(figure)));
+    medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
 fn medium(results: &Results) -> String {

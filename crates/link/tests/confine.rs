@@ -1,5 +1,7 @@
 //! What a process can and cannot do once it has given its rights up: this program starts itself again in several roles.
 
+mod common;
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixDatagram, UnixStream};
@@ -46,17 +48,7 @@ fn main() -> ExitCode {
         ("a_panic_aborts_as_ever", a_panic_aborts_as_ever),
         ("capabilities_and_privileges_are_gone", capabilities_and_privileges_are_gone),
     ];
-    // The harness's arguments, as far as they are needed: a filter and a list.
-    if arguments.iter().any(|argument| argument == "--list") {
-        tests.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    for (name, test) in tests.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))) {
-        test();
-        println!("test {name} ... ok");
-    }
-    ExitCode::SUCCESS
+    common::run_tests(&tests, &arguments)
 }
 
 /// Gives everything up with threads at work, and then plays a role.

@@ -42,17 +42,7 @@ fn main() -> ExitCode {
         ("a_descriptor_passes_to_a_program_if_it_is_let", a_descriptor_passes_to_a_program_if_it_is_let),
         ("a_child_that_ended_is_told_by_a_signal", a_child_that_ended_is_told_by_a_signal),
     ];
-    // The harness's arguments, as far as they are needed: a filter and a list.
-    if arguments.iter().any(|argument| argument == "--list") {
-        tests.iter().for_each(|(name, _)| println!("{name}: test"));
-        return ExitCode::SUCCESS;
-    }
-    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    for (name, test) in tests.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))) {
-        test();
-        println!("test {name} ... ok");
-    }
-    ExitCode::SUCCESS
+    common::run_tests(&tests, &arguments)
 }
 
 /// This program, in a role. By its descriptor: the folder may be closed to other users.

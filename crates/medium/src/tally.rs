@@ -2,7 +2,7 @@
 
 use crate::event::{Cause, Event, Kind};
 use crate::frame::{HEADER_AND_FCS, StationId};
-use crate::time::{BitTimes, Octets};
+use crate::time::Octets;
 
 /// Defines the counters once: the struct, and the list of their names and values.
 macro_rules! counters {
@@ -99,14 +99,6 @@ pub struct MediumTally {
     pub collisions: u64,
     /// Frames whose station also sent the successful frame before.
     pub same_winner: u64,
-    /// Sum of access delays of successful frames.
-    pub access_delay: BitTimes,
-    /// The longest of them.
-    pub access_delay_max: BitTimes,
-    /// Sum of MAC delays of successful frames.
-    pub mac_delay: BitTimes,
-    /// The longest of them.
-    pub mac_delay_max: BitTimes,
     last_winner: Option<StationId>,
     last_episode: u64,
 }
@@ -163,10 +155,10 @@ impl Tally {
                 counters.late_collisions += u64::from(late);
                 self.medium.collision(episode);
             }
-            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay, no_carrier, .. } => {
+            Kind::Transmitted { size, attempts, deferred, no_carrier, .. } => {
                 counters.transmitted(size, attempts, deferred);
                 counters.carrier_sense_errors += u64::from(no_carrier);
-                self.medium.transmitted(event.station, access_delay, mac_delay);
+                self.medium.transmitted(event.station);
             }
             Kind::Discarded { cause, .. } => counters.discard(cause),
             Kind::Delivered { size } => {
@@ -217,13 +209,9 @@ impl MediumTally {
         self.last_episode = self.last_episode.max(episode);
     }
 
-    fn transmitted(&mut self, station: StationId, access_delay: BitTimes, mac_delay: BitTimes) {
+    fn transmitted(&mut self, station: StationId) {
         self.same_winner += u64::from(self.last_winner == Some(station));
         self.last_winner = Some(station);
-        self.access_delay += access_delay;
-        self.access_delay_max = self.access_delay_max.max(access_delay);
-        self.mac_delay += mac_delay;
-        self.mac_delay_max = self.mac_delay_max.max(mac_delay);
     }
 }
 

@@ -160,3 +160,17 @@ pub fn until(mut done: impl FnMut() -> bool) {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
+
+/// Runs the tests of a file that has no harness: by the harness's arguments, as far as they are needed, a filter and a list.
+pub fn run_tests(tests: &[(&str, fn())], arguments: &[String]) -> std::process::ExitCode {
+    if arguments.iter().any(|argument| argument == "--list") {
+        tests.iter().for_each(|(name, _)| println!("{name}: test"));
+        return std::process::ExitCode::SUCCESS;
+    }
+    let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
+    for (name, test) in tests.iter().filter(|(name, _)| filter.is_none_or(|part| name.contains(part.as_str()))) {
+        test();
+        println!("test {name} ... ok");
+    }
+    std::process::ExitCode::SUCCESS
+}
