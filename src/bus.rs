@@ -19,6 +19,7 @@ pub mod protocol;
 mod reporter;
 mod threads;
 mod timeline;
+mod watch;
 mod writer;
 
 use coordinator::Coordinator;

@@ -6,6 +6,10 @@
 //! ```
 //! Written by hand, since a run has millions; the same events give the same octets.
 
+mod emulator;
+
+pub use emulator::{EmulatorEvent, EmulatorKind};
+
 use crate::configuration::Configuration;
 use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Kind, Octets, StationId};
@@ -131,6 +135,16 @@ impl Names {
     pub(crate) fn escaped(&self, station: StationId) -> &str {
         &self.escaped[station.index()]
     }
+
+    /// Appends `,"frame":"st1#17"`.
+    fn write_frame(&self, line: &mut Vec<u8>, frame: FrameId) {
+        string(line, "frame", self.escaped(frame.station));
+        // Into the string just written: the frame's number after its station's name.
+        line.pop();
+        line.push(b'#');
+        line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
+        line.push(b'"');
+    }
 }
 
 /// Appends `,"name":value`.
@@ -166,12 +180,7 @@ fn write_event(line: &mut Vec<u8>, names: &Names, event: &Event) {
     line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
     string(line, "kind", kind.name());
     string(line, "station", names.escaped(*station));
-    string(line, "frame", names.escaped(frame.station));
-    // Into the string just written: the frame's number after its station's name.
-    line.pop();
-    line.push(b'#');
-    line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
-    line.push(b'"');
+    names.write_frame(line, *frame);
     write_kind(line, kind);
     line.push(b'}');
 }
@@ -214,13 +223,13 @@ fn write_kind(line: &mut Vec<u8>, kind: &Kind) {
     }
 }
 
-/// How many events there were, and what their lines add up to.
+/// How many events of the medium there were, and what their lines add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Digest {
     /// How many.
     pub events: u64,
-    /// CRC-32 (that of IEEE 802.3) over the log's lines after the first, line ends included.
+    /// CRC-32 (that of IEEE 802.3) over the log's lines for them, line ends included.
     pub crc32: u32,
 }
 
@@ -285,6 +294,15 @@ impl EventLog {
         }
     }
 
+    /// Takes an event of the emulator, which is no part of the digest.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
+        let names = &self.names;
+        self.output.as_mut().map_or(Ok(()), |output| output.line(|buffer| emulator::write(buffer, names, event)))
+    }
+
     /// Hands everything so far to the kernel.
     ///
     /// # Errors
@@ -307,17 +325,24 @@ macro_rules! columns {
         struct Line<'a> {
             t: u64,
             #[serde(borrow)]
+            layer: Option<Cow<'a, str>>,
+            #[serde(borrow)]
             kind: Cow<'a, str>,
             #[serde(borrow)]
-            station: Cow<'a, str>,
+            station: Option<Cow<'a, str>>,
             #[serde(borrow)]
-            frame: Cow<'a, str>,
+            frame: Option<Cow<'a, str>>,
             $($name: Option<$type>,)*
         }
 
         impl Line<'_> {
             /// A column that nobody has taken.
             fn left_over(&self) -> Option<&'static str> {
+                for (name, there) in [("station", self.station.is_some()), ("frame", self.frame.is_some())] {
+                    if there {
+                        return Some(name);
+                    }
+                }
                 $(if self.$name.is_some() { return Some(stringify!($name)); })*
                 None
             }
@@ -341,6 +366,10 @@ columns! {
     no_carrier: bool,
     cause: CauseName,
     bits: u64,
+    real_ns: u64,
+    ns: i64,
+    copies: u64,
+    count: u64,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -357,6 +386,22 @@ enum CauseMirror {
 struct CauseName(#[serde(with = "CauseMirror")] Cause);
 
 impl Line<'_> {
+    fn take_station(&mut self, names: &Names) -> Result<StationId, String> {
+        let station = self.station.take().ok_or_else(|| format!("no `station` in an event of kind `{}`", self.kind))?;
+        names.station(&station).ok_or_else(|| format!("no station is called `{station}`"))
+    }
+
+    fn take_frame(&mut self, names: &Names) -> Result<FrameId, String> {
+        let frame = self.frame.take().ok_or_else(|| format!("no `frame` in an event of kind `{}`", self.kind))?;
+        let no_frame = || format!("`{frame}` is no frame: a station of the header, `#`, and a number from 1 are");
+        names.frame(&frame).ok_or_else(no_frame)
+    }
+
+    fn nothing_left(&self) -> Result<(), String> {
+        let wrong = |column| format!("`{column}` does not belong to an event of kind `{}`", self.kind);
+        self.left_over().map_or(Ok(()), |column| Err(wrong(column)))
+    }
+
     /// What happened, with everything that belongs to it and nothing else.
     fn take_kind(&mut self) -> Result<Kind, String> {
         macro_rules! take {
@@ -399,10 +444,7 @@ impl Line<'_> {
         };
         let taken = take().map_err(|missing| format!("{missing} in an event of kind `{}`", self.kind))?;
         let kind = taken.ok_or_else(|| format!("`{}` is no kind of event", self.kind))?;
-        match self.left_over() {
-            Some(column) => Err(format!("`{column}` does not belong to an event of kind `{}`", self.kind)),
-            None => Ok(kind),
-        }
+        self.nothing_left().map(|()| kind)
     }
 }
 
@@ -436,29 +478,59 @@ impl<R: BufRead> EventLogReader<R> {
         &self.names
     }
 
-    /// The next event; `None` at the end of the log.
+    /// The next event of the medium; `None` at the end of the log.
+    ///
+    /// # Errors
+    /// As [`EventLogReader::next_entry`].
+    pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
+        loop {
+            match self.next_entry()? {
+                Some(Entry::Medium(event)) => return Ok(Some(event)),
+                Some(Entry::Emulator(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The next event of either layer; `None` at the end of the log.
     ///
     /// # Errors
     /// A line that is no event, or one of before the last; a log that ends within a line.
-    pub fn next_event(&mut self) -> Result<Option<Event>, ReadError> {
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
         if !self.lines.advance()? {
             return Ok(None);
         }
         let mut line: Line<'_> =
             serde_json::from_slice(self.lines.line()).map_err(|error| self.lines.wrong_json(&error))?;
-        let event = event(&mut line, &self.names, self.now).map_err(|what| self.lines.wrong(what))?;
-        self.now = event.at.get();
-        Ok(Some(event))
+        let now = line.t;
+        let entry = entry(&mut line, &self.names, self.now).map_err(|what| self.lines.wrong(what))?;
+        self.now = now;
+        Ok(Some(entry))
     }
 }
 
-fn event(line: &mut Line<'_>, names: &Names, now: u64) -> Result<Event, String> {
+/// An event of one layer or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// It happened on the medium.
+    Medium(Event),
+    /// It happened to the emulator.
+    Emulator(EmulatorEvent),
+}
+
+fn entry(line: &mut Line<'_>, names: &Names, now: u64) -> Result<Entry, String> {
     if line.t < now {
         return Err(format!("`t` is {}, but the line before is of {now}: time never goes back", line.t));
     }
-    let station = names.station(&line.station).ok_or_else(|| format!("no station is called `{}`", line.station))?;
-    let no_frame = || format!("`{}` is no frame: a station of the header, `#`, and a number from 1 are", line.frame);
-    let frame = names.frame(&line.frame).ok_or_else(no_frame)?;
+    match line.layer.take() {
+        None => event(line, names).map(Entry::Medium),
+        Some(layer) if layer == emulator::LAYER => emulator::take(line, names).map(Entry::Emulator),
+        Some(layer) => Err(format!("`{layer}` is no layer: events of the medium have none, others are of `emulator`")),
+    }
+}
+
+fn event(line: &mut Line<'_>, names: &Names) -> Result<Event, String> {
+    let (station, frame) = (line.take_station(names)?, line.take_frame(names)?);
     Ok(Event { at: BitInstant::new(line.t), station, frame, kind: line.take_kind()? })
 }
 
@@ -541,6 +613,50 @@ mod tests {
         let lines = text.iter().position(|&octet| octet == b'\n').expect("a header") + 1;
         let crc32 = crc32fast::hash(&text[lines..]);
         assert_eq!(digest, Digest { events: one_of_each().len() as u64, crc32 });
+    }
+
+    /// Both layers stand in one log, in order; only what happened on the medium makes the digest.
+    #[test]
+    fn events_of_the_emulator_come_back_and_change_no_digest() {
+        let (plain, digest) = log_of(&one_of_each());
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut log = EventLog::create(file.path(), &[], &header()).expect("a file");
+        one_of_each().iter().for_each(|event| log.event(event).expect("room"));
+        let happened = emulator::tests::one_of_each();
+        happened.iter().for_each(|event| log.emulator(event).expect("room"));
+        log.flush().expect("room");
+        assert_eq!(log.digest(), digest);
+        let text = std::fs::read_to_string(file.path()).expect("UTF-8");
+        let medium: String =
+            text.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"emulator\"")).collect();
+        assert_eq!(medium.as_bytes(), plain, "what is left without them is the log of a replay");
+
+        let mut log = EventLogReader::new(LineReader::new(text.as_bytes(), "x".to_owned())).expect("a log");
+        let entries: Vec<Entry> = std::iter::from_fn(|| log.next_entry().expect("a log")).collect();
+        let wanted = one_of_each().into_iter().map(Entry::Medium).chain(happened.into_iter().map(Entry::Emulator));
+        assert_eq!(entries, wanted.collect::<Vec<_>>());
+        assert_eq!(read(text.as_bytes()).expect("a log"), one_of_each());
+    }
+
+    #[test]
+    fn a_damaged_line_of_the_emulator_is_named_with_what_is_wrong() {
+        let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");
+        for (line, words) in [
+            (r#""layer":"emulator","kind":"slip","ns":1"#, "no `real_ns` in an event of the layer `emulator`"),
+            (r#""layer":"emulator","real_ns":1,"kind":"slip""#, "no `ns` in an event of kind `slip`"),
+            (r#""layer":"emulator","real_ns":1,"kind":"slip","ns":-1"#, "`ns` is -1, and is a length"),
+            (r#""layer":"emulator","real_ns":1,"kind":"slip","ns":1,"size":3"#, "`size` does not belong"),
+            (r#""layer":"emulator","real_ns":1,"kind":"slip","ns":1,"station":"st1""#, "`station` does not belong"),
+            (r#""layer":"emulator","real_ns":1,"kind":"offered","ns":1"#, "`offered` is no kind of event of the layer"),
+            (r#""layer":"emulator","real_ns":1,"kind":"port_up","station":"st9""#, "no station is called `st9`"),
+            (r#""layer":"emulator","real_ns":1,"kind":"late_arrival","ns":1"#, "no `frame` in an event of kind"),
+            (r#""layer":"host","kind":"slip""#, "`host` is no layer"),
+            (r#""kind":"queue_drop","station":"st1","frame":"st1\u00231","ns":1"#, "`ns` does not belong"),
+            (r#""kind":"queue_drop","station":"st1""#, "no `frame` in an event of kind `queue_drop`"),
+        ] {
+            let error = read(format!("{header}{{\"t\":1,{line}}}\n").as_bytes()).expect_err(words).to_string();
+            assert!(error.starts_with("x, line 2: ") && error.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The life of one frame, gathered from an event log in one pass. Keeps what one frame needs and what each station does
 //! at the moment, so that a log of any length will do.
 
+mod emulated;
 mod timeline;
 mod words;
 
-use crate::event_log::{EventLogReader, Header, Names};
+use crate::event_log::{Entry, EventLogReader, Header, Names};
 use crate::lines::ReadError;
+use emulated::Emulated;
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, StationId};
 use std::io::BufRead;
 
@@ -185,6 +187,8 @@ pub struct Story {
     frame: FrameId,
     steps: Vec<Step>,
     meetings: Vec<Meeting>,
+    /// What the emulator did to it.
+    emulated: Emulated,
     /// When the MAC was done with it.
     end: Option<BitInstant>,
     /// How far the log was read.
@@ -203,10 +207,17 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     // By then every station has heard the end, and whoever collided has finished the jam.
     let echo = BitTimes::new(2 * longest + 2 * PREAMBLE.get() + config.parameters.jam_size.get());
     let mut scene = Scene::new(config);
-    let mut cut_short = None;
+    let (mut cut_short, mut emulated) = (None, Vec::new());
     loop {
-        match log.next_event() {
-            Ok(Some(event)) => scene.take(&event, wanted),
+        match log.next_entry() {
+            Ok(Some(Entry::Medium(event))) => scene.take(&event, wanted),
+            Ok(Some(Entry::Emulator(event))) => {
+                let unfinished = scene.stories.iter().any(|story| story.end.is_none());
+                // Of a late arrival the log tells before the frame itself.
+                if unfinished || event.kind.frame().is_some_and(|frame| wanted.is(frame)) {
+                    emulated::keep(&mut emulated, event);
+                }
+            }
             Ok(None) => break,
             Err(error @ ReadError::CutShort { .. }) => {
                 cut_short = Some(error.to_string());
@@ -224,6 +235,10 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     match (stories.len(), wanted) {
         (1, _) => {
             let mut story = stories.remove(0);
+            if matches!(wanted, Wanted::Frame(_)) && story.end.is_some() && cut_short.is_none() {
+                emulated::read_on(log, &mut emulated, story.frame, now);
+            }
+            story.emulated = Emulated::of(&story, &emulated);
             (story.read_to, story.cut_short) = (now, cut_short);
             Ok(story)
         }
@@ -280,6 +295,7 @@ impl Scene {
                 frame,
                 steps: Vec::new(),
                 meetings: Vec::new(),
+                emulated: Emulated::default(),
                 end: None,
                 read_to: event.at,
                 cut_short: None,

@@ -228,6 +228,12 @@ pub struct EmulatorResults {
     pub lateness_p99_ns: u64,
     /// The latest.
     pub lateness_max_ns: u64,
+    /// Copies that are not due yet, or due this very moment.
+    #[serde(default)]
+    pub deliveries_pending: u64,
+    /// Frames that were read and that the medium has not been given yet.
+    #[serde(default)]
+    pub arrivals_pending: u64,
     /// Frames whose stamp was before the engine's now; they were applied at its now.
     pub late_arrivals: u64,
     /// The latest of them.
@@ -238,9 +244,21 @@ pub struct EmulatorResults {
     /// How often it stood still.
     #[serde(default)]
     pub slips: u64,
+    /// Frames of which copies were handed over more than a millisecond after they were due.
+    #[serde(default)]
+    pub late_deliveries: u64,
     /// Deliveries that were dropped because the machine did not keep up.
     #[serde(default)]
     pub overload_drops: u64,
+    /// Time in which a hypervisor gave the processors to others, all together; nothing if the kernel does not say.
+    #[serde(default)]
+    pub steal_ns: Option<u64>,
+    /// Time in which the data plane was ready to run and others had the processor; likewise.
+    #[serde(default)]
+    pub cpu_wait_ns: Option<u64>,
+    /// Times that the real-time clock was set.
+    #[serde(default)]
+    pub clock_steps: u64,
     /// The medium's time as a part of real time, as asked for.
     #[serde(default)]
     pub time_scale: f64,
@@ -255,6 +273,9 @@ pub struct EmulatorResults {
     pub stamped_at_ring: u64,
     /// Frames whose stamp was later than their reading, because somebody set the clock; the reading served.
     pub future_stamps: u64,
+    /// Frames whose stamp was long before the ring was last empty, for the same reason; the reading served.
+    #[serde(default)]
+    pub stale_stamps: u64,
     /// Frames longer than the ring's slot: super-frames of a station that switched offloads on.
     pub oversized: u64,
     /// Frames that came with a partial checksum, which was filled in.

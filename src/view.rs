@@ -193,6 +193,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
     let micros = |nanos: u64| nanos as f64 / 1e3;
     let drops = [
         ("ring", emulator.ring_drops),
+        ("overload", emulator.overload_drops),
         ("absent stations", emulator.deliveries_to_absent),
         ("failed deliveries", emulator.delivery_failures),
         ("reports", emulator.reports_skipped),
@@ -203,6 +204,8 @@ fn emulator(emulator: &EmulatorResults) -> String {
     let oddities = [
         ("stamped at the ring", emulator.stamped_at_ring),
         ("stamps from the future", emulator.future_stamps),
+        ("stale stamps", emulator.stale_stamps),
+        ("clock set", emulator.clock_steps),
         ("oversized", emulator.oversized),
         ("checksums repaired", emulator.checksums_repaired),
         ("checksums left", emulator.checksums_left),
@@ -230,6 +233,11 @@ fn emulator(emulator: &EmulatorResults) -> String {
             emulator.slip_ns as f64 / 1e6
         )
     };
+    let taken = [("a hypervisor", emulator.steal_ns), ("other programs", emulator.cpu_wait_ns)];
+    let taken = taken.map(|(who, nanos)| match nanos {
+        Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
+        None => format!("{who} unknown"),
+    });
     let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
         "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
     } else {
@@ -238,15 +246,18 @@ fn emulator(emulator: &EmulatorResults) -> String {
     let oddities =
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
     format!(
-        "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries\n  \
-         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{pace}{slip}{oddities}{behind}",
+        "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
+         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n  \
+         taken by      {}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,
         micros(emulator.lateness_p50_ns),
         micros(emulator.lateness_p99_ns),
         micros(emulator.lateness_max_ns),
         group(emulator.deliveries),
+        group(emulator.late_deliveries),
         group(emulator.late_arrivals),
         micros(emulator.late_arrival_max_ns),
+        taken.join(", "),
     )
 }
 

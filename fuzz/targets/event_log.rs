@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let reader = || EventLogReader::new(LineReader::new(data, "log".to_owned()));
     let Ok(mut log) = reader() else { return };
-    while let Ok(Some(_)) = log.next_event() {}
+    while let Ok(Some(_)) = log.next_entry() {}
     for frame in ["1", "st1#1"] {
         let Ok(mut log) = reader() else { return };
         let Ok(wanted) = Wanted::parse(frame, None, log.header()) else { continue };

@@ -8,17 +8,19 @@
 
 use super::BusError;
 use super::emulator::Emulator;
-use super::overload::Overload;
+use super::overload::{OVERLOAD, Overload};
 use super::ports::Ports;
 use super::protocol::{Change, PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
+use super::watch::{SoFar, Watch};
 use super::writer::Writer;
 use crate::configuration::longest_distance;
+use crate::event_log::{EmulatorEvent, EmulatorKind};
 use crate::fault::FaultName;
 use crate::metrics::Delays;
 use crate::recording::End;
-use crate::results::{Snapshot, Start};
+use crate::results::{EmulatorResults, Snapshot, Start};
 use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::{LinkChange, LinkMonitor, MonitorError};
 use link::packet::{Received, Receiver, Repair, SendError, Sender, StampSource, repair_checksum};
@@ -42,6 +44,9 @@ const LONGEST_GUARD: u64 = 10_000;
 /// Nothing is due earlier after something happens on the medium, but for what the farthest station has yet to hear:
 /// the shortest packet is 576 BT long, and 96 BT after its first bit its deliveries are settled.
 const SHORTEST_NOTICE: u64 = 480;
+/// A stamp this long before the ring was last empty was mapped while somebody set the clock. Between its stamp and the
+/// ring a frame waits only for whoever took the processor from its sender. In nanoseconds.
+const STALE: u64 = 1_000_000_000;
 /// Frames taken out of the ring before the medium is looked after again.
 const BATCH: usize = 256;
 
@@ -71,6 +76,7 @@ struct ArrivedFrame {
 struct Delivery {
     due: u64,
     order: u64,
+    frame: FrameId,
     octets: Arc<[u8]>,
     stations: Vec<StationId>,
 }
@@ -113,7 +119,10 @@ pub struct Coordinator {
     sent: Vec<Result<(), SendError>>,
     order: u64,
     start: Start,
-    ring_drops_at_start: u64,
+    begin: u64,
+    watch: Watch,
+    /// The last time that the ring was found empty.
+    ring_empty_at: u64,
     next_housekeeping: u64,
     /// Everything due up to here has been run.
     run_to: BitInstant,
@@ -124,7 +133,7 @@ impl Coordinator {
     /// Builds the medium and gets ready to move frames; `priority` is what results say of this thread's.
     ///
     /// # Errors
-    /// A configuration that makes no medium; a kernel that refuses to wait on a descriptor.
+    /// A configuration that makes no medium; a kernel that refuses a thread, or to wait on a descriptor.
     pub fn new(
         setup: Setup,
         priority: String,
@@ -173,7 +182,9 @@ impl Coordinator {
             sent: Vec::new(),
             order: 0,
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
-            ring_drops_at_start: 0,
+            begin,
+            watch: Watch::start().map_err(BusError::link)?,
+            ring_empty_at: begin,
             next_housekeeping: 0,
             overload: Overload::new(setup.pace.on_overload, begin),
             run_to: BitInstant::ZERO,
@@ -216,6 +227,7 @@ impl Coordinator {
         let slip = late.min(now.saturating_sub(self.timeline.nanos(self.run_to)));
         self.timeline.slip(now, slip);
         self.emulator.slipped(slip);
+        self.note(EmulatorKind::Slip { ns: slip });
         let mut waiting = std::mem::take(&mut self.deliveries).into_vec();
         waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due += slip);
         self.deliveries = waiting.into();
@@ -230,10 +242,11 @@ impl Coordinator {
     fn take_arrivals(&mut self) {
         // All of them: the medium must not go past a stamp that still waits in the ring.
         while self.take_batch() == BATCH {}
+        self.ring_empty_at = monotonic_nanos();
     }
 
     fn take_batch(&mut self) -> usize {
-        let Coordinator { receiver, ports, clocks, timeline, emulator, arrivals, order, .. } = self;
+        let Coordinator { receiver, ports, clocks, timeline, emulator, arrivals, order, ring_empty_at, .. } = self;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
                 emulator.counts.strays += 1;
@@ -250,12 +263,15 @@ impl Coordinator {
                     Repair::Unknown => emulator.counts.checksums_left += 1,
                 }
             }
-            // No frame comes from the future: a stamp that does was mapped while somebody set the clock.
+            // No frame comes from the future, nor waits in a ring that was empty: such a stamp was mapped while somebody
+            // set the clock.
             let (stamp, now) = (clocks.to_monotonic(received.stamp), monotonic_nanos());
-            emulator.counts.future_stamps += u64::from(stamp > now);
+            let (future, stale) = (stamp > now, stamp.saturating_add(STALE) < *ring_empty_at);
+            emulator.counts.future_stamps += u64::from(future);
+            emulator.counts.stale_stamps += u64::from(stale);
             *order += 1;
             arrivals.push(Reverse(Arrival {
-                at: timeline.instant(stamp.min(now)),
+                at: timeline.instant(if future || stale { now } else { stamp }),
                 station,
                 order: *order,
                 frame: ArrivedFrame { octets, length: received.original_len as u32 },
@@ -283,7 +299,9 @@ impl Coordinator {
         let Some(Reverse(Arrival { at, station, frame, .. })) = self.arrivals.pop() else { return };
         let now = self.medium.now().max(at);
         if now > at {
-            self.emulator.arrived_late(self.timeline.span(now - at));
+            let (late, frame) = (self.timeline.span(now - at), self.medium.next_frame_id(station));
+            self.emulator.arrived_late(late);
+            self.note(EmulatorKind::LateArrival { frame, ns: late });
         }
         let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
         let destination = self.ports.destination(&frame.octets);
@@ -320,6 +338,7 @@ impl Coordinator {
             self.deliveries.push(Reverse(Delivery {
                 due: self.timeline.nanos(end + hearers.distance),
                 order: self.order,
+                frame,
                 octets: octets.clone(),
                 stations: hearers.stations.iter().copied().filter(hears).collect(),
             }));
@@ -331,9 +350,12 @@ impl Coordinator {
         let mut gone = Vec::new();
         while let Some(Reverse(delivery)) = self.deliveries.peek().filter(|Reverse(next)| next.due <= monotonic_nanos())
         {
-            if self.overload.drops(monotonic_nanos() - delivery.due) {
-                self.emulator.counts.overload_drops += delivery.stations.len() as u64;
+            let (ns, copies, frame) =
+                (monotonic_nanos() - delivery.due, delivery.stations.len() as u64, delivery.frame);
+            if self.overload.drops(ns) {
+                self.emulator.counts.overload_drops += copies;
                 self.deliveries.pop();
+                self.note(EmulatorKind::OverloadDrop { frame, ns, copies });
                 continue;
             }
             let mut padded = [0_u8; MIN_OCTETS];
@@ -345,34 +367,81 @@ impl Coordinator {
             self.sent.clear();
             self.sender.send(&batch, &mut self.sent);
             let (due, late) = (delivery.due, monotonic_nanos() - delivery.due);
-            for (result, station) in self.sent.iter().zip(delivery.stations.iter().filter(here)) {
-                match result {
-                    Ok(()) => self.emulator.delivered(late),
-                    Err(SendError::NoInterface) => gone.push(*station),
-                    Err(SendError::Down | SendError::Dropped) => self.emulator.counts.deliveries_to_absent += 1,
-                    Err(_) => self.emulator.counts.delivery_failures += 1,
+            let mut refused = Vec::new();
+            for (result, &station) in self.sent.iter().zip(delivery.stations.iter().filter(here)) {
+                let absent = match result {
+                    Ok(()) => {
+                        self.emulator.delivered(late);
+                        continue;
+                    }
+                    Err(SendError::NoInterface | SendError::Down | SendError::Dropped) => true,
+                    Err(_) => false,
+                };
+                let EmulatorResults { deliveries_to_absent, delivery_failures, .. } = &mut self.emulator.counts;
+                *(if absent { deliveries_to_absent } else { delivery_failures }) += 1;
+                refused.push(EmulatorKind::Refused { station, frame, absent });
+                if *result == Err(SendError::NoInterface) {
+                    gone.push(station);
                 }
             }
             self.deliveries.pop();
+            let copies = (self.sent.len() - refused.len()) as u64;
+            if late > OVERLOAD && copies > 0 {
+                self.emulator.counts.late_deliveries += 1;
+                self.note(EmulatorKind::LateDelivery { frame, ns: late, copies });
+            }
+            refused.into_iter().for_each(|refused| self.note(refused));
             // So late that the medium's time has to wait: that is decided before the next one goes out.
             if self.overload.slip(due, late).is_some() {
                 break;
             }
         }
         for station in gone {
-            self.emulator.counts.deliveries_to_absent += 1;
             self.change_port(station, PortState::Gone);
         }
     }
 
     fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
-        self.clocks.refresh();
+        self.refresh_clocks()?;
+        self.look()?;
         self.tell_troubles();
         if let Some(told) = self.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
         }
         self.watch_links()
+    }
+
+    fn refresh_clocks(&mut self) -> Result<(), BusError> {
+        let (stepped, before) = (self.clock_steps.stepped().map_err(BusError::link)?, self.clocks);
+        self.clocks.refresh();
+        if stepped {
+            self.emulator.counts.clock_steps += 1;
+            self.note(EmulatorKind::ClockStep { ns: self.clocks.moved_since(&before) });
+        }
+        Ok(())
+    }
+
+    /// Counts and notes what nobody tells of.
+    fn look(&mut self) -> Result<(), BusError> {
+        let ring_drops = self.receiver.statistics().map_err(BusError::link)?.dropped;
+        self.count_lost();
+        let (counts, mut events) = (&mut self.emulator.counts, Vec::new());
+        let so_far = SoFar { ring_drops, record_skipped: counts.record_skipped };
+        self.watch.look(so_far, counts, &mut events);
+        events.into_iter().for_each(|kind| self.note(kind));
+        Ok(())
+    }
+
+    fn count_lost(&mut self) {
+        let counts = &mut self.emulator.counts;
+        (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
+    }
+
+    /// Writes down something that happened to the emulator.
+    fn note(&mut self, kind: EmulatorKind) {
+        let real_ns = monotonic_nanos() - self.begin;
+        self.writer.emulator(EmulatorEvent { at: self.medium.now(), real_ns, kind });
     }
 
     fn tell_troubles(&mut self) {
@@ -411,6 +480,7 @@ impl Coordinator {
         }
         self.emulator.counts.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
         self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
+        self.note(EmulatorKind::Port { station, state });
         let station = self.ports.name(station).to_owned();
         self.tell(Report::Told(Told::Port { station, state }));
     }
@@ -438,10 +508,10 @@ impl Coordinator {
         let now = self.timeline.instant(monotonic_nanos());
         match request {
             Request::Restart => {
+                self.look()?;
                 self.medium.restart_tally();
                 self.emulator.restart();
                 self.delays.restart();
-                self.ring_drops_at_start = self.receiver.statistics().map_err(BusError::link)?.dropped;
                 self.start = Start::take(&self.medium, now);
                 self.tell(Report::Told(Told::Restarted));
             }
@@ -455,14 +525,15 @@ impl Coordinator {
                 self.tell(Report::Told(Told::Progress(finished)));
             }
             Request::Report | Request::Stop => {
+                self.look()?;
                 if request == Request::Stop {
                     self.writer.finish(End { run_to: self.run_to.get(), t: now.get() });
+                    self.count_lost();
                     self.tell_troubles();
                 }
-                let counts = &mut self.emulator.counts;
-                (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
-                let dropped = self.receiver.statistics().map_err(BusError::link)?.dropped;
-                self.emulator.counts.ring_drops = dropped - self.ring_drops_at_start;
+                let copies = |Reverse(delivery): &Reverse<Delivery>| delivery.stations.len() as u64;
+                self.emulator.counts.deliveries_pending = self.deliveries.iter().map(copies).sum();
+                self.emulator.counts.arrivals_pending = self.arrivals.len() as u64;
                 let snapshot =
                     Snapshot::take(&self.medium, &self.start, now, &self.delays, Some(self.emulator.results()));
                 self.tell(Report::Snapshot(Box::new(snapshot)));
@@ -509,8 +580,8 @@ impl Coordinator {
             if tokens.contains(&MONITOR) {
                 self.watch_links()?;
             }
-            if tokens.contains(&CLOCK) && self.clock_steps.stepped().map_err(BusError::link)? {
-                self.clocks.refresh();
+            if tokens.contains(&CLOCK) {
+                self.refresh_clocks()?;
             }
             if tokens.contains(&WAKE) {
                 self.observers.wake.clear().map_err(BusError::link)?;

@@ -8,7 +8,7 @@
 
 use super::protocol::Setup;
 use super::threads;
-use crate::event_log::{EventLog, Header};
+use crate::event_log::{EmulatorEvent, EventLog, Header};
 use crate::lines::WriteError;
 use crate::recording::{End, Recorder};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
@@ -34,6 +34,7 @@ const TROUBLES: usize = 2;
 enum Note {
     Input { at: BitInstant, input: Input, octets: Option<Arc<[u8]>> },
     Event(Event),
+    Emulator(EmulatorEvent),
     Missing(Counts),
     End(End),
 }
@@ -142,6 +143,14 @@ impl Writer {
         }
     }
 
+    /// Something that happened to the emulator.
+    pub fn emulator(&mut self, event: EmulatorEvent) {
+        if self.wanted.events > 0 && !self.note(Note::Emulator(event)) {
+            self.missing.events += 1;
+            self.lost.events.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Finishes the files, and waits for that, though not for ever.
     pub fn finish(&mut self, end: End) {
         let Some(notes) = self.notes.take() else { return };
@@ -227,11 +236,12 @@ impl Thread {
                 self.taken.events += 1;
                 // The digest is kept even of what cannot be written.
                 let written = self.log.event(&event);
-                if self.log_goes_on {
-                    self.log_written(written);
-                } else if self.log_wanted {
-                    self.lost.events.fetch_add(1, Ordering::Relaxed);
-                }
+                self.event_written(written);
+            }
+            Note::Emulator(event) => {
+                self.taken.events += 1;
+                let written = self.log.emulator(&event);
+                self.event_written(written);
             }
             Note::Missing(missing) => self.miss(missing),
             Note::End(_) => {}
@@ -290,6 +300,14 @@ impl Thread {
         self.record = None;
         if std::mem::take(&mut self.record_is_whole) {
             self.file_lost(told(&error));
+        }
+    }
+
+    fn event_written(&mut self, written: Result<(), WriteError>) {
+        if self.log_goes_on {
+            self.log_written(written);
+        } else if self.log_wanted {
+            self.lost.events.fetch_add(1, Ordering::Relaxed);
         }
     }
 

@@ -23,6 +23,7 @@ pub fn tell(story: &Story, header: &Header) -> String {
     let mut text = teller.heading(header);
     text += &teller.steps();
     text += &teller.ending();
+    text += &story.emulated.tell(teller.names);
     text += &teller.drawn();
     text += &teller.in_short();
     text.replace(TIED, " ")
@@ -436,17 +437,22 @@ impl Teller<'_> {
     }
 
     fn real(&self, span: BitTimes) -> String {
-        let nanos = span.at(self.config.rate).as_nanos() as f64;
-        let (value, unit) = match nanos {
-            0.0..1e3 => (nanos, "ns"),
-            1e3..1e6 => (nanos / 1e3, "us"),
-            1e6..1e9 => (nanos / 1e6, "ms"),
-            _ => (nanos / 1e9, "s"),
-        };
-        // Three digits after the point are a thousandth; zeros at the end say nothing.
-        let digits = format!("{value:.3}");
-        format!("{}{TIED}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        nanos(u64::try_from(span.at(self.config.rate).as_nanos()).unwrap_or(u64::MAX))
     }
+}
+
+/// A time in the unit that suits it.
+pub(super) fn nanos(nanos: u64) -> String {
+    let nanos = nanos as f64;
+    let (value, unit) = match nanos {
+        0.0..1e3 => (nanos, "ns"),
+        1e3..1e6 => (nanos / 1e3, "us"),
+        1e6..1e9 => (nanos / 1e6, "ms"),
+        _ => (nanos / 1e9, "s"),
+    };
+    // Three digits after the point are a thousandth; zeros at the end say nothing.
+    let digits = format!("{value:.3}");
+    format!("{}{TIED}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn hears(event: &Event) -> bool {
@@ -458,7 +464,7 @@ fn heard_alike(one: &Step, other: &Step) -> bool {
     hears(&one.event) && one.event.kind == other.event.kind && one.setting == other.setting
 }
 
-fn list(words: &[String]) -> String {
+pub(super) fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),
@@ -467,7 +473,7 @@ fn list(words: &[String]) -> String {
 }
 
 /// Text broken into lines beside `head`.
-fn wrap(head: &str, text: &str) -> String {
+pub(super) fn wrap(head: &str, text: &str) -> String {
     let edge = if head.is_empty() { 0 } else { EDGE };
     let (mut lines, mut line) = (String::new(), format!("{head:<edge$}"));
     let mut empty = true;

@@ -84,6 +84,11 @@ impl ClockMap {
         (i128::from(stamp.0) - self.offset).clamp(0, u64::MAX.into()) as u64
     }
 
+    /// By how much CLOCK_REALTIME is ahead of where `before` has it, in nanoseconds: a step, or a slew.
+    pub fn moved_since(&self, before: &ClockMap) -> i64 {
+        (self.offset - before.offset).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
     /// How wide the bracket was: the map's uncertainty is half of it, in nanoseconds.
     pub fn bracket_nanos(&self) -> u64 {
         self.bracket_nanos
@@ -192,6 +197,7 @@ mod tests {
         assert_eq!(map.to_monotonic(RealtimeNanos(5_000_020)), 1_020);
         assert_eq!(map.to_monotonic(RealtimeNanos(5_000_120)), 1_120);
         assert_eq!(map.to_monotonic(RealtimeNanos(0)), 0, "before the clock began");
+        assert_eq!(ClockMap::from_bracket(2_000, 4_001_020, 2_040).moved_since(&map), -1_000_000);
     }
 
     #[test]

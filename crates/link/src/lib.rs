@@ -31,6 +31,7 @@ pub mod confine;
 pub mod ethtool;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+pub mod load;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;

@@ -18,6 +18,8 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_recvfrom,
     libc::SYS_getsockopt,
     libc::SYS_read,
+    // What else the machine does (`load`).
+    libc::SYS_pread64,
     libc::SYS_write,
     libc::SYS_writev,
     libc::SYS_ftruncate,
