@@ -13,6 +13,7 @@
 //! veth. The TAP does not stand in the bus's namespace, since a program can open a device by its name only where the device
 //! is, and no station's program belongs where all ports are.
 
+pub mod links;
 pub mod record;
 
 use crate::bus::protocol::Port;

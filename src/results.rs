@@ -300,6 +300,27 @@ pub struct EmulatorResults {
     pub files_incomplete: u64,
     /// How the kernel schedules the data plane.
     pub priority: String,
+    /// What the kernel counts on the way between each station and the bus; not in the demonstration.
+    #[serde(default)]
+    pub links: Vec<LinkResults>,
+}
+
+/// What the kernel counts on the way between a station and the bus, since the lab came up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkResults {
+    /// The station's name.
+    pub station: String,
+    /// Frames from the station that got to the bus's end of its link.
+    pub from_station: u64,
+    /// Copies that got to the station's end.
+    pub to_station: u64,
+    /// Frames from the station that the kernel dropped on the way to the bus's end.
+    pub lost_from_station: u64,
+    /// Copies that it dropped on the way to the station's end.
+    pub lost_to_station: u64,
+    /// Frames that it dropped at the station's TAP device, in either direction: the program did not read in time, or
+    /// none had the device open.
+    pub lost_at_tap: u64,
 }
 
 /// What a measurement began with.

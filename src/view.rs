@@ -1,6 +1,6 @@
 //! Results for people: the table, and the live line.
 
-use crate::results::{EmulatorResults, MediumResults, Results, StationResults};
+use crate::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
@@ -233,6 +233,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
             emulator.slip_ns as f64 / 1e6
         )
     };
+    let links = kernel_drops(&emulator.links);
     let taken = [("a hypervisor", emulator.steal_ns), ("other programs", emulator.cpu_wait_ns)];
     let taken = taken.map(|(who, nanos)| match nanos {
         Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
@@ -247,7 +248,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
     format!(
         "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
-         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n  \
+         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
          taken by      {}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,
         micros(emulator.lateness_p50_ns),
@@ -259,6 +260,25 @@ fn emulator(emulator: &EmulatorResults) -> String {
         micros(emulator.late_arrival_max_ns),
         taken.join(", "),
     )
+}
+
+/// What the kernel dropped between stations and bus, and where.
+fn kernel_drops(links: &[LinkResults]) -> String {
+    if links.is_empty() {
+        return String::new();
+    }
+    let lost = |link: &LinkResults| {
+        let places = [
+            ("on the way from it", link.lost_from_station),
+            ("on the way to it", link.lost_to_station),
+            ("at its TAP device", link.lost_at_tap),
+        ];
+        let places = places.into_iter().filter(|(_, count)| *count > 0);
+        let places: Vec<String> = places.map(|(place, count)| format!("{} {place}", group(count))).collect();
+        (!places.is_empty()).then(|| format!("{} {}", link.station, places.join(", ")))
+    };
+    let lost: Vec<String> = links.iter().filter_map(lost).collect();
+    format!("  in the kernel {}\n", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
 }
 
 /// Tells the user something that is no result, on standard error.

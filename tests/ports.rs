@@ -418,3 +418,54 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
     std::fs::write(&scenario, text.replace("'tap'", "'tun'")).expect("own folder");
     run(ethbus(["up", scenario.to_str().expect("plain")])).failed_with(2, &["line 3", "`tun`", "`tap`"]);
 }
+
+/// What a program with a TAP device does not read, the kernel drops: that is counted, and told where.
+#[test]
+fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("tap.toml");
+    std::fs::write(&scenario, "[[station]]\nname = 'vm'\nkind = 'tap'\n[[station]]\nname = 'a'\n").expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    let mut tap = lab.namespace("vm").run(|| open_tap("tap0")).expect("to enter it").expect("the device");
+    let at_tap = |results: &serde_json::Value| {
+        let links = results["emulator"]["links"].as_array().expect("a list").clone();
+        let link = links.into_iter().find(|link| link["station"] == "vm").expect("the station's");
+        [number(&link, "to_station"), number(&link, "lost_at_tap")]
+    };
+    // The device comes up with its program; until it does, nothing gets to it.
+    wait_until(PATIENCE, "carrier at the device", || {
+        let up = run(lab.exec("vm", &["ip", "link", "show", "tap0"])).succeeded();
+        up.stdout.contains("LOWER_UP")
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    let drain = |tap: &mut File| {
+        let (mut octets, mut frames) = ([0; 2048], 0);
+        while tap.read(&mut octets).is_ok() {
+            frames += 1;
+        }
+        frames
+    };
+    // Nothing but what is sent below is on the medium.
+    let silent = "echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6; ip link set eth0 arp off";
+    run(lab.exec("a", &["sh", "-c", silent])).succeeded();
+    lab.settled_stats();
+    std::thread::sleep(Duration::from_millis(100));
+    drain(&mut tap);
+    let before = lab.stats();
+    // More than a TAP device keeps: its queue has room for 1000.
+    let arguments = ["--from", "a", "--to", "vm", "--frame-size", "64", "--count", "3000", "--rate", "5000/s"];
+    run(lab.ethbus("send", &arguments)).succeeded();
+    let after = lab.settled_stats();
+    check(&after);
+    let [delivered, lost] = [0, 1].map(|place| at_tap(&after)[place] - at_tap(&before)[place]);
+    let transmitted = grown(&before, &after, "a", "frames_transmitted_ok");
+    assert!(transmitted >= 1500, "the bus has room for 14,880 frames in a second: {after}");
+    assert!(delivered >= transmitted && lost >= delivered - 1100, "{transmitted} sent, {delivered}, {lost}");
+    assert_eq!(drain(&mut tap), delivered - lost, "what was not counted as lost is there to be read");
+    let told = lab.down();
+    assert!(told.stderr.contains("at its TAP device"), "{told:#?}");
+}

@@ -7,6 +7,7 @@ use crate::args::UpArgs;
 use crate::bus::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
 use crate::fault::FaultName;
+use crate::lab::links::Links;
 use crate::lab::record::Record;
 use crate::lab::{self, Protocols, Segment, TAP};
 use crate::lines::create;
@@ -120,7 +121,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         }
         Ok(started)
     });
-    let (plane, requests) = match (started, background) {
+    let (plane, requests, links) = match (started, background) {
         (Err(error), Some(background)) => {
             background.give_up();
             // Whoever should read it has.
@@ -128,7 +129,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         }
         (started, _) => started?,
     };
-    serve(plan, plane, &requests, interrupts)
+    serve(plan, plane, &requests, interrupts, &links)
 }
 
 /// Starts the data plane, and notes that the lab is up.
@@ -138,7 +139,7 @@ fn start(
     files: &[File],
     segment: Segment,
     record: &mut Record,
-) -> Result<(DataPlane, Requests), CommandError> {
+) -> Result<(DataPlane, Requests, Links), CommandError> {
     let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
     let mut plane = DataPlane::start(&setup, &segment, files)?;
     for (station, fault) in plan.faults() {
@@ -148,7 +149,8 @@ fn start(
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
-    Ok((plane, requests))
+    let links = Links::new(&plan.name, record.namespaces(), &segment.ports);
+    Ok((plane, requests, links))
 }
 
 type Requests = Receiver<(Control, UnixStream)>;
@@ -159,6 +161,7 @@ fn serve(
     mut plane: DataPlane,
     requests: &Requests,
     interrupts: &Receiver<Signal>,
+    links: &Links,
 ) -> Result<Ended, CommandError> {
     let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
     let stream = loop {
@@ -170,7 +173,9 @@ fn serve(
                 Ok(Told::Port { station, state }) => say_port(&station, state),
                 Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
-                Ok(Told::Results(results)) => answer(&results, asked.pop_front().map(|(_, stream)| stream)),
+                Ok(Told::Results(results)) => {
+                    answer(&with_links(*results, links), asked.pop_front().map(|(_, stream)| stream));
+                }
                 Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
@@ -196,7 +201,7 @@ fn serve(
             },
         }
     };
-    let results = plane.stop()?;
+    let results = with_links(plane.stop()?, links);
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
     let mut told = format!("\n{}", table(&results));
     if !whole {
@@ -204,6 +209,14 @@ fn serve(
     }
     say(&told);
     Ok(Ended { stream, told, whole })
+}
+
+/// Adds what the kernel counted on the stations' links.
+fn with_links(mut results: Results, links: &Links) -> Results {
+    if let Some(emulator) = &mut results.emulator {
+        emulator.links = links.look();
+    }
+    results
 }
 
 /// Answers whoever has waited longest for results.

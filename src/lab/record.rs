@@ -239,6 +239,11 @@ impl Record {
         self.write()
     }
 
+    /// The namespaces that stand in it.
+    pub fn namespaces(&self) -> &[Claim] {
+        &self.content.namespaces
+    }
+
     /// How many namespaces stand in it.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()

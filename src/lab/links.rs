@@ -1,0 +1,58 @@
+//! What the kernel counts on the way between a station and the bus, and drops there without telling anyone: read by the
+//! supervisor whenever results are told.
+//!
+//! ```text
+//!   tap0 ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's
+//! ```
+//! The two ends of a veth pair count each frame once, so what one end sent is what the other received.
+
+use super::record::{Claim, Record};
+use super::{BUS, INTERFACE, TAP};
+use crate::bus::protocol::Port;
+use crate::results::LinkResults;
+use link::netlink::{LinkInfo, Netlink};
+
+/// Where to look.
+#[derive(Clone, Debug)]
+pub struct Links {
+    lab: String,
+    bus: Option<Claim>,
+    stations: Vec<(Port, Option<Claim>)>,
+}
+
+impl Links {
+    /// The links of the lab `lab`, whose namespaces are `claims`.
+    pub fn new(lab: &str, claims: &[Claim], ports: &[Port]) -> Links {
+        let claim = |whose: &str| claims.iter().find(|claim| claim.whose == whose).cloned();
+        let stations = ports.iter().map(|port| (port.clone(), claim(&port.name))).collect();
+        Links { lab: lab.to_owned(), bus: claim(BUS), stations }
+    }
+
+    /// What the kernel has counted since the links were made. A station whose interface or namespace is gone is left out.
+    pub fn look(&self) -> Vec<LinkResults> {
+        let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| self.links_in(bus));
+        let of_station = |(port, claim): &(Port, Option<Claim>)| {
+            let here = bus.iter().find(|link| link.index == port.index)?;
+            let there = claim.as_ref().map_or_else(Vec::new, |claim| self.links_in(claim));
+            let find = |name: &str| there.iter().find(|link| link.name == name);
+            let (interface, tap) = (find(INTERFACE), find(TAP));
+            let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
+            Some(LinkResults {
+                station: port.name.clone(),
+                from_station: here.rx_packets,
+                to_station: here.tx_packets,
+                lost_from_station: count(interface, |link| link.tx_dropped),
+                lost_to_station: here.tx_dropped,
+                lost_at_tap: count(tap, |link| link.tx_dropped + link.rx_dropped),
+            })
+        };
+        self.stations.iter().filter_map(of_station).collect()
+    }
+
+    /// The interfaces of a namespace, if it is still there and ours.
+    fn links_in(&self, claim: &Claim) -> Vec<LinkInfo> {
+        let Ok(namespace) = Record::station(&self.lab, claim) else { return Vec::new() };
+        // A station may vanish at any moment; then there is nothing to be told of it.
+        Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()
+    }
+}
