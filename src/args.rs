@@ -44,6 +44,9 @@ pub enum Command {
     ///
     /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
     Validate(ValidateArgs),
+    /// Measure what this machine makes of a bus
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Bring a lab up and keep it up until interrupted
     Up(UpArgs),
     /// Run a program in a station of a lab
@@ -282,6 +285,35 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
     /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// What to measure.
+#[derive(Clone, Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Measure a live bus beside what is asked of it, and beside a veth pair and a kernel bridge
+    ///
+    /// Needs what the demonstration needs, and `ping` and `iperf3` for some rows. See docs/live.md.
+    Live(BenchLiveArgs),
+}
+
+/// Options of `bench live`.
+#[derive(Args, Clone, Debug)]
+pub struct BenchLiveArgs {
+    /// Only these rows, like `ping,idle`
+    #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// How long each measurement takes
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    pub duration: Duration,
+    /// Seed of every random draw; drawn and printed if left out
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// End with 1 if a figure is not as asked, or a row was skipped
+    #[arg(long)]
+    pub check: bool,
+    /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -1,5 +1,6 @@
 //! One file for each command: what it makes, in which order, and what it says.
 
+pub mod bench;
 pub mod change;
 pub mod demo;
 pub mod down;

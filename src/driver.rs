@@ -6,6 +6,7 @@
 //! ```
 //! All numbers are big-endian; `sent` is CLOCK_REALTIME, so delays are told on one machine only.
 
+pub mod offering;
 pub mod receive;
 pub mod source;
 

@@ -117,6 +117,8 @@ pub enum MakeError {
 pub enum Protocols {
     /// IPv4 and IPv6 addresses as planned.
     Ip,
+    /// IPv4 addresses as planned, and nothing that a kernel sends because it came up.
+    Ipv4,
     /// None, so that nothing is on the medium but what its users send.
     Silent,
 }
@@ -213,7 +215,7 @@ fn connect(
     namespace: &Namespace,
     protocols: Protocols,
 ) -> Result<Port, AnyError> {
-    if protocols == Protocols::Silent {
+    if protocols != Protocols::Ip {
         namespace.run(silence)??;
     }
     let pair = match station.kind {
@@ -243,10 +245,13 @@ fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) ->
     disable_offloads(INTERFACE).map_err(|error: EthtoolError| error)?;
     let mut netlink = Netlink::open()?;
     netlink.set_up("lo")?;
-    if protocols == Protocols::Ip {
-        for network in addresses {
-            netlink.add_address(index, network.address, network.prefix)?;
-        }
+    let wanted = |network: &&Network| match protocols {
+        Protocols::Ip => true,
+        Protocols::Ipv4 => network.address.is_ipv4(),
+        Protocols::Silent => false,
+    };
+    for network in addresses.iter().filter(wanted) {
+        netlink.add_address(index, network.address, network.prefix)?;
     }
     netlink.set_up(index)?;
     Ok(())

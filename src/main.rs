@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use ethbus::args::{Cli, Command};
+use ethbus::args::{BenchCommand, Cli, Command};
 use ethbus::commands::CommandError;
 use ethbus::lab::MakeError;
 use ethbus::plot::PlotError;
@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Some(Command::Merge(args)) => commands::sweep::merge(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Validate(args)) => commands::validate::validate(args),
+        Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),

@@ -5,6 +5,7 @@ use crate::lab::Segment;
 use crate::results::Results;
 use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use link::Pid;
 use link::channel::{Channel, ChannelError};
 use link::signals::Signal;
 use std::fs::File;
@@ -92,6 +93,11 @@ impl DataPlane {
         &self.told
     }
 
+    /// Its process number.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
     /// Asks without waiting.
     ///
     /// # Errors
@@ -108,6 +114,15 @@ impl DataPlane {
     pub fn restart(&mut self) -> Result<(), SupervisorError> {
         self.ask(Request::Restart)?;
         self.wait_for(Self::PATIENCE, |told| matches!(told, Told::Restarted).then_some(()))
+    }
+
+    /// Its results so far.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn report(&mut self) -> Result<Results, SupervisorError> {
+        self.ask(Request::Report)?;
+        self.wait_for(Self::PATIENCE, results)
     }
 
     /// Ends it and gives its last results.

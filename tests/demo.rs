@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::process::{Finished, Running, children, data_plane, ethbus, program, run, run_for, runs};
+use common::process::{
+    Finished, Running, assert_held_by_nobody, children, data_plane, ethbus, namespaces_held_by, program, run, run_for,
+    runs,
+};
 use common::results::{check, emulator, metric, number, sum};
 use common::{ETHBUS, PATIENCE, Turn, note, skip, skipped, two_of_three, wait_until};
 use serde_json::Value;
@@ -282,21 +285,8 @@ impl Traces {
     #[track_caller]
     fn assert_gone(&self) {
         wait_until(PATIENCE, "the data plane's end", || !runs(self.data_plane));
-        let others = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
-        for process in others.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
-            let held = namespaces_held_by(process);
-            assert!(held.is_disjoint(&self.namespaces), "process {process} holds a namespace of the demonstration");
-        }
+        assert_held_by_nobody(&self.namespaces);
     }
-}
-
-/// Network namespaces that a process is in or has a descriptor of, but for the one that the tests are in.
-fn namespaces_held_by(pid: u32) -> BTreeSet<String> {
-    let own = std::fs::read_link("/proc/self/ns/net").expect("/proc is mounted");
-    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let links = descriptors.map(|entry| entry.path()).chain([format!("/proc/{pid}/ns/net").into()]);
-    let names = links.filter_map(|link| std::fs::read_link(link).ok()).filter(|target| *target != own);
-    names.filter_map(|target| target.to_str().map(str::to_owned)).filter(|name| name.starts_with("net:")).collect()
 }
 
 /// A full disk on output is a clear error, and everything made is removed again (issue 2, "Bad input and faults").

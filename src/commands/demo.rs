@@ -6,32 +6,28 @@ use super::{
     CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, missing_capabilities, print_result,
 };
 use crate::args::DemoArgs;
-use crate::bus::protocol::{Request, Setup, Told};
+use crate::bus::protocol::Setup;
 use crate::driver::ETHERTYPE;
-use crate::driver::source::{Pace, Source, poisson, run, saturating_level};
+use crate::driver::offering::{Look, Offering};
+use crate::driver::source::{Pace, Source, poisson, saturating_level};
 use crate::lab::{self, INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
-use crate::supervisor::{DataPlane, say_port};
+use crate::supervisor::DataPlane;
 use crate::units::Load;
 use crate::view::{live_line, say, show, table};
-use crossbeam_channel::{Receiver, never, select, tick};
+use crossbeam_channel::Receiver;
 use link::namespace::{Namespace, enter_user_namespace};
 use link::signals::Signal;
 use link::station::StationSocket;
 use medium::Octets;
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How often the live line changes.
 const LIVE: Duration = Duration::from_millis(250);
-/// How often saturated stations are given what the medium has taken from them.
-const FILL: Duration = Duration::from_millis(2);
 
 /// Runs the demonstration.
 ///
@@ -66,7 +62,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
 }
 
 /// As root as it is; otherwise in a user namespace of its own, entered before there are threads.
-fn gain_privileges() -> Result<(), CommandError> {
+pub(super) fn gain_privileges() -> Result<(), CommandError> {
     let missing = missing_capabilities()?;
     if missing.is_empty() {
         return Ok(());
@@ -105,69 +101,17 @@ fn watch(
     if !live {
         say(&format!("{}\n", intent(args, plan)));
     }
-    let mut offering = Offering::start(args.load, sources);
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
-    let (begin, looks, told) = (Instant::now(), tick(LIVE), plane.told().clone());
-    let fills = if args.load == Load::Saturated { tick(FILL) } else { never() };
-    let mut interrupted = false;
-    while !interrupted && begin.elapsed() < args.duration {
-        let left = args.duration.saturating_sub(begin.elapsed());
-        select! {
-            recv(looks) -> _ => if live { plane.ask(Request::Report)? },
-            recv(fills) -> _ => plane.ask(Request::Progress)?,
-            recv(interrupts) -> _ => interrupted = true,
-            recv(told) -> told => match told {
-                Ok(Told::Progress(finished)) => offering.fill(level, &finished),
-                Ok(Told::Results(results)) if live => show(&live_line(&results, begin.elapsed(), args.duration)),
-                Ok(Told::Port { station, state }) => say_port(&station, state),
-                // The table will tell of overload; here it would only break the live line.
-                Ok(Told::Ready | Told::Restarted | Told::Trouble(_) | Told::Overload { .. } | Told::Results(_)) => {}
-                Err(_) => return Err(plane.died().into()),
-            },
-            default(left) => {}
-        }
-    }
+    let mut offering = match args.load {
+        Load::Saturated => Offering::asked(sources, level),
+        Load::Fraction(_) => Offering::paced(sources),
+    };
+    let begin = Instant::now();
+    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration));
+    let look = Look { every: live.then_some(LIVE), show: &mut line };
+    let interrupted = offering.watch(plane, args.duration, interrupts, look)?;
     show("");
-    Ok((offering.stop(), interrupted))
-}
-
-/// Sources at work: filled by hand, or each at its own pace in a thread for all of them.
-enum Offering {
-    Asked(Vec<Source>),
-    Paced { go_on: Arc<AtomicBool>, driver: JoinHandle<Vec<Source>> },
-}
-
-impl Offering {
-    fn start(load: Load, mut sources: Vec<Source>) -> Offering {
-        if load == Load::Saturated {
-            return Offering::Asked(sources);
-        }
-        let go_on = Arc::new(AtomicBool::new(true));
-        let driver = std::thread::spawn({
-            let go_on = go_on.clone();
-            move || {
-                run(&mut sources, || go_on.load(Ordering::Relaxed));
-                sources
-            }
-        });
-        Offering::Paced { go_on, driver }
-    }
-
-    fn fill(&mut self, level: u64, finished: &[u64]) {
-        if let Offering::Asked(sources) = self {
-            sources.iter_mut().zip(finished).for_each(|(source, &finished)| source.fill(level, finished));
-        }
-    }
-
-    fn stop(self) -> Vec<Source> {
-        match self {
-            Offering::Asked(sources) => sources,
-            Offering::Paced { go_on, driver } => {
-                go_on.store(false, Ordering::Relaxed);
-                driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            }
-        }
-    }
+    Ok((offering.stop().0, interrupted))
 }
 
 fn intent(args: &DemoArgs, plan: &Plan) -> String {

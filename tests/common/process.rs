@@ -2,6 +2,7 @@
 
 use super::PATIENCE;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -243,4 +244,23 @@ pub fn data_plane(pid: u32) -> u32 {
     let children = children(pid);
     let plane = children.iter().find(|(_, line)| line.contains("__bus"));
     plane.unwrap_or_else(|| panic!("no data plane among the children {children:?} of {pid}")).0
+}
+
+/// Network namespaces that a process is in or has a descriptor of, but for the one that the tests are in.
+pub fn namespaces_held_by(pid: u32) -> BTreeSet<String> {
+    let own = std::fs::read_link("/proc/self/ns/net").expect("/proc is mounted");
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = descriptors.map(|entry| entry.path()).chain([format!("/proc/{pid}/ns/net").into()]);
+    let names = links.filter_map(|link| std::fs::read_link(link).ok()).filter(|target| *target != own);
+    names.filter_map(|target| target.to_str().map(str::to_owned)).filter(|name| name.starts_with("net:")).collect()
+}
+
+/// Checks that no process holds one of these namespaces or is in one.
+#[track_caller]
+pub fn assert_held_by_nobody(namespaces: &BTreeSet<String>) {
+    let others = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    for process in others.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+        let held = namespaces_held_by(process);
+        assert!(held.is_disjoint(namespaces), "process {process} holds one of {namespaces:?}");
+    }
 }

@@ -15,6 +15,7 @@
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
 //! | [`confine`] | giving capabilities and system calls up |
+//! | [`memory`] | files that are in no folder |
 //! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | what two processes need to work together |
 //!
 //! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is
@@ -32,6 +33,7 @@ pub mod ethtool;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod load;
+pub mod memory;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;

@@ -3,10 +3,13 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::process::Command;
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
+use nix::time::{ClockId, clock_getcpuclockid};
 use nix::unistd::{Pid, getppid};
 
 use crate::sys;
@@ -31,6 +34,23 @@ pub enum ParentError {
 pub fn die_with_parent(parent: Pid) -> Result<(), ParentError> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|errno| ParentError::System(errno.into()))?;
     if getppid() == parent { Ok(()) } else { Err(ParentError::Gone) }
+}
+
+/// Has a program that is to be started get every signal, and be killed when the thread that starts it ends.
+pub fn end_with_thread(command: &mut Command) -> &mut Command {
+    sys::command::unblock_signals(command);
+    sys::command::end_with_thread(command);
+    command
+}
+
+/// How long process `pid` has been running on processors, all its threads together; those that ended count.
+pub fn cpu_time(pid: Pid) -> io::Result<Duration> {
+    Ok(clock_getcpuclockid(pid)?.now()?.into())
+}
+
+/// The same for the calling thread.
+pub fn thread_cpu_time() -> io::Result<Duration> {
+    Ok(ClockId::CLOCK_THREAD_CPUTIME_ID.now()?.into())
 }
 
 /// When process `pid` was started, in clock ticks since boot; `None` if there is none.
@@ -120,6 +140,24 @@ mod tests {
         assert!(!pid_alive(Pid::this(), start + 1).unwrap());
         // The highest number that a kernel gives is 2^22.
         assert_eq!(process_start_time(Pid::from_raw(i32::MAX)).unwrap(), None);
+    }
+
+    #[test]
+    fn work_takes_processor_time() {
+        let times = || (cpu_time(Pid::this()).unwrap(), thread_cpu_time().unwrap());
+        let before = times();
+        while thread_cpu_time().unwrap() < before.1 + Duration::from_millis(2) {
+            std::hint::spin_loop();
+        }
+        assert!(times().0 >= before.0 + Duration::from_millis(2));
+    }
+
+    #[test]
+    fn a_program_ends_with_the_thread_that_started_it() {
+        let start = || end_with_thread(Command::new("sleep").arg("60")).spawn().unwrap();
+        let mut child = std::thread::spawn(start).join().unwrap();
+        let status = child.wait().unwrap();
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(Signal::SIGKILL as i32));
     }
 
     #[test]

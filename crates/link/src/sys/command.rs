@@ -3,7 +3,8 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::{getpid, getppid};
 
 /// Has the process unblock every signal before it executes its program.
 pub fn unblock_signals(command: &mut Command) {
@@ -11,4 +12,17 @@ pub fn unblock_signals(command: &mut Command) {
     // SAFETY: between fork and exec only async-signal-safe calls are allowed; this makes one call,
     // pthread_sigmask, which is, and neither allocates nor locks.
     unsafe { command.pre_exec(unblock) };
+}
+
+/// Has the kernel kill the process when the thread that starts it ends.
+pub fn end_with_thread(command: &mut Command) {
+    let parent = getpid();
+    let end = move || {
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+        // A parent that ended before the wish was made is not noticed by it.
+        if getppid() == parent { Ok(()) } else { Err(std::io::ErrorKind::BrokenPipe.into()) }
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed; this makes two system
+    // calls, prctl and getppid, and neither allocates nor locks.
+    unsafe { command.pre_exec(end) };
 }
