@@ -7,6 +7,8 @@ use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use link::Pid;
 use link::channel::{Channel, ChannelError};
+use link::confine::lend;
+use link::namespace::Capability;
 use link::signals::Signal;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -67,7 +69,8 @@ impl DataPlane {
         let (ours, theirs) = Channel::pair()?;
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
         let mut command = Command::new("/proc/self/exe");
-        let child = link::signals::unblock(&mut command)
+        // It empties its bounding set, which takes this one; who is not root by number has to lend it.
+        let child = lend(link::signals::unblock(&mut command), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
             .current_dir("/")

@@ -52,6 +52,8 @@ impl Channel {
     }
 
     /// Takes a descriptor of an end, as the child does.
+    ///
+    /// A connected stream serves as well for messages of one octet, whose bounds cannot be mistaken.
     pub fn from_fd(descriptor: OwnedFd) -> Channel {
         Channel { socket: descriptor }
     }

@@ -11,6 +11,7 @@
 mod filter;
 
 use std::io;
+use std::process::Command;
 
 use nix::sys::resource::{Resource, setrlimit};
 
@@ -64,7 +65,7 @@ pub fn close_stdin() -> Result<(), ConfineError> {
 /// the thread does not have it does not get. Without CAP_SETPCAP the bounding set stays as it is, and
 /// limits nothing any more.
 pub fn keep_capabilities(kept: &[Capability]) -> Result<(), ConfineError> {
-    let kept = kept.iter().fold(0_u64, |set, capability| set | 1 << capability.bit());
+    let kept = set_of(kept);
     nix::sys::prctl::set_no_new_privs().map_err(ConfineError::of("forbidding new privileges"))?;
     let sets = privilege::capabilities().map_err(ConfineError::of("reading own capabilities"))?;
     if sets.effective >> Capability::SetPcap.bit() & 1 == 1 {
@@ -79,6 +80,23 @@ pub fn keep_capabilities(kept: &[Capability]) -> Result<(), ConfineError> {
     privilege::clear_ambient_set().map_err(ConfineError::of("emptying the ambient set"))?;
     let rest = Sets { effective: sets.effective & kept, permitted: sets.permitted & kept, inheritable: 0 };
     privilege::set_capabilities(rest).map_err(ConfineError::of("giving capabilities up"))
+}
+
+/// Has the programs that the calling thread executes get every capability that it has itself.
+///
+/// Root's programs get them anyway; in a user namespace a user who is not root by number has to pass them on.
+pub fn pass_on_capabilities() -> Result<(), ConfineError> {
+    privilege::pass_on(u64::MAX).map_err(ConfineError::of("passing capabilities on"))
+}
+
+/// Has a program that is to be started get `capabilities`, as far as this process has them.
+pub fn lend<'a>(command: &'a mut Command, capabilities: &[Capability]) -> &'a mut Command {
+    crate::sys::command::pass_on_capabilities(command, set_of(capabilities));
+    command
+}
+
+fn set_of(capabilities: &[Capability]) -> u64 {
+    capabilities.iter().fold(0, |set, capability| set | 1 << capability.bit())
 }
 
 /// Takes every capability away from the calling thread, and hides its process from debuggers.

@@ -7,6 +7,7 @@
 //! Nothing here knows what a namespace is for.
 
 mod named;
+mod processes;
 mod user;
 
 use std::fs::{self, File};
@@ -22,7 +23,11 @@ use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::Pid;
 
 pub use named::Removal;
-pub use user::{Capability, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability};
+pub use processes::{Member, members};
+pub use user::{
+    Capability, UserNamespace, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability,
+    outer_user,
+};
 
 /// The calling thread's network namespace.
 const OWN_NAMESPACE: &str = "/proc/thread-self/ns/net";
@@ -150,6 +155,17 @@ impl Namespace {
         self.file.into()
     }
 
+    /// Another descriptor of the same namespace.
+    pub fn try_clone(&self) -> io::Result<Namespace> {
+        Ok(Namespace { file: self.file.try_clone()? })
+    }
+
+    /// The user namespace whose root has every right over this namespace.
+    pub fn owner(&self) -> Result<UserNamespace, NamespaceError> {
+        let owner = crate::sys::namespace::owner(self.file.as_fd());
+        owner.map(UserNamespace::from_fd).map_err(NamespaceError::of("asking who owns a network namespace"))
+    }
+
     /// What tells this namespace from others.
     ///
     /// # Panics
@@ -187,20 +203,9 @@ impl Namespace {
 
     /// The processes that are in this namespace, as far as the caller may look.
     ///
-    /// A process counts by its first thread. One that begins or ends meanwhile may be missed.
+    /// As [`members`] of this one namespace.
     pub fn processes(&self) -> io::Result<Vec<Pid>> {
-        let own = self.identity();
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc")? {
-            let name = entry?.file_name();
-            let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-            let pid = Pid::from_raw(pid);
-            // A process that has ended, or that we may not look at, is not ours to name.
-            if NamespaceId::of_process(pid).is_ok_and(|identity| identity == own) {
-                found.push(pid);
-            }
-        }
-        Ok(found)
+        Ok(members(&[self.identity()])?.iter().map(Member::pid).collect())
     }
 
     /// Prepares the process to execute a program in this namespace, for good.

@@ -8,6 +8,7 @@ pub mod descriptor;
 pub mod epoll;
 pub mod ethtool;
 pub mod message;
+pub mod namespace;
 pub mod option;
 pub mod privilege;
 pub mod ring;

@@ -17,7 +17,12 @@ pub enum TapError {
     /// No interface can have this name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The kernel has no TUN driver, or its file may not be opened.
+    /// The driver's file may not be opened by this user, whatever rights he has in a namespace of his own.
+    #[error(
+        "permission to open {DRIVER} is missing: root gives it to everybody with `chmod 666 {DRIVER}`, as most systems do"
+    )]
+    NotPermitted,
+    /// The kernel has no TUN driver.
     #[error("{DRIVER} cannot be opened")]
     Driver(#[source] io::Error),
     /// Another program has the device.
@@ -43,7 +48,10 @@ pub enum TapError {
 pub fn open_tap(name: &str) -> Result<File, TapError> {
     check_interface_name(name)?;
     let open = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(DRIVER);
-    let file = open.map_err(TapError::Driver)?;
+    let file = open.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => TapError::NotPermitted,
+        _ => TapError::Driver(error),
+    })?;
     let interface = name.to_owned();
     sys::tap::attach(file.as_fd(), name).map_err(|source| match source.raw_os_error() {
         Some(libc::EBUSY) => TapError::InUse { interface },

@@ -80,7 +80,7 @@ fn unprivileged_lab(_: &[String]) -> ExitCode {
         }
     }
     assert_eq!(capabilities_missing().unwrap(), []);
-    assert!(nix::unistd::geteuid().is_root());
+    assert!(!nix::unistd::geteuid().is_root());
     let lab = common::lab(2, common::Offloads::Off);
     let mut receiver = lab.receiver();
     link::packet::wait_for_stamps(PATIENCE).unwrap();

@@ -1,10 +1,13 @@
 //! Capabilities, and the user namespace that gives them to an unprivileged user.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::unistd::{getegid, geteuid};
+
+use super::NamespaceId;
 
 /// A capability that a live bus needs, or that somebody who runs one keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,18 +90,15 @@ pub enum UserNamespaceError {
         /// How many it has.
         threads: usize,
     },
-    /// The system forbids it to this user: run as root, or allow it by `setting`.
-    #[error("unprivileged user namespaces are forbidden here; see {setting}")]
+    /// The system forbids it to this user.
+    #[error("users may not make user namespaces here: {remedy}")]
     Forbidden {
-        /// The file in `/proc/sys` that most likely says so.
-        setting: &'static str,
+        /// What would allow it.
+        remedy: &'static str,
     },
-    /// The system's limit on user namespaces is reached, or zero: raise `setting`.
-    #[error("no more user namespaces are allowed; see {setting}")]
-    TooMany {
-        /// The file in `/proc/sys` that holds the limit.
-        setting: &'static str,
-    },
+    /// The system's limit on user namespaces is reached, or zero.
+    #[error("no more user namespaces are allowed here: raise it with `sudo sysctl -w user.max_user_namespaces=10000`")]
+    TooMany,
     /// The kernel was built without user namespaces.
     #[error("this kernel has no user namespaces")]
     NotSupported,
@@ -112,32 +112,99 @@ pub enum UserNamespaceError {
     },
 }
 
-/// Enters a new user namespace in which the caller is root, with every capability over namespaces
-/// made from now on and over nothing outside.
+/// A user namespace, kept alive by a descriptor.
+#[derive(Debug)]
+pub struct UserNamespace {
+    file: File,
+}
+
+impl UserNamespace {
+    /// The one that this process is in.
+    pub fn current() -> io::Result<UserNamespace> {
+        Ok(UserNamespace { file: File::open("/proc/self/ns/user")? })
+    }
+
+    /// Takes a descriptor of a user namespace. That it is one shows only when it is entered.
+    pub fn from_fd(descriptor: OwnedFd) -> UserNamespace {
+        UserNamespace { file: File::from(descriptor) }
+    }
+
+    /// What tells this user namespace from others that live at the same time.
+    ///
+    /// # Errors
+    /// A descriptor of something that has no status.
+    pub fn identity(&self) -> io::Result<NamespaceId> {
+        Ok(NamespaceId::of(&self.file.metadata()?))
+    }
+
+    /// Moves this process into this user namespace, for good, with every capability in it. Nothing changes for a process
+    /// that is in it already.
+    ///
+    /// The kernel lets in whoever made it, or has CAP_SYS_ADMIN in it; the process must have one thread.
+    pub fn enter(&self) -> Result<(), UserNamespaceError> {
+        let ids = || Ok((self.identity()?, UserNamespace::current()?.identity()?));
+        let (own, current) = ids().map_err(system("looking at a user namespace"))?;
+        if own == current {
+            return Ok(());
+        }
+        require_one_thread()?;
+        let entered = setns(&self.file, CloneFlags::CLONE_NEWUSER);
+        entered.map_err(|errno| system("entering a user namespace")(errno.into()))
+    }
+}
+
+impl AsFd for UserNamespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// The user whose files this process makes, as the user namespace outside of its own knows him; outside of all, himself.
 ///
-/// The process must have one thread. Files made by it still belong to the user who started it.
-pub fn enter_user_namespace() -> Result<(), UserNamespaceError> {
+/// In a namespace made by [`enter_user_namespace`] it is who entered it.
+pub fn outer_user() -> io::Result<u32> {
+    let map = fs::read_to_string("/proc/self/uid_map")?;
+    outer(&map, geteuid().as_raw()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Lines of a map are: first inside, first outside, how many.
+fn outer(map: &str, inside: u32) -> Option<u32> {
+    map.lines().find_map(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        let [first, outside, count] = numbers[..] else { return None };
+        let place = u64::from(inside).checked_sub(first).filter(|place| *place < count)?;
+        u32::try_from(outside + place).ok()
+    })
+}
+
+fn require_one_thread() -> Result<(), UserNamespaceError> {
     let status = fs::read_to_string("/proc/self/status").map_err(system("reading /proc"))?;
     let threads = status_field(&status, "Threads").and_then(|text| text.parse().ok()).unwrap_or(1);
-    if threads != 1 {
-        return Err(UserNamespaceError::HasThreads { threads });
-    }
+    if threads == 1 { Ok(()) } else { Err(UserNamespaceError::HasThreads { threads }) }
+}
+
+/// Enters a new user namespace in which the caller has every capability, over namespaces made from now on and over
+/// nothing outside.
+///
+/// The process must have one thread. The user stays himself, and is not root by number: a program that is root changes to
+/// another user and other groups, as tcpdump does, and there are none in such a namespace. So the rights of a program that is
+/// executed are those which are passed on to it ([`crate::confine::pass_on_capabilities`]).
+pub fn enter_user_namespace() -> Result<(), UserNamespaceError> {
+    require_one_thread()?;
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|errno| {
         let source = io::Error::from(errno);
         match errno {
             nix::errno::Errno::EPERM | nix::errno::Errno::EACCES => forbidden(),
-            nix::errno::Errno::ENOSPC | nix::errno::Errno::EUSERS => {
-                UserNamespaceError::TooMany { setting: "/proc/sys/user/max_user_namespaces" }
-            }
+            nix::errno::Errno::ENOSPC | nix::errno::Errno::EUSERS => UserNamespaceError::TooMany,
             nix::errno::Errno::EINVAL | nix::errno::Errno::ENOSYS => UserNamespaceError::NotSupported,
             _ => UserNamespaceError::System { call: "entering a user namespace", source },
         }
     })?;
     // The order is the kernel's: gid_map may be written only once setgroups is denied.
     write_own("/proc/self/setgroups", "deny")?;
-    write_own("/proc/self/uid_map", &format!("0 {user} 1"))?;
-    write_own("/proc/self/gid_map", &format!("0 {group} 1"))
+    write_own("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    write_own("/proc/self/gid_map", &format!("{group} {group} 1"))
 }
 
 /// Writes a file that describes the new user namespace, in one call as the kernel demands.
@@ -149,17 +216,25 @@ fn write_own(path: &'static str, text: &str) -> Result<(), UserNamespaceError> {
     })
 }
 
-/// The error that names the switch which this system has.
+/// The error that says how to turn the switch which this system has.
 fn forbidden() -> UserNamespaceError {
     let switches = [
-        ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
-        ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
+        (
+            "/proc/sys/kernel/unprivileged_userns_clone",
+            "0",
+            "allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`",
+        ),
+        (
+            "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+            "1",
+            "allow it with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or to ethbus alone by an \
+             AppArmor profile with the rule `userns,`",
+        ),
     ];
-    let setting = switches
-        .iter()
-        .find(|(path, forbids)| fs::read_to_string(path).is_ok_and(|text| text.trim() == *forbids))
-        .map_or("the container's or security module's policy", |(path, _)| path);
-    UserNamespaceError::Forbidden { setting }
+    let found =
+        switches.iter().find(|(path, forbids, _)| fs::read_to_string(path).is_ok_and(|text| text.trim() == *forbids));
+    let remedy = found.map_or("a container's or a security module's policy forbids it", |(.., remedy)| remedy);
+    UserNamespaceError::Forbidden { remedy }
 }
 
 /// For use with `map_err`.
@@ -182,6 +257,23 @@ mod tests {
         assert_eq!(status_field(status, "CapEff"), Some("0000000000003000"));
         assert_eq!(status_field(status, "Threads"), Some("12"));
         assert_eq!(status_field(status, "Cap"), None);
+    }
+
+    #[test]
+    fn a_map_of_users_leads_outside() {
+        assert_eq!(outer("         0       1000          1\n", 0), Some(1000));
+        assert_eq!(outer("         0       1000          1\n", 1), None);
+        assert_eq!(outer("         0          0 4294967295\n", 1000), Some(1000));
+        assert_eq!(outer("0 1000 1\n1 100000 65536\n", 65_534), Some(165_533));
+        assert_eq!(outer("0 4294967295 4294967295\n", 1), None, "no user has such a number");
+        assert_eq!(outer("", 0), None);
+        assert_eq!(outer("0 x 1\n", 0), None);
+    }
+
+    #[test]
+    fn to_enter_the_own_user_namespace_changes_nothing() {
+        // Not even that the harness has threads stands in the way.
+        UserNamespace::current().unwrap().enter().unwrap();
     }
 
     #[test]

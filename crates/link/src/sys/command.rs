@@ -6,6 +6,8 @@ use std::process::Command;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{getpid, getppid};
 
+use super::privilege;
+
 /// Has the process unblock every signal before it executes its program.
 pub fn unblock_signals(command: &mut Command) {
     let unblock = || Ok(SigSet::empty().thread_set_mask()?);
@@ -25,4 +27,10 @@ pub fn end_with_thread(command: &mut Command) {
     // SAFETY: between fork and exec only async-signal-safe calls are allowed; this makes two system
     // calls, prctl and getppid, and neither allocates nor locks.
     unsafe { command.pre_exec(end) };
+}
+
+/// Has the program get those capabilities of this set that the process which starts it has.
+pub fn pass_on_capabilities(command: &mut Command, set: u64) {
+    // SAFETY: as above; this makes only system calls, capget, capset and prctl, and neither allocates nor locks.
+    unsafe { command.pre_exec(move || privilege::pass_on(set)) };
 }

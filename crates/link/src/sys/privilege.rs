@@ -86,6 +86,20 @@ pub fn clear_ambient_set() -> io::Result<()> {
     Ok(())
 }
 
+/// Has the programs that the calling thread executes get those of these capabilities that it has. Allocates nothing.
+pub fn pass_on(wanted: u64) -> io::Result<()> {
+    let own = capabilities()?;
+    let passed = wanted & own.permitted;
+    // The kernel takes a capability into the ambient set only if it is inheritable.
+    set_capabilities(Sets { inheritable: own.inheritable | passed, ..own })?;
+    let raise = libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong;
+    for capability in (0..64).filter(|number| passed >> number & 1 == 1) {
+        // SAFETY: no pointers.
+        super::checked(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, capability as libc::c_ulong, NONE, NONE) })?;
+    }
+    Ok(())
+}
+
 /// Closes every descriptor from `first` on.
 ///
 /// For a process that has just begun: a descriptor that some value owns would be closed under it.

@@ -1,0 +1,74 @@
+//! Which processes are in a namespace, and how to signal them and nobody else.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+
+use super::{Namespace, NamespaceId};
+use crate::sys;
+
+/// A process that has a thread in a namespace that was looked for.
+///
+/// Held by a descriptor: when the process has ended and its number is another's, this is still the one that was found.
+#[derive(Debug)]
+pub struct Member {
+    pid: Pid,
+    process: OwnedFd,
+    namespace: Namespace,
+}
+
+impl Member {
+    /// Its number.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// The namespace that it was found in.
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    /// Sends it a signal; whether it was there to be signalled, and the caller may.
+    pub fn signal(&self, signal: Signal) -> bool {
+        sys::namespace::signal(self.process.as_fd(), signal as libc::c_int).is_ok()
+    }
+}
+
+/// The processes that have a thread in one of these namespaces, as far as the caller may look.
+///
+/// One that begins, ends or moves meanwhile may be missed. Every thread is looked at: the first one of a process may have
+/// ended, or be elsewhere.
+pub fn members(namespaces: &[NamespaceId]) -> io::Result<Vec<Member>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        // A process that has ended, or that we may not look at, is not ours to name.
+        found.extend(member(Pid::from_raw(pid), namespaces));
+    }
+    Ok(found)
+}
+
+fn member(pid: Pid, namespaces: &[NamespaceId]) -> Option<Member> {
+    thread_in(pid, namespaces)?;
+    let process = sys::namespace::process(pid.as_raw()).ok()?;
+    // Again, now that the number cannot become another's without the descriptor's process having ended.
+    let namespace = thread_in(pid, namespaces)?;
+    Some(Member { pid, process, namespace })
+}
+
+/// The namespace of a thread of this process that is in one of `namespaces`.
+fn thread_in(pid: Pid, namespaces: &[NamespaceId]) -> Option<Namespace> {
+    fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten().find_map(|thread| {
+        let path = thread.path().join("ns/net");
+        let identity = NamespaceId::of(&fs::metadata(&path).ok()?);
+        if !namespaces.contains(&identity) {
+            return None;
+        }
+        let namespace = Namespace { file: File::open(path).ok()? };
+        (namespace.identity() == identity).then_some(namespace)
+    })
+}
