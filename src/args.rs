@@ -48,10 +48,17 @@ pub enum Command {
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Bring a lab up and keep it up until interrupted
+    ///
+    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record stands in
+    /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has the priority of any program. A lab
+    /// is reached by whoever brought it up, root's with sudo and a user's without.
     Up(UpArgs),
     /// Run a program in a station of a lab
     ///
     /// Input, output, signals and the exit code pass through. Example: ethbus exec st1 -- ping 10.77.0.2
+    ///
+    /// In a lab of root's the program has all of root's rights. In a user's it runs as that user, with every capability over
+    /// the lab's namespaces and none outside.
     Exec(ExecArgs),
     /// Show what has happened on a lab's bus so far
     Stats(StatsArgs),

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod plot;
 pub mod receive;
 pub mod replay;
+mod rights;
 pub mod send;
 pub mod sim;
 pub mod stats;
@@ -19,7 +20,7 @@ pub mod validate;
 use crate::args::Format;
 use crate::explain::ExplainError;
 use crate::lab::MakeError;
-use crate::lab::record::{Content, Record, RecordError};
+use crate::lab::record::{Content, RecordError};
 use crate::lines::{ReadError, WriteError};
 use crate::plan::{self, PlanError};
 use crate::plot::PlotError;
@@ -30,7 +31,7 @@ use crate::sweep::output::TableError;
 use crate::traffic::TrafficError;
 use crate::view::making;
 use crossbeam_channel::{Receiver, bounded};
-use link::namespace::{Capability, Namespace, NamespaceError, capabilities_missing};
+use link::namespace::{Capability, NamespaceError, capabilities_missing};
 use link::signals::{Signal, Signals};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -40,20 +41,30 @@ use std::process::ExitCode;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// The user may not do this.
-    #[error("{command} needs {}, which you do not have: run it as root, `sudo ethbus {command}`", list(missing))]
+    /// The user may not enter a station of root's.
+    #[error("entering {station} needs {}, which you do not have: run it as root, with `sudo`", list(missing))]
     NotPermitted {
+        /// The station.
+        station: String,
+        /// What is missing.
+        missing: Vec<Capability>,
+    },
+    /// Neither is the user root, nor may he have a user namespace.
+    #[error("{command} needs {}: run it as root, `sudo {command}`", list(missing))]
+    NoUserNamespace {
         /// What was asked for.
         command: &'static str,
         /// What is missing.
         missing: Vec<Capability>,
-    },
-    /// The demonstration could not get what it needs in a user namespace either.
-    #[error("the demonstration needs {}: run it as root, `sudo ethbus`", list(missing))]
-    NoUserNamespace {
-        /// What is missing.
-        missing: Vec<Capability>,
         /// Why a user namespace does not help.
+        source: link::namespace::UserNamespaceError,
+    },
+    /// The user namespace of a lab without root cannot be entered.
+    #[error("cannot enter {station}")]
+    Join {
+        /// The station.
+        station: String,
+        /// What went wrong.
         source: link::namespace::UserNamespaceError,
     },
     /// The scenario file is wrong.
@@ -177,12 +188,6 @@ pub type Outcome = Result<ExitCode, CommandError>;
 /// Ended by an interrupt, as shells tell it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// Refuses at once what could only fail half-way.
-fn require_root(command: &'static str) -> Result<(), CommandError> {
-    let missing = missing_capabilities()?;
-    if missing.is_empty() { Ok(()) } else { Err(CommandError::NotPermitted { command, missing }) }
-}
-
 /// What a live bus needs and this process lacks.
 fn missing_capabilities() -> Result<Vec<Capability>, CommandError> {
     capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })
@@ -245,19 +250,6 @@ fn interrupts() -> Result<Receiver<Signal>, CommandError> {
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(forward).map_err(system)?;
     Ok(receiver)
-}
-
-/// A station's namespace in a lab that is up.
-fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, CommandError> {
-    let is_station = content.stations.iter().any(|port| port.name == name);
-    match content.namespaces.iter().find(|claim| is_station && claim.whose == name) {
-        Some(claim) => Ok(Record::station(lab, claim)?),
-        None => Err(CommandError::NoStation {
-            lab: lab.to_owned(),
-            station: name.to_owned(),
-            stations: station_names(content),
-        }),
-    }
 }
 
 fn station_names(content: &Content) -> Vec<String> {

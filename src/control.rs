@@ -1,11 +1,14 @@
-//! Requests to a lab that is up: one line on a socket that only root may open.
+//! Requests to a lab that is up: one line on a socket that only its user may open.
 
 use crate::bus::protocol::Change;
 use crate::fault::{FaultName, fault};
 use crate::lab::record::Record;
 use crossbeam_channel::{Receiver, bounded};
+use link::channel::Channel;
+use link::namespace::{Namespace, UserNamespace};
 use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::Duration;
@@ -30,6 +33,11 @@ pub enum Control {
     Trespass,
     /// Have it panic, likewise.
     BusPanic,
+    /// Hand a station's namespace over, and the user namespace that owns it: for labs whose namespaces have no names.
+    Enter {
+        /// Its name.
+        station: String,
+    },
     /// Change a station, and tell the results after that.
     Change {
         /// Its name.
@@ -57,6 +65,7 @@ impl Control {
             Control::Panic => "panic".to_owned(),
             Control::Trespass => "trespass".to_owned(),
             Control::BusPanic => "bus-panic".to_owned(),
+            Control::Enter { station } => format!("enter {station}"),
             Control::Change { station, change: Change::Attach } => format!("attach {station}"),
             Control::Change { station, change: Change::Detach } => format!("detach {station}"),
             Control::Change { station, change: Change::Fault(None) } => format!("fault {station} none"),
@@ -71,6 +80,7 @@ impl Control {
         // No interface's name, and so no station's, has a blank in it.
         let words: Vec<&str> = line.split(' ').collect();
         let (station, change) = match words[..] {
+            ["enter", station] => return Some(Control::Enter { station: station.to_owned() }),
             ["attach", station] => (station, Change::Attach),
             ["detach", station] => (station, Change::Detach),
             ["fault", station, name] => (station, Change::Fault(fault(name).ok()?.map(FaultName))),
@@ -85,7 +95,7 @@ impl Control {
 /// # Errors
 /// The socket cannot be made.
 pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
-    let path = Record::control_socket(name);
+    let path = Record::control_socket(name).map_err(io::Error::other)?;
     let listener = UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     let (sender, requests) = bounded(16);
@@ -107,18 +117,44 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
     Control::read_from(stream)
 }
 
+/// Answers [`Control::Enter`]: one octet, which brings two descriptors.
+///
+/// # Errors
+/// Whoever asked is gone.
+pub fn hand_over(stream: UnixStream, station: &Namespace) -> io::Result<()> {
+    let owner = UserNamespace::current()?;
+    let sent = Channel::from_fd(stream.into()).send_with_fds(b"\n", &[owner.as_fd(), station.as_fd()]);
+    sent.map_err(io::Error::other)
+}
+
+/// Asks the lab `name` for a station: its namespace, and the user namespace that owns it.
+///
+/// # Errors
+/// No lab listens, or it does not hand the station over.
+pub fn enter(name: &str, station: &str) -> io::Result<(UserNamespace, Namespace)> {
+    let stream = connect(name, &Control::Enter { station: station.to_owned() })?;
+    let received = Channel::from_fd(stream.into()).receive_with_fds(&mut Vec::new()).map_err(io::Error::other)?;
+    let Some((_, descriptors)) = received else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+    let [owner, station] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok((UserNamespace::from_fd(owner), Namespace::from_fd(station)))
+}
+
 /// Asks the lab `name`, and gives its whole answer; an empty one means that it has ended.
 ///
 /// # Errors
 /// No lab listens, or it does not answer.
 pub fn ask(name: &str, request: &Control) -> io::Result<String> {
-    let mut stream = UnixStream::connect(Record::control_socket(name))?;
+    let mut answer = String::new();
+    connect(name, request)?.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
+    let mut stream = UnixStream::connect(Record::control_socket(name).map_err(io::Error::other)?)?;
     stream.set_read_timeout(Some(LONGEST_ANSWER))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{}\n", request.line()).as_bytes())?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+    Ok(stream)
 }
 
 #[cfg(test)]
@@ -132,7 +168,8 @@ mod tests {
         let faults = [None, Some(Fault::Deaf), Some(Fault::BadFcs), Some(Fault::Babble)];
         let faults = faults.map(|fault| change(Change::Fault(fault.map(FaultName))));
         let plugs = [change(Change::Attach), change(Change::Detach)];
-        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults) {
+        let enter = Control::Enter { station: "a-name-of-15.oc".to_owned() };
+        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults).chain([enter]) {
             let line = request.line();
             assert!((line.len() as u64) < LONGEST, "{line}");
             assert_eq!(Control::read(&line), Some(request));

@@ -14,6 +14,8 @@
 //! is, and no station's program belongs where all ports are.
 
 pub mod links;
+pub mod place;
+mod processes;
 pub mod record;
 
 use crate::bus::protocol::Port;
@@ -189,14 +191,15 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
     MakeError::Link { station: whose.to_owned(), source: Box::new(source) }
 }
 
-/// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists.
+/// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists. Those of a lab without
+/// root get none: `/run/netns` is root's.
 fn namespace(plan: &Plan, whose: &str, record: Option<&mut Record>) -> Result<Namespace, MakeError> {
     let failed = |source| MakeError::Namespace { whose: whose.to_owned(), source };
     let namespace = Namespace::anonymous().map_err(failed)?;
     if let Some(record) = record {
-        let name = namespace_name(&plan.name, whose);
-        record.claim(whose, &name, &namespace)?;
-        namespace.give_name(&name).map_err(failed)?;
+        let name = record.has_names().then(|| namespace_name(&plan.name, whose));
+        record.claim(whose, name.as_deref(), &namespace)?;
+        name.map_or(Ok(()), |name| namespace.give_name(&name)).map_err(failed)?;
     }
     Ok(namespace)
 }

@@ -12,7 +12,6 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use std::time::Duration;
 
 /// Preamble, SFD and inter-packet gap, in bit times (802.3, 4.4.2).
 const OVERHEAD: u64 = 64 + 96;
@@ -355,18 +354,4 @@ fn without_user_namespaces_the_demonstration_names_capability_and_command() {
     }
     ended.failed_with(1, &["CAP_", "sudo ethbus"]);
     assert_eq!(ended.stderr.lines().count(), 1, "more than a sentence: {ended:#?}");
-}
-
-/// `up` needs root for now, and says so before it makes anything (issue 2, "The program").
-#[test]
-fn up_without_root_names_capability_and_command() {
-    if skipped(&["setpriv"]) {
-        return;
-    }
-    let _turn = Turn::shared();
-    let (folder, name) = (public_copy(), common::lab::fresh_name());
-    let ended = as_nobody(&folder, &["up", "--name", &name]);
-    ended.failed_with(1, &["CAP_", "sudo ethbus up"]);
-    assert!(ended.took < Duration::from_secs(5), "{ended:#?}");
-    common::lab::assert_nothing_of(&name);
 }

@@ -3,8 +3,7 @@
 //! Everything is held by descriptors, and every program ends with this one, so nothing is left when it ends, however it
 //! ends.
 
-use super::demo::gain_privileges;
-use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result};
+use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::args::BenchLiveArgs;
 use crate::bench::{Context, Report, State, names, run, table};
 use crate::lab;
@@ -22,7 +21,7 @@ const STATIONS: usize = 64;
 /// Rows that there are not; what the user may not do; a report that cannot be written.
 pub fn live(args: &BenchLiveArgs) -> Outcome {
     check_rows(&args.only)?;
-    gain_privileges()?;
+    rights::gain("ethbus bench")?;
     let interrupts = interrupts()?;
     lab::keep_least(STATIONS)?;
     let seed = args.seed.map_or_else(draw_seed, Ok)?;

@@ -2,14 +2,13 @@
 //!
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
-use super::{
-    CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, missing_capabilities, print_result,
-};
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, print_result, rights};
 use crate::args::DemoArgs;
 use crate::bus::protocol::Setup;
 use crate::driver::ETHERTYPE;
 use crate::driver::offering::{Look, Offering};
 use crate::driver::source::{Pace, Source, poisson, saturating_level};
+use crate::lab::place::Place;
 use crate::lab::{self, INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
@@ -18,7 +17,7 @@ use crate::supervisor::DataPlane;
 use crate::units::Load;
 use crate::view::{live_line, say, show, table};
 use crossbeam_channel::Receiver;
-use link::namespace::{Namespace, enter_user_namespace};
+use link::namespace::Namespace;
 use link::signals::Signal;
 use link::station::StationSocket;
 use medium::Octets;
@@ -34,7 +33,8 @@ const LIVE: Duration = Duration::from_millis(250);
 /// # Errors
 /// What the user may not do, what the kernel refuses, or a result that cannot be written.
 pub fn run_demo(args: &DemoArgs) -> Outcome {
-    gain_privileges()?;
+    // As root as it is; otherwise in a user namespace of its own.
+    rights::gain("ethbus")?;
     let interrupts = interrupts()?;
     let overrides = Overrides {
         stations: Some(args.stations),
@@ -59,15 +59,6 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let refused = sources.iter().map(|source| source.sent().refused).sum();
     print_result(args.format, &results, |results| told(args, results, seen, refused))?;
     Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
-}
-
-/// As root as it is; otherwise in a user namespace of its own, entered before there are threads.
-pub(super) fn gain_privileges() -> Result<(), CommandError> {
-    let missing = missing_capabilities()?;
-    if missing.is_empty() {
-        return Ok(());
-    }
-    enter_user_namespace().map_err(|source| CommandError::NoUserNamespace { missing, source })
 }
 
 /// A raw-socket driver in each station, for frames to the next one.
@@ -133,14 +124,16 @@ fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
         Load::Saturated => String::new(),
         Load::Fraction(load) => format!(" --load {load}"),
     };
+    // Who needed a user namespace here will have one for a lab too.
+    let ethbus = if Place::own().is_ok_and(|place| place == Place::Root) { "sudo ethbus" } else { "ethbus" };
     let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
     text + &format!(
         "Next: ethbus --stations {} --rate {rate} --duration {:?} --frame-size {}{load} --seed {}\n      \
          \x20    the same draws again\n      \
          ethbus --stations 16 --frame-size 64 --load 0.5\n      \
-         sudo ethbus up\n      \
+         {ethbus} up\n      \
          \x20    a lab that stays, with IP addresses; then, in another terminal:\n      \
-         sudo ethbus exec st1 -- ping 10.77.0.2\n      \
+         {ethbus} exec st1 -- ping 10.77.0.2\n      \
          ethbus --help\n",
         args.stations, args.duration, args.frame_size, results.seed
     )

@@ -1,6 +1,6 @@
 //! `ethbus down`: takes a lab down, or removes what a killed one left behind.
 
-use super::{CommandError, Outcome, require_root};
+use super::{CommandError, Outcome};
 use crate::args::LabArgs;
 use crate::control::{self, Control};
 use crate::lab::record::{Record, RecordError};
@@ -12,15 +12,15 @@ use std::process::ExitCode;
 /// # Errors
 /// No such lab, one that does not answer, or something that cannot be removed.
 pub fn down(args: &LabArgs) -> Outcome {
-    require_root("down")?;
     let name = &args.name;
     let not_up = || RecordError::NotUp { name: name.clone() };
-    if !Record::exists(name) {
+    if !Record::exists(name)? {
         return Err(not_up().into());
     }
     match Record::take(name) {
         Ok(record) => {
             let (claims, words) = (record.claims(), record.last_words());
+            record.reach_leftovers()?;
             record.remove_everything()?;
             if !words.is_empty() {
                 say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));

@@ -1,6 +1,7 @@
 //! `ethbus receive`: the other end of `ethbus send`.
 
-use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_result, require_root, station};
+use super::rights::station;
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_result};
 use crate::args::ReceiveArgs;
 use crate::driver::ETHERTYPE;
 use crate::driver::receive::{Reception, StreamReport};
@@ -33,7 +34,6 @@ struct ReceiveReport {
 /// # Errors
 /// No such lab or station; a socket that cannot be used; a result that cannot be written.
 pub fn receive(args: &ReceiveArgs) -> Outcome {
-    require_root("receive")?;
     let content = Record::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.at)?;
     let interrupts = interrupts()?;

@@ -1,8 +1,7 @@
 //! `ethbus send`: the raw-socket driver by itself.
 
-use super::{
-    CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, require_root, station, station_names,
-};
+use super::rights::station;
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, station_names};
 use crate::args::SendArgs;
 use crate::driver::ETHERTYPE;
 use crate::driver::source::{Pace, Source, line_rate, run};
@@ -38,7 +37,6 @@ struct SendReport {
 /// # Errors
 /// No such lab, station or destination; a socket that cannot be used; a result that cannot be written.
 pub fn send(args: &SendArgs) -> Outcome {
-    require_root("send")?;
     let content = Record::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.from)?;
     let to = destination(&content, &args.to)?;

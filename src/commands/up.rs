@@ -2,7 +2,7 @@
 
 mod background;
 
-use super::{CommandError, Outcome, draw_seed, interrupts, making_until, require_root};
+use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
 use crate::args::UpArgs;
 use crate::bus::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::control::{self, Control};
@@ -34,11 +34,10 @@ use std::time::Instant;
 /// had been made is removed again.
 pub fn up(args: &UpArgs) -> Outcome {
     if args.detach && !args.in_background {
-        require_root("up")?;
         return background::start();
     }
     let plan = plan(args)?;
-    require_root("up")?;
+    let named = rights::gain_for_lab(&plan.name)?;
     let interrupts = interrupts()?;
     let mut record = Record::take(&plan.name)?;
     remove_if_panicking(&plan.name);
@@ -47,6 +46,9 @@ pub fn up(args: &UpArgs) -> Outcome {
         record.clear()?;
     }
     record.remove_log()?;
+    if !named {
+        record.be_without_names()?;
+    }
     let kept = keep(&plan, args, &mut record, &interrupts);
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { stream, told, whole } = kept?;
@@ -113,11 +115,12 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
     lab::keep_least(plan.stations.len())?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
+    let greeting = greeting(plan, record.has_names());
     let started = start(plan, outputs, &files, segment, record).and_then(|started| {
         // A lab that nobody is told of would be of no use: a full disk here is an error.
         match &background {
-            Some(background) => background.leave(&greeting(plan))?,
-            None => std::io::stderr().write_all(greeting(plan).as_bytes()).map_err(CommandError::Output)?,
+            Some(background) => background.leave(&greeting)?,
+            None => std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?,
         }
         Ok(started)
     });
@@ -129,7 +132,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         }
         (started, _) => started?,
     };
-    serve(plan, plane, &requests, interrupts, &links)
+    serve(plan, plane, record, &requests, interrupts, &links)
 }
 
 /// Starts the data plane, and notes that the lab is up.
@@ -149,7 +152,7 @@ fn start(
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
-    let links = Links::new(&plan.name, record.namespaces(), &segment.ports);
+    let links = Links::new(record.namespaces(), &segment.ports);
     Ok((plane, requests, links))
 }
 
@@ -159,6 +162,7 @@ type Requests = Receiver<(Control, UnixStream)>;
 fn serve(
     plan: &Plan,
     mut plane: DataPlane,
+    record: &Record,
     requests: &Requests,
     interrupts: &Receiver<Signal>,
     links: &Links,
@@ -174,7 +178,7 @@ fn serve(
                 Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(Told::Results(results)) => {
-                    answer(&with_links(*results, links), asked.pop_front().map(|(_, stream)| stream));
+                    answer(&with_links(*results, links, record), asked.pop_front().map(|(_, stream)| stream));
                 }
                 Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}
                 Err(_) => return Err(plane.died().into()),
@@ -192,6 +196,7 @@ fn serve(
                         asked.push_back((Instant::now(), stream));
                     }
                 }
+                Ok((Control::Enter { station }, stream)) => hand_over(record, &station, stream),
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
                 Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,
                 Ok((Control::BusPanic, _)) if cfg!(debug_assertions) => plane.ask(Request::Panic)?,
@@ -201,7 +206,7 @@ fn serve(
             },
         }
     };
-    let results = with_links(plane.stop()?, links);
+    let results = with_links(plane.stop()?, links, record);
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
     let mut told = format!("\n{}", table(&results));
     if !whole {
@@ -212,11 +217,18 @@ fn serve(
 }
 
 /// Adds what the kernel counted on the stations' links.
-fn with_links(mut results: Results, links: &Links) -> Results {
+fn with_links(mut results: Results, links: &Links, record: &Record) -> Results {
     if let Some(emulator) = &mut results.emulator {
-        emulator.links = links.look();
+        emulator.links = links.look(record);
     }
     results
+}
+
+/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
+fn hand_over(record: &Record, station: &str, stream: UnixStream) {
+    let Some(namespace) = record.held(station) else { return };
+    // Whoever asked and went away does not matter to the lab.
+    let _ = control::hand_over(stream, namespace);
 }
 
 /// Answers whoever has waited longest for results.
@@ -227,11 +239,16 @@ fn answer(results: &Results, stream: Option<UnixStream>) {
 }
 
 /// How a program becomes the host of a station that has a TAP device.
-fn on_tap(lab: &str, station: &StationPlan) -> String {
-    format!("  sudo ethbus exec {lab}{} -- PROGRAM    that opens {TAP}, with the addresses above\n", station.name)
+fn on_tap(ethbus: &str, lab: &str, station: &StationPlan) -> String {
+    format!("  {ethbus} exec {lab}{} -- PROGRAM    that opens {TAP}, with the addresses above\n", station.name)
 }
 
-fn greeting(plan: &Plan) -> String {
+/// What a lab without root cannot do, said before somebody wonders.
+const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any program, so deliveries are later on a busy \
+    machine\n";
+
+fn greeting(plan: &Plan, as_root: bool) -> String {
+    let (ethbus, limits) = if as_root { ("sudo ethbus", "") } else { ("ethbus", WITHOUT_ROOT) };
     let rows = plan.stations.iter().map(|station| {
         let address =
             |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
@@ -242,11 +259,11 @@ fn greeting(plan: &Plan) -> String {
     let first = &hosts().next().unwrap_or(&plan.stations[0]).name;
     let other = hosts().next_back().unwrap_or(&plan.stations[0]);
     let programs = plan.stations.iter().filter(|station| station.kind == PortKind::Tap);
-    let programs: String = programs.map(|station| on_tap(&name, station)).collect();
+    let programs: String = programs.map(|station| on_tap(ethbus, &name, station)).collect();
     let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
     format!(
         "{}\nethbus: lab `{}` is up at {}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
-         sudo ethbus exec {name}{first} -- ping {address}\n{programs}  sudo ethbus stats{}\n",
+         {ethbus} exec {name}{first} -- ping {address}\n{programs}  {ethbus} stats{}\n{limits}",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         plan.name,
         plan.medium.rate,

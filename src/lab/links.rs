@@ -15,25 +15,24 @@ use link::netlink::{LinkInfo, Netlink};
 /// Where to look.
 #[derive(Clone, Debug)]
 pub struct Links {
-    lab: String,
     bus: Option<Claim>,
     stations: Vec<(Port, Option<Claim>)>,
 }
 
 impl Links {
-    /// The links of the lab `lab`, whose namespaces are `claims`.
-    pub fn new(lab: &str, claims: &[Claim], ports: &[Port]) -> Links {
+    /// The links of the lab whose namespaces are `claims`.
+    pub fn new(claims: &[Claim], ports: &[Port]) -> Links {
         let claim = |whose: &str| claims.iter().find(|claim| claim.whose == whose).cloned();
         let stations = ports.iter().map(|port| (port.clone(), claim(&port.name))).collect();
-        Links { lab: lab.to_owned(), bus: claim(BUS), stations }
+        Links { bus: claim(BUS), stations }
     }
 
     /// What the kernel has counted since the links were made. A station whose interface or namespace is gone is left out.
-    pub fn look(&self) -> Vec<LinkResults> {
-        let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| self.links_in(bus));
+    pub fn look(&self, record: &Record) -> Vec<LinkResults> {
+        let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
         let of_station = |(port, claim): &(Port, Option<Claim>)| {
             let here = bus.iter().find(|link| link.index == port.index)?;
-            let there = claim.as_ref().map_or_else(Vec::new, |claim| self.links_in(claim));
+            let there = claim.as_ref().map_or_else(Vec::new, |claim| links_in(record, claim));
             let find = |name: &str| there.iter().find(|link| link.name == name);
             let (interface, tap) = (find(INTERFACE), find(TAP));
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
@@ -48,11 +47,11 @@ impl Links {
         };
         self.stations.iter().filter_map(of_station).collect()
     }
+}
 
-    /// The interfaces of a namespace, if it is still there and ours.
-    fn links_in(&self, claim: &Claim) -> Vec<LinkInfo> {
-        let Ok(namespace) = Record::station(&self.lab, claim) else { return Vec::new() };
-        // A station may vanish at any moment; then there is nothing to be told of it.
-        Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()
-    }
+/// The interfaces of a namespace, if it is still there and ours.
+fn links_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+    let Some(namespace) = record.namespace(claim) else { return Vec::new() };
+    // A station may vanish at any moment; then there is nothing to be told of it.
+    Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()
 }

@@ -6,29 +6,26 @@
 //!                      control.sock  requests, for the user who brought the lab up
 //!                      log           what a lab in the background says; stays if it ends with an error
 //! ```
-//! A record whose lock is free is what a killed lab left behind.
+//! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
+//! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 
+use super::place::{Place, check_folder, make_folder};
+use super::processes;
 use crate::bus::protocol::Port;
-use link::namespace::{Namespace, NamespaceError, NamespaceId};
-use link::process::effective_user;
+use link::namespace::{Namespace, NamespaceError, NamespaceId, UserNamespace, UserNamespaceError};
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where labs keep their records. Emptied at boot, as namespaces are.
-const FOLDER: &str = "/run/ethbus";
-/// Who may do what there: list it, and nothing in a lab's own.
-const FOLDER_MODE: u32 = 0o755;
+/// Who may do what in a lab's own folder: its user, everything.
 const LAB_MODE: u32 = 0o700;
 /// What a lab in the background says.
 const LOG: &str = "log";
 /// How long somebody who only looks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How long processes in a station get to end by themselves.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// What stands in `lab.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -39,6 +36,9 @@ pub struct Content {
     pub stations: Vec<Port>,
     /// The medium's rate in bits per second.
     pub rate: u64,
+    /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
+    #[serde(default)]
+    user_namespace: Option<(u64, u64)>,
 }
 
 /// One namespace of a lab.
@@ -46,8 +46,8 @@ pub struct Content {
 pub struct Claim {
     /// The station, or `bus`.
     pub whose: String,
-    /// Its name in `/run/netns`.
-    pub name: String,
+    /// Its name in `/run/netns`; a lab without root has none there.
+    pub name: Option<String>,
     device: u64,
     inode: u64,
     /// What the kernel gives to no other namespace until the next boot, as it does with inodes.
@@ -58,6 +58,17 @@ impl Claim {
     /// What tells it from a namespace that somebody else gave the same name.
     pub fn identity(&self) -> NamespaceId {
         NamespaceId { device: self.device, inode: self.inode }
+    }
+
+    /// Whether this is the namespace that the lab made.
+    pub fn is(&self, found: &Namespace) -> bool {
+        found.identity() == self.identity() && found.cookie().is_ok_and(|cookie| cookie == self.cookie)
+    }
+
+    /// The namespace that the lab made, by its name; `None` if it has none, or the name is another's now.
+    pub fn open_named(&self) -> Option<Namespace> {
+        let found = Namespace::open_named(self.name.as_deref()?).ok()?;
+        self.is(&found).then_some(found)
     }
 }
 
@@ -77,6 +88,28 @@ pub enum RecordError {
         /// Its name.
         name: String,
     },
+    /// The user has no folder that is his alone.
+    #[error(
+        "{} is missing, where labs without root keep their records: a login makes it, or root with `install -d -m 700 -o \
+         {user} {}`",
+        folder.display(),
+        folder.display()
+    )]
+    NoLogin {
+        /// The folder.
+        folder: PathBuf,
+        /// The user.
+        user: u32,
+    },
+    /// Programs in stations do not end.
+    #[error("{left} programs in the lab's stations cannot be ended: they start again and again")]
+    Programs {
+        /// How many were left.
+        left: usize,
+    },
+    /// The user namespace of a lab that was killed cannot be entered.
+    #[error("cannot get at what a killed lab left running")]
+    Enter(#[from] UserNamespaceError),
     /// A file of the record could not be used.
     #[error("cannot {action} {}", path.display())]
     File {
@@ -113,7 +146,8 @@ pub enum RecordError {
     },
 }
 
-fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+/// For use with `map_err`.
+pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
     let path = path.to_owned();
     move |source| RecordError::File { action, path, source }
 }
@@ -123,6 +157,8 @@ fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Re
 pub struct Record {
     folder: PathBuf,
     content: Content,
+    /// Namespaces without a name, which nothing else would keep alive.
+    held: Vec<Namespace>,
     _lock: File,
 }
 
@@ -132,8 +168,7 @@ impl Record {
     /// # Errors
     /// [`RecordError::InUse`] while the lab is up; files that cannot be made or read.
     pub fn take(name: &str) -> Result<Record, RecordError> {
-        let folder = Path::new(FOLDER).join(name);
-        make_folder(Path::new(FOLDER), FOLDER_MODE)?;
+        let folder = Place::own()?.make()?.join(name);
         let begin = Instant::now();
         let lock = loop {
             make_folder(&folder, LAB_MODE)?;
@@ -144,12 +179,15 @@ impl Record {
             }
         };
         let content = read(&folder)?.unwrap_or_default();
-        Ok(Record { folder, content, _lock: lock })
+        Ok(Record { folder, content, held: Vec::new(), _lock: lock })
     }
 
     /// Whether a lab of this name is up, or has left something behind.
-    pub fn exists(name: &str) -> bool {
-        Path::new(FOLDER).join(name).is_dir()
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn exists(name: &str) -> Result<bool, RecordError> {
+        Ok(folder_of(name)?.is_dir())
     }
 
     /// What a lab that is up has made.
@@ -157,12 +195,12 @@ impl Record {
     /// # Errors
     /// [`RecordError::NotUp`] if it is not; a record that cannot be read.
     pub fn of_running(name: &str) -> Result<Content, RecordError> {
-        let folder = Path::new(FOLDER).join(name);
+        let (place, folder) = (Place::own()?, folder_of(name)?);
         let not_up = || RecordError::NotUp { name: name.to_owned() };
         if !folder.join("lock").exists() {
             return Err(not_up());
         }
-        check_folder(Path::new(FOLDER), FOLDER_MODE)?;
+        place.check()?;
         check_folder(&folder, LAB_MODE)?;
         if lock(&folder)?.is_some() {
             return Err(not_up());
@@ -170,38 +208,54 @@ impl Record {
         read(&folder)?.filter(|content| !content.stations.is_empty()).ok_or_else(not_up)
     }
 
-    /// A station of a lab that is up: its namespace, as the lab made it.
+    /// A station of a lab that is up: its namespace, as the lab made it; `None` if only the lab can give it.
     ///
     /// # Errors
     /// The namespace is gone, or the name belongs to another one now.
-    pub fn station(name: &str, claim: &Claim) -> Result<Namespace, RecordError> {
-        let error = |source| RecordError::Namespace { name: claim.name.clone(), source };
-        let namespace = Namespace::open_named(&claim.name).map_err(error)?;
-        if is_ours(claim) { Ok(namespace) } else { Err(RecordError::NotUp { name: name.to_owned() }) }
+    pub fn station(name: &str, claim: &Claim) -> Result<Option<Namespace>, RecordError> {
+        let Some(named) = &claim.name else { return Ok(None) };
+        let error = |source| RecordError::Namespace { name: named.clone(), source };
+        let namespace = Namespace::open_named(named).map_err(error)?;
+        if claim.is(&namespace) { Ok(Some(namespace)) } else { Err(RecordError::NotUp { name: name.to_owned() }) }
+    }
+
+    /// The namespace of a claim of this record, if it is still there and the lab's.
+    pub fn namespace(&self, claim: &Claim) -> Option<Namespace> {
+        claim.open_named().or_else(|| self.held(&claim.whose)?.try_clone().ok())
+    }
+
+    /// The namespace of a station, or of the bus, that has no name.
+    pub fn held(&self, whose: &str) -> Option<&Namespace> {
+        let claims = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
+        claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
     }
 
     /// Where the lab takes requests.
-    pub fn control_socket(name: &str) -> PathBuf {
-        Path::new(FOLDER).join(name).join("control.sock")
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn control_socket(name: &str) -> Result<PathBuf, RecordError> {
+        Ok(folder_of(name)?.join("control.sock"))
     }
 
     /// Where a lab in the background writes its messages.
-    pub fn log(name: &str) -> PathBuf {
-        Path::new(FOLDER).join(name).join(LOG)
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn log(name: &str) -> Result<PathBuf, RecordError> {
+        Ok(folder_of(name)?.join(LOG))
     }
 
     /// An empty log, for a lab whose record has been taken.
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub fn create_log(name: &str) -> io::Result<File> {
-        let path = Record::log(name);
+    pub fn create_log(name: &str) -> Result<File, RecordError> {
+        let path = Record::log(name)?;
         // A new one, so that nobody writes to the old one any more; appended to by two processes.
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)
+        remove_file(&path)?;
+        let create = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
+        create.map_err(file_error("make", &path))
     }
 
     /// Removes the log, whose reader has seen it.
@@ -217,14 +271,34 @@ impl Record {
         std::fs::read_to_string(self.folder.join(LOG)).unwrap_or_default()
     }
 
-    /// Notes a namespace that is about to get a name.
+    /// Notes that namespaces will have no names, and belong to the user namespace that this process is in.
+    ///
+    /// # Errors
+    /// A user namespace that cannot be looked at.
+    pub fn be_without_names(&mut self) -> Result<(), RecordError> {
+        let identity = UserNamespace::current().and_then(|own| own.identity());
+        let identity = identity.map_err(file_error("look at", Path::new("/proc/self/ns/user")))?;
+        self.content.user_namespace = Some((identity.device, identity.inode));
+        Ok(())
+    }
+
+    /// Whether the lab's namespaces get names in `/run/netns`.
+    pub fn has_names(&self) -> bool {
+        self.content.user_namespace.is_none()
+    }
+
+    /// Notes a namespace that is about to get a name; one that gets none is held.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn claim(&mut self, whose: &str, name: &str, namespace: &Namespace) -> Result<(), RecordError> {
+    pub fn claim(&mut self, whose: &str, name: Option<&str>, namespace: &Namespace) -> Result<(), RecordError> {
         let NamespaceId { device, inode } = namespace.identity();
-        let cookie = namespace.cookie().map_err(|source| RecordError::Namespace { name: name.to_owned(), source })?;
-        let (whose, name) = (whose.to_owned(), name.to_owned());
+        let error = |source| RecordError::Namespace { name: name.unwrap_or(whose).to_owned(), source };
+        let cookie = namespace.cookie().map_err(error)?;
+        if name.is_none() {
+            self.held.push(namespace.try_clone().map_err(file_error("hold", Path::new("a namespace")))?);
+        }
+        let (whose, name) = (whose.to_owned(), name.map(str::to_owned));
         self.content.namespaces.push(Claim { whose, name, device, inode, cookie });
         self.write()
     }
@@ -247,6 +321,20 @@ impl Record {
     /// How many namespaces stand in it.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()
+    }
+
+    /// Gets the right to end the programs that a killed lab without root left running: enters its user namespace, for good,
+    /// if there still is one. The process must have one thread.
+    ///
+    /// # Errors
+    /// A user namespace that cannot be entered.
+    pub fn reach_leftovers(&self) -> Result<(), RecordError> {
+        let nameless = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
+        let owner = self.content.user_namespace.map(|(device, inode)| NamespaceId { device, inode });
+        match processes::owner_of(nameless, owner) {
+            Some(owner) => Ok(owner.enter()?),
+            None => Ok(()),
+        }
     }
 
     /// Removes everything in the record, and then the record.
@@ -272,7 +360,7 @@ impl Record {
     /// # Errors
     /// As [`Record::remove_everything`].
     pub fn remove_own(name: &str) -> Result<(), RecordError> {
-        let folder = Path::new(FOLDER).join(name);
+        let folder = folder_of(name)?;
         let content = read(&folder)?.unwrap_or_default();
         remove_failed(&folder, &content)
     }
@@ -283,7 +371,8 @@ impl Record {
     /// As [`Record::remove_everything`].
     pub fn clear(&mut self) -> Result<(), RecordError> {
         remove_made(&self.content)?;
-        self.content = Content::default();
+        self.held.clear();
+        self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
         remove_file(&self.folder.join("control.sock"))?;
         self.write()
     }
@@ -320,82 +409,38 @@ fn remove_rest(folder: &Path) -> Result<(), RecordError> {
     ["control.sock", "lab.json", "lab.json.new", "lock"].iter().try_for_each(|file| remove_file(&folder.join(file)))
 }
 
-/// Where to read why the last lab of this name ended, if that is known.
+/// Where the lab `name` of this user has its record.
+fn folder_of(name: &str) -> Result<PathBuf, RecordError> {
+    Ok(Place::own()?.folder().join(name))
+}
+
+/// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.
 fn last_words(name: &str) -> String {
-    let log = Record::log(name);
-    if log.exists() { format!("; {} says why the last one ended", log.display()) } else { String::new() }
+    match Record::log(name) {
+        Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),
+        _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
+            "; the one that is there is root's, for `sudo ethbus`".to_owned()
+        }
+        _ => String::new(),
+    }
 }
 
 fn remove_made(content: &Content) -> Result<(), RecordError> {
-    let ours: Vec<&Claim> = content.namespaces.iter().filter(|claim| is_ours(claim)).collect();
-    end_processes(&ours);
-    let mut result = Ok(());
+    let mut result = match processes::end(&content.namespaces) {
+        0 => Ok(()),
+        left => Err(RecordError::Programs { left }),
+    };
     for claim in &content.namespaces {
-        let removed = if is_ours(claim) {
-            Namespace::remove_named(&claim.name, claim.identity())
-        } else {
-            Namespace::remove_leftover(&claim.name)
+        let Some(name) = &claim.name else { continue };
+        let removed = match claim.open_named() {
+            Some(_) => Namespace::remove_named(name, claim.identity()),
+            None => Namespace::remove_leftover(name),
         };
         if let Err(source) = removed {
-            result = result.and(Err(RecordError::Namespace { name: claim.name.clone(), source }));
+            result = result.and(Err(RecordError::Namespace { name: name.clone(), source }));
         }
     }
     result
-}
-
-fn is_ours(claim: &Claim) -> bool {
-    let named = Namespace::open_named(&claim.name);
-    named.is_ok_and(|found| {
-        found.identity() == claim.identity() && found.cookie().is_ok_and(|cookie| cookie == claim.cookie)
-    })
-}
-
-/// Ends the processes in the lab's namespaces: asked first, made to after a while.
-fn end_processes(claims: &[&Claim]) {
-    let running = || {
-        let namespaces = claims.iter().filter_map(|claim| Namespace::open_named(&claim.name).ok());
-        let processes = namespaces.flat_map(|namespace| namespace.processes().unwrap_or_default());
-        processes.filter(|pid| pid.as_raw() as u32 != std::process::id()).collect::<Vec<_>>()
-    };
-    let end = |signal| {
-        for pid in running() {
-            // One that has ended meanwhile is what was wanted.
-            let _ = link::process::signal(pid, signal);
-        }
-    };
-    end(link::signals::Signal::SIGTERM);
-    let begin = Instant::now();
-    while !running().is_empty() {
-        if begin.elapsed() > GRACE {
-            end(link::signals::Signal::SIGKILL);
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn make_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
-    match DirBuilder::new().mode(mode).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_folder(path, mode),
-        made => made.map_err(file_error("make", path)),
-    }
-}
-
-/// What stands in a folder says what is removed and who is asked: it must be a folder of the own user, and nobody else
-/// may have more rights to it than `mode` gives.
-fn check_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
-    let metadata = match std::fs::symlink_metadata(path) {
-        // Whoever had it has just removed it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        metadata => metadata.map_err(file_error("look at", path))?,
-    };
-    let untrusted = |why| Err(RecordError::Untrusted { path: path.to_owned(), why });
-    match () {
-        () if !metadata.is_dir() => untrusted("is no folder"),
-        () if metadata.uid() != effective_user() => untrusted("belongs to another user"),
-        () if metadata.mode() & 0o077 & !mode != 0 => untrusted("is open to other users"),
-        () => Ok(()),
-    }
 }
 
 /// The record's lock; `None` while somebody else has it, or if it was removed just now.

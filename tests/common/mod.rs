@@ -6,6 +6,7 @@
 pub mod lab;
 pub mod process;
 pub mod results;
+pub mod user;
 
 use link::namespace::capabilities_missing;
 use std::fs::File;

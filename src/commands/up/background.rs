@@ -83,10 +83,11 @@ impl Background {
     /// # Errors
     /// The log cannot be made.
     pub fn begin(name: &str) -> Result<Background, CommandError> {
-        let log = Record::log(name);
+        let log = Record::log(name)?;
+        let file = Record::create_log(name)?;
         let begin = || {
             let stderr = io::stderr().as_fd().try_clone_to_owned()?;
-            redirect_stderr(Record::create_log(name)?)?;
+            redirect_stderr(file)?;
             Ok(stderr)
         };
         Ok(Background { stderr: begin().map_err(failed)?, log })

@@ -1,0 +1,132 @@
+//! Where labs keep their records: root's in `/run/ethbus`, a user's in `/run/user/UID/ethbus`.
+//!
+//! A record says what is removed and who is asked, so it stands where nobody else can write, whatever the environment says.
+//! Both folders are emptied at boot, as namespaces are.
+
+use super::record::{RecordError, file_error};
+use link::namespace::outer_user;
+use link::process::effective_user;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// What belongs to root.
+const RUN: &str = "/run";
+/// What a login makes for its user.
+const USERS: &str = "/run/user";
+const FOLDER: &str = "ethbus";
+
+/// Whose labs a process has to do with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Root's. Others may list the labs, and look into none.
+    Root,
+    /// Those of an ordinary user. Nobody else can even list them.
+    User {
+        /// His number.
+        user: u32,
+    },
+}
+
+impl Place {
+    /// This process's own.
+    ///
+    /// Root is whoever `/run` belongs to, and not whoever has number 0: in a user namespace of his own, which a lab without
+    /// root has, every user has that.
+    ///
+    /// # Errors
+    /// A system without `/run` or `/proc`.
+    pub fn own() -> Result<Place, RecordError> {
+        let run = std::fs::metadata(RUN).map_err(file_error("look at", Path::new(RUN)))?;
+        if run.uid() == effective_user() {
+            return Ok(Place::Root);
+        }
+        let user = outer_user().map_err(file_error("read", Path::new("/proc/self/uid_map")))?;
+        Ok(Place::User { user })
+    }
+
+    /// The folder of all its labs.
+    pub fn folder(&self) -> PathBuf {
+        match self {
+            Place::Root => Path::new(RUN).join(FOLDER),
+            Place::User { .. } => self.login().join(FOLDER),
+        }
+    }
+
+    /// Makes the folder if it is missing.
+    ///
+    /// # Errors
+    /// A folder that somebody else could write to, or a user who has none.
+    pub fn make(&self) -> Result<PathBuf, RecordError> {
+        self.check_login()?;
+        let folder = self.folder();
+        make_folder(&folder, self.mode())?;
+        Ok(folder)
+    }
+
+    /// Checks that nobody else could have written there.
+    ///
+    /// # Errors
+    /// As [`Place::make`].
+    pub fn check(&self) -> Result<(), RecordError> {
+        self.check_login()?;
+        check_folder(&self.folder(), self.mode())
+    }
+
+    /// What a user's login has made.
+    fn login(&self) -> PathBuf {
+        match self {
+            Place::Root => PathBuf::from(RUN),
+            Place::User { user } => Path::new(USERS).join(user.to_string()),
+        }
+    }
+
+    fn check_login(&self) -> Result<(), RecordError> {
+        let Place::User { user } = *self else { return Ok(()) };
+        let login = self.login();
+        if std::fs::symlink_metadata(&login).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Err(RecordError::NoLogin { folder: login, user });
+        }
+        check_folder(&login, 0o700)
+    }
+
+    /// Others may list root's labs.
+    fn mode(&self) -> u32 {
+        match self {
+            Place::Root => 0o755,
+            Place::User { .. } => 0o700,
+        }
+    }
+}
+
+/// Makes a folder, or checks the one that is there.
+///
+/// # Errors
+/// As [`check_folder`].
+pub fn make_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
+    match DirBuilder::new().mode(mode).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_folder(path, mode),
+        made => made.map_err(file_error("make", path)),
+    }
+}
+
+/// What stands in a folder says what is removed and who is asked: it must be a folder of the own user, and nobody else
+/// may have more rights to it than `mode` gives.
+///
+/// # Errors
+/// A folder that is not so.
+pub fn check_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        // Whoever had it has just removed it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        metadata => metadata.map_err(file_error("look at", path))?,
+    };
+    let untrusted = |why| Err(RecordError::Untrusted { path: path.to_owned(), why });
+    match () {
+        () if !metadata.is_dir() => untrusted("is no folder"),
+        () if metadata.uid() != effective_user() => untrusted("belongs to another user"),
+        () if metadata.mode() & 0o077 & !mode != 0 => untrusted("is open to other users"),
+        () => Ok(()),
+    }
+}

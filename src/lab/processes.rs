@@ -1,0 +1,87 @@
+//! The programs in a lab's stations: found by their namespaces, and ended with the lab.
+
+use super::record::Claim;
+use link::namespace::{Member, Namespace, NamespaceId, UserNamespace, members};
+use link::signals::Signal;
+use std::time::{Duration, Instant};
+
+/// How long processes in a station get to end by themselves.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long those that do not are killed again and again, with those that they have started meanwhile.
+const MERCILESS: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The user namespace of the lab, if a program still runs in one of these namespaces.
+///
+/// `expected` tells it from a stranger's whose namespace has got an inode of the lab's since. If a namespace of the lab still
+/// lives, so does the user namespace that owns it, and no other has its inode.
+pub fn owner_of<'a>(claims: impl Iterator<Item = &'a Claim>, expected: Option<NamespaceId>) -> Option<UserNamespace> {
+    let (ids, expected): (Vec<NamespaceId>, _) = (claims.map(Claim::identity).collect(), expected?);
+    let owners = found(&ids).into_iter().filter_map(|member| member.namespace().owner().ok());
+    owners.into_iter().find(|owner| owner.identity().is_ok_and(|identity| identity == expected))
+}
+
+/// Ends the processes in the lab's namespaces: asked first, made to after a while. Gives how many are left all the same.
+pub fn end(claims: &[Claim]) -> usize {
+    let (mut known, mut held) = (Vec::new(), Vec::new());
+    for claim in claims {
+        if let Some(namespace) = claim.open_named() {
+            known.push(namespace.identity());
+            held.push(namespace);
+        }
+    }
+    let nameless: Vec<&Claim> = claims.iter().filter(|claim| claim.name.is_none()).collect();
+    hold_nameless(&nameless, &mut known, &mut held);
+    // Held from here on, so that no other namespace gets one of these inodes.
+    let begin = Instant::now();
+    let mut asked = Vec::new();
+    loop {
+        let running = found(&known);
+        let (waited, merciless) = (begin.elapsed(), begin.elapsed() > GRACE);
+        if running.is_empty() || waited > GRACE + MERCILESS {
+            return running.len();
+        }
+        for process in &running {
+            // One that has ended meanwhile is what was wanted.
+            if merciless {
+                process.signal(Signal::SIGKILL);
+            } else if !asked.contains(&process.pid()) {
+                asked.push(process.pid());
+                process.signal(Signal::SIGTERM);
+            }
+        }
+        // Against one that starts others without end it is a race.
+        if !merciless {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Finds the namespaces that only processes lead to.
+fn hold_nameless(claims: &[&Claim], known: &mut Vec<NamespaceId>, held: &mut Vec<Namespace>) {
+    let ids: Vec<NamespaceId> = claims.iter().map(|claim| claim.identity()).collect();
+    if ids.is_empty() {
+        return;
+    }
+    for member in found(&ids) {
+        let namespace = member.namespace();
+        let identity = namespace.identity();
+        if known.contains(&identity) || !claims.iter().any(|claim| claim.is(namespace)) {
+            continue;
+        }
+        if let Ok(namespace) = namespace.try_clone() {
+            known.push(identity);
+            held.push(namespace);
+        }
+    }
+}
+
+/// Processes in these namespaces, but not this one.
+fn found(ids: &[NamespaceId]) -> Vec<Member> {
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let mut members = members(ids).unwrap_or_default();
+    members.retain(|member| member.pid().as_raw() as u32 != std::process::id());
+    members
+}
