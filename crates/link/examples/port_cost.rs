@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use link::MacAddr;
 use link::clock::{ClockMap, RealtimeNanos, monotonic_nanos, raise_priority, set_timer_slack};
 use link::ethtool::disable_offloads;
+use link::fanout::{FanOut, make_hub};
 use link::namespace::{Namespace, capabilities_missing};
 use link::netlink::Netlink;
 use link::packet::{Receiver, RingSize, Sender, open_receiver, open_sender, wait_for_stamps};
@@ -45,10 +46,21 @@ fn main() -> Result<(), Failure> {
     println!("stamps ready after {:?}", wait_for_stamps(Duration::from_secs(2))?);
     println!("clock map: bracket of {} ns", ClockMap::measure().bracket_nanos());
 
+    let ports: Vec<u32> = stations.iter().map(|(index, ..)| *index).collect();
+    let mut kernel = match make_hub(&bus, "hub", &ports) {
+        Ok(hub) => Some(FanOut::new(hub, ports.len())?),
+        Err(error) => {
+            println!("no fan-out in the kernel: {error}");
+            None
+        }
+    };
     for octets in [60, 1514] {
         receiving(&mut receiver, &mut stations[0].1, octets)?;
-        for count in [1, 3, 15, 63] {
-            fan_out(&mut sender, &stations[..count], octets);
+        for count in [1, 3, 7, 15, 31, 63] {
+            batch(&mut sender, &stations[..count], octets);
+            if let Some(kernel) = &mut kernel {
+                fan_out(kernel, &mut sender, count, octets);
+            }
         }
     }
     stamping(&mut receiver, &mut stations[0].1)?;
@@ -101,8 +113,28 @@ fn receiving(receiver: &mut Receiver, socket: &mut StationSocket, octets: usize)
     Ok(())
 }
 
-/// One frame to each of the stations.
-fn fan_out(sender: &mut Sender, stations: &[(u32, StationSocket, Namespace)], octets: usize) {
+/// One frame to each of the stations, copied by the kernel.
+fn fan_out(kernel: &mut FanOut, sender: &mut Sender, stations: usize, octets: usize) {
+    let (frame, ports) = (frame(octets), (0..stations).collect::<Vec<_>>());
+    let mut results = Vec::new();
+    let mut times: Vec<_> = (0..ROUNDS)
+        .map(|_| {
+            results.clear();
+            let start = monotonic_nanos();
+            assert!(kernel.send(sender, &frame, &ports, &mut results), "the hub is there");
+            monotonic_nanos() - start
+        })
+        .collect();
+    assert!(results.len() == stations && results.iter().all(Result::is_ok));
+    let nanos = median(&mut times);
+    println!(
+        "{octets} octets to {stations} stations, in the kernel: {nanos} ns, {} ns a frame",
+        nanos / stations as u64
+    );
+}
+
+/// One frame to each of the stations, each sent by itself.
+fn batch(sender: &mut Sender, stations: &[(u32, StationSocket, Namespace)], octets: usize) {
     let frame = frame(octets);
     let batch: Vec<_> = stations.iter().map(|(index, ..)| (*index, frame.as_slice())).collect();
     let mut results = Vec::new();

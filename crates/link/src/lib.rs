@@ -12,6 +12,7 @@
 //! | [`ethtool`], [`sysctl`] | keeping a station's kernel from sending what no wire would carry |
 //! | [`tap`] | interfaces whose far end is a program |
 //! | [`packet`] | the bus's port: ring, batches, checksum repair |
+//! | [`fanout`] | one frame to many ports in one call, by a program in the kernel |
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
 //! | [`confine`] | giving capabilities and system calls up |
@@ -30,6 +31,7 @@ pub mod channel;
 pub mod clock;
 pub mod confine;
 pub mod ethtool;
+pub mod fanout;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 pub mod load;

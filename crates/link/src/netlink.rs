@@ -5,6 +5,7 @@
 
 mod monitor;
 mod name;
+mod program;
 mod request;
 
 use std::io;

@@ -3,6 +3,7 @@
 //! The only unsafe code of the crate. Nothing here decides anything: a function takes plain
 //! values, makes one call, and gives back what the kernel said.
 
+pub mod bpf;
 pub mod command;
 pub mod descriptor;
 pub mod epoll;

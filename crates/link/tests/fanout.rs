@@ -1,0 +1,211 @@
+//! Fan-out in the kernel: who gets a frame, who does not, and what is said of those who could not.
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Lab, Offloads, frame, lab, say_skipped, skipped, until};
+use link::confine::keep_capabilities;
+use link::fanout::{FanOut, FanOutError, make_hub};
+use link::namespace::Namespace;
+use link::packet::{SendError, Sender};
+use link::station::StationSocket;
+
+/// What the hub is called in these tests.
+const HUB: &str = "hub";
+/// Long enough for whatever was sent before to have come.
+const SHORTLY: Duration = Duration::from_millis(50);
+
+/// A hub for a lab's stations; `None` if this machine does not let us have one.
+fn hub(lab: &Lab) -> Option<(FanOut, u32)> {
+    let ports: Vec<u32> = lab.stations.iter().map(|station| station.pair.bus_index).collect();
+    match make_hub(&lab.bus, HUB, &ports) {
+        Ok(hub) => {
+            let index = hub.index;
+            Some((FanOut::new(hub, ports.len()).unwrap(), index))
+        }
+        Err(error @ (FanOutError::NotPermitted | FanOutError::NoBpf { .. })) => {
+            say_skipped(&error.to_string());
+            None
+        }
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+/// Every station's ear.
+fn ears(lab: &Lab) -> Vec<StationSocket> {
+    let ear = |namespace| StationSocket::open_promiscuous(namespace, common::STATION_INTERFACE).unwrap();
+    lab.stations.iter().map(|station| ear(&station.namespace)).collect()
+}
+
+/// The frames that reached a station.
+fn heard(ear: &mut StationSocket) -> Vec<Vec<u8>> {
+    let mut buffer = [0; 2048];
+    let mut frames = Vec::new();
+    while let Some(frame) = ear.receive(Some(Duration::ZERO), &mut buffer).unwrap() {
+        assert_eq!(frame.octets, frame.original_len, "the buffer is long enough");
+        frames.push(buffer[..frame.octets].to_vec());
+    }
+    frames
+}
+
+/// Sends through the hub; gives each port's result.
+#[track_caller]
+fn send(fan_out: &mut FanOut, sender: &mut Sender, octets: &[u8], ports: &[usize]) -> Vec<Result<(), SendError>> {
+    let mut results = Vec::new();
+    assert!(fan_out.send(sender, octets, ports, &mut results), "the hub is there");
+    assert_eq!(results.len(), ports.len());
+    results
+}
+
+/// More ports than a word of the set has bits, and sets that begin, end and have gaps wherever they can.
+#[test]
+fn those_of_the_set_get_every_frame_once_and_whole_and_others_get_none() {
+    if skipped() {
+        return;
+    }
+    let lab = lab(40, Offloads::Off);
+    let Some((mut fan_out, _)) = hub(&lab) else { return };
+    let (mut sender, mut ears) = (lab.sender(), ears(&lab));
+    let mac = lab.stations[0].mac;
+    let tagged = |protocol: u16| {
+        let mut octets = frame(mac, 60, 3);
+        octets.splice(12..12, [protocol.to_be_bytes(), [0x20, 0x05]].concat());
+        octets
+    };
+    let frames = [frame(mac, 60, 1), frame(mac, 1514, 2), tagged(0x8100), tagged(0x88a8), frame(mac, 14, 4)];
+    let all = |wanted: fn(usize) -> bool| (0..40).filter(|&port| wanted(port)).collect::<Vec<_>>();
+    let sets = [
+        all(|_| true),
+        all(|port| port != 0),
+        all(|port| port != 31),
+        all(|port| port != 32),
+        all(|port| port % 2 == 0),
+        vec![39],
+        vec![0],
+        vec![],
+    ];
+    let mut expected = vec![Vec::new(); 40];
+    for set in &sets {
+        for octets in &frames {
+            let results = send(&mut fan_out, &mut sender, octets, set);
+            assert!(results.iter().all(Result::is_ok), "{results:?}");
+            set.iter().for_each(|&port| expected[port].push(octets.clone()));
+        }
+    }
+    std::thread::sleep(SHORTLY);
+    for (port, (ear, expected)) in ears.iter_mut().zip(expected).enumerate() {
+        assert!(heard(ear) == expected, "port {port}");
+        assert_eq!(ear.statistics().unwrap().dropped, 0);
+    }
+}
+
+/// What a socket is not told is told here: that a link without carrier swallows frames.
+#[test]
+fn a_port_that_is_down_or_gone_is_told_and_the_others_get_the_frame() {
+    if skipped() {
+        return;
+    }
+    let mut lab = lab(4, Offloads::Off);
+    let Some((mut fan_out, _)) = hub(&lab) else { return };
+    let mut sender = lab.sender();
+    let octets = frame(lab.stations[0].mac, 60, 1);
+    let mut ear = StationSocket::open_promiscuous(&lab.stations[3].namespace, common::STATION_INTERFACE).unwrap();
+    let mut sent = 0;
+    let mut send = || {
+        sent += 1;
+        send(&mut fan_out, &mut sender, &octets, &[0, 1, 2, 3])
+    };
+    lab.stations[0].netlink.set_down(common::STATION_INTERFACE).unwrap();
+    let results = send();
+    assert!(matches!(results[0], Err(SendError::Dropped | SendError::Down)), "{results:?}");
+    assert_eq!(results[1..], [Ok(()); 3]);
+    until(|| send()[0] == Err(SendError::Down));
+    lab.netlink.set_down(lab.stations[1].pair.bus_index).unwrap();
+    lab.netlink.delete(lab.stations[2].pair.bus_index).unwrap();
+    assert_eq!(send(), [Err(SendError::Down), Err(SendError::Down), Err(SendError::NoInterface), Ok(())]);
+    lab.stations[0].netlink.set_up(common::STATION_INTERFACE).unwrap();
+    until(|| send()[0] == Ok(()));
+    std::thread::sleep(SHORTLY);
+    // More than the ear's queue holds, perhaps; but all of them got there.
+    let statistics = ear.statistics().unwrap();
+    assert_eq!(statistics.received + statistics.dropped, sent);
+}
+
+/// A set serves one frame of ours; what else leaves the hub goes nowhere.
+#[test]
+fn what_others_send_to_the_hub_goes_nowhere() {
+    if skipped() {
+        return;
+    }
+    let lab = lab(3, Offloads::Off);
+    let Some((mut fan_out, index)) = hub(&lab) else { return };
+    let (mut sender, mut ears) = (lab.sender(), ears(&lab));
+    let (ours, foreign) = (frame(lab.stations[0].mac, 60, 1), frame(lab.stations[0].mac, 60, 2));
+    send(&mut fan_out, &mut sender, &ours, &[1, 2]);
+    let mut results = Vec::new();
+    sender.send(&[(index, &foreign), (index, &foreign)], &mut results);
+    std::thread::sleep(SHORTLY);
+    let heard: Vec<_> = ears.iter_mut().map(heard).collect();
+    assert_eq!(heard, [vec![], vec![ours.clone()], vec![ours]]);
+}
+
+#[test]
+fn without_its_hub_a_fan_out_sends_nothing_and_says_so() {
+    if skipped() {
+        return;
+    }
+    let mut lab = lab(3, Offloads::Off);
+    let Some((mut fan_out, index)) = hub(&lab) else { return };
+    let (mut sender, mut ears) = (lab.sender(), ears(&lab));
+    let octets = frame(lab.stations[0].mac, 60, 1);
+    let mut results = Vec::new();
+    lab.netlink.set_down(index).unwrap();
+    assert!(!fan_out.send(&mut sender, &octets, &[0, 1, 2], &mut results));
+    lab.netlink.set_up(index).unwrap();
+    // The set of the frame before is not this one's.
+    send(&mut fan_out, &mut sender, &octets, &[1]);
+    lab.netlink.delete(index).unwrap();
+    assert!(!fan_out.send(&mut sender, &octets, &[0, 1, 2], &mut results));
+    assert_eq!(results, []);
+    std::thread::sleep(SHORTLY);
+    assert_eq!(ears.iter_mut().map(|ear| heard(ear).len()).collect::<Vec<_>>(), [0, 1, 0]);
+}
+
+/// The kernel's limit is a queue of 1,000 frames; copies go in parts, so that none is lost there.
+#[test]
+fn a_thousand_ports_can_be_served() {
+    if skipped() {
+        return;
+    }
+    let lab = lab(1, Offloads::Off);
+    let port = lab.stations[0].pair.bus_index;
+    let Ok(hub) = make_hub(&lab.bus, HUB, &vec![port; 1024]) else {
+        return say_skipped("no fan-out in the kernel");
+    };
+    let mut fan_out = FanOut::new(hub, 1024).unwrap();
+    let (mut sender, before) = (lab.sender(), received(&lab));
+    let ports: Vec<usize> = (0..1024).collect();
+    for round in 1..=20 {
+        let results = send(&mut fan_out, &mut sender, &frame(lab.stations[0].mac, 60, 1), &ports);
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        until(|| received(&lab) == before + round * 1024);
+    }
+}
+
+/// Frames that the first station's interface has received.
+fn received(lab: &Lab) -> u64 {
+    let mut netlink = link::netlink::Netlink::in_namespace(&lab.stations[0].namespace).unwrap();
+    netlink.link_by_name(common::STATION_INTERFACE).unwrap().unwrap().rx_packets
+}
+
+/// Capabilities are a thread's, so a thread is all that it takes to be nobody.
+#[test]
+fn who_may_not_load_programs_is_told_so() {
+    let refused = std::thread::spawn(|| {
+        keep_capabilities(&[]).unwrap();
+        make_hub(&Namespace::current().unwrap(), HUB, &[1]).map(|hub| hub.index)
+    });
+    let refused = refused.join().unwrap();
+    assert!(matches!(refused, Err(FanOutError::NotPermitted | FanOutError::NoBpf { .. })), "{refused:?}");
+}
