@@ -12,6 +12,7 @@
 //! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
 
 mod coordinator;
+pub mod delivery;
 mod emulator;
 mod overload;
 pub mod ports;
@@ -23,10 +24,12 @@ mod watch;
 mod writer;
 
 use coordinator::Coordinator;
+use delivery::Delivery;
 use link::Pid;
 use link::channel::Channel;
 use link::clock::{Priority, raise_nice};
 use link::confine;
+use link::fanout::{FanOut, Hub};
 use link::netlink::LinkMonitor;
 use link::packet::{Receiver, RingSize, Sender};
 use protocol::Setup;
@@ -68,15 +71,18 @@ pub fn run() -> Result<(), BusError> {
     let (setup, descriptors) = receive_setup(stdin)?;
     confine::close_stdin().map_err(BusError::link)?;
     link::process::die_with_parent(Pid::from_raw(setup.supervisor)).map_err(BusError::link)?;
-    let ([receiver, sender, monitor, stream], files) = descriptors;
+    let Descriptors { sockets: [receiver, sender, monitor, stream], memory, files } = descriptors;
     let receiver = Receiver::new(receiver, RingSize::default()).map_err(BusError::link)?;
     let (sender, monitor) = (Sender::new(sender), LinkMonitor::from_fd(monitor));
+    let hub = setup.hub.zip(memory).map(|(index, memory)| Hub { index, memory });
+    let fan_out = hub.map(|hub| FanOut::new(hub, setup.ports.len())).transpose().map_err(BusError::link)?;
+    let delivery = Delivery::new(sender, fan_out);
     let priority = priority();
     // Before there are threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
     let writer = Writer::start(&setup, files).map_err(BusError::link)?;
-    let coordinator = Coordinator::new(setup, priority, receiver, sender, monitor, observers, writer)?;
+    let coordinator = Coordinator::new(setup, priority, receiver, delivery, monitor, observers, writer)?;
     confine::allow_no_more().map_err(BusError::link)?;
     coordinator.run()
 }
@@ -93,16 +99,29 @@ fn priority() -> String {
     }
 }
 
-/// How many descriptors come with the setup, besides those of its outputs: receiver, sender, monitor, stream.
-const DESCRIPTORS: usize = 4;
+/// How many descriptors come with every setup.
+const SOCKETS: usize = 4;
 
-type Descriptors = ([OwnedFd; DESCRIPTORS], Vec<OwnedFd>);
+/// What comes with a setup, in this order.
+struct Descriptors {
+    /// Receiver, sender, monitor, stream.
+    sockets: [OwnedFd; SOCKETS],
+    /// What a hub's program shares, if there is a hub.
+    memory: Option<OwnedFd>,
+    /// The outputs.
+    files: Vec<OwnedFd>,
+}
 
 fn receive_setup(stdin: OwnedFd) -> Result<(Setup, Descriptors), BusError> {
     let mut message = Vec::new();
     let received = Channel::from_fd(stdin).receive_with_fds(&mut message);
     let Ok(Some((_, mut descriptors))) = received else { return Err(BusError::NoSupervisor) };
-    let files = descriptors.split_off(DESCRIPTORS.min(descriptors.len()));
-    let descriptors = <[OwnedFd; DESCRIPTORS]>::try_from(descriptors).map_err(|_| BusError::NoSupervisor)?;
-    Ok((serde_json::from_slice(&message)?, (descriptors, files)))
+    let setup: Setup = serde_json::from_slice(&message)?;
+    let mut files = descriptors.split_off(SOCKETS.min(descriptors.len()));
+    let sockets = <[OwnedFd; SOCKETS]>::try_from(descriptors).map_err(|_| BusError::NoSupervisor)?;
+    if files.is_empty() && setup.hub.is_some() {
+        return Err(BusError::NoSupervisor);
+    }
+    let memory = setup.hub.map(|_| files.remove(0));
+    Ok((setup, Descriptors { sockets, memory, files }))
 }

@@ -9,10 +9,13 @@
 //!   │ eth0 ─────┼─── veth ────┼─ st2 ─┘                  │
 //!   └───────────┘             └──────────────────────────┘
 //! ```
+//! With many stations there is a hub too, behind which the kernel copies frames to all ports (`lab/fan_out.rs`).
+//!
 //! A station of kind "tap" has in its namespace a TAP device for a program to open, and a bridge that joins it with the
 //! veth. The TAP does not stand in the bus's namespace, since a program can open a device by its name only where the device
 //! is, and no station's program belongs where all ports are.
 
+mod fan_out;
 pub mod links;
 pub mod place;
 mod processes;
@@ -21,9 +24,11 @@ pub mod record;
 use crate::bus::protocol::Port;
 use crate::plan::{Plan, StationPlan};
 use crate::scenario::{Network, PortKind};
+pub use fan_out::FanOutMade;
 use link::MacAddr;
 use link::confine::{ConfineError, keep_capabilities};
 use link::ethtool::{EthtoolError, disable_offloads};
+use link::fanout::FanOutError;
 use link::namespace::{Capability, Namespace, NamespaceError};
 use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
@@ -62,6 +67,8 @@ pub struct Segment {
     pub sender: OwnedFd,
     /// What tells of links.
     pub monitor: OwnedFd,
+    /// How frames get to several stations.
+    pub fan_out: FanOutMade,
 }
 
 /// Why a segment could not be made. What had been made is gone, or stands in the record.
@@ -85,6 +92,9 @@ pub enum MakeError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The kernel makes no copies, and the scenario wants no other way.
+    #[error("no fan-out in the kernel, which `fan_out = \"kernel\"` asks for: write \"auto\" or \"batch\"")]
+    FanOut(#[from] FanOutError),
     /// A socket of the bus was refused.
     #[error("cannot open the bus's sockets")]
     Socket(#[from] PacketError),
@@ -180,10 +190,11 @@ impl Segment {
                 if progress(number) { Ok(port) } else { Err(MakeError::Interrupted) }
             })
             .collect::<Result<Vec<_>, MakeError>>()?;
+        let fan_out = FanOutMade::make(plan, &bus, &ports)?;
         wait_for_carrier(&mut netlink, plan)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
         wait_for_stamps(PATIENCE)?;
-        Ok(Segment { bus, stations, ports, receiver, sender, monitor })
+        Ok(Segment { bus, stations, ports, receiver, sender, monitor, fan_out })
     }
 }
 

@@ -3,6 +3,7 @@
 mod medium;
 mod run;
 
+use crate::bus::delivery::FanOutChoice;
 use crate::bus::protocol::Pace;
 use crate::configuration::longest_distance;
 use crate::scenario::{Network, PortKind, Scenario, ScenarioError, Source, StationSection, TopologyText};
@@ -43,6 +44,8 @@ pub struct Plan {
     pub run: RunPlan,
     /// How a live bus follows real time.
     pub pace: Pace,
+    /// How its frames get to several stations.
+    pub fan_out: FanOutChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
 }
@@ -171,7 +174,9 @@ impl Plan {
         let replays = planner.replays(&sections, &traffic, &names, &medium)?;
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
-        Ok(Plan { name, stations, traffic, replays, run: planner.run()?, pace: planner.pace()?, medium, warnings })
+        let fan_out = scenario.emulator.fan_out.unwrap_or_default();
+        let (run, pace) = (planner.run()?, planner.pace()?);
+        Ok(Plan { name, stations, traffic, replays, run, pace, fan_out, medium, warnings })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.

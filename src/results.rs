@@ -262,6 +262,15 @@ pub struct EmulatorResults {
     /// The medium's time as a part of real time, as asked for.
     #[serde(default)]
     pub time_scale: f64,
+    /// How frames get to several stations: `kernel` makes the copies, or they are sent as a `batch`, one by one.
+    #[serde(default)]
+    pub fan_out: String,
+    /// Of the frames copied to stations, those that the kernel made the copies of.
+    #[serde(default)]
+    pub kernel_copies: u64,
+    /// Frames that the kernel did not make the copies of, though it should; they were sent one by one.
+    #[serde(default)]
+    pub fan_out_failures: u64,
     /// Frames the kernel dropped because the receive ring was full.
     pub ring_drops: u64,
     /// Deliveries the kernel refused because the station's namespace is gone or its interface is down.

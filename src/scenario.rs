@@ -2,6 +2,7 @@
 //!
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
+use crate::bus::delivery::FanOutChoice;
 use crate::bus::protocol::OnOverload;
 use crate::fault::fault;
 use crate::traffic::{Arrivals, Sizes};
@@ -113,6 +114,8 @@ pub struct EmulatorSection {
     pub time_scale: Option<Spanned<f64>>,
     /// `"slip"` or `"drop"`.
     pub on_overload: Option<OnOverload>,
+    /// `"auto"`, `"kernel"` or `"batch"`.
+    pub fan_out: Option<FanOutChoice>,
 }
 
 /// `[[segment]]`

@@ -213,6 +213,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
         ("strays", emulator.strays),
         ("ports lost", emulator.ports_lost),
         ("link changes missed", emulator.link_changes_missed),
+        ("failures of the fan-out", emulator.fan_out_failures),
     ];
     let oddities: Vec<String> = oddities
         .iter()
@@ -246,8 +247,12 @@ fn emulator(emulator: &EmulatorResults) -> String {
     };
     let oddities =
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
+    let fan_out = match emulator.fan_out.as_str() {
+        "" => String::new(),
+        way => format!(", fan-out: {way}"),
+    };
     format!(
-        "emulator ({})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
+        "emulator ({}{fan_out})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
          late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
          taken by      {}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,

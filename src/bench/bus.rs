@@ -165,7 +165,8 @@ impl Bus {
             error => error.into(),
         })?;
         let outputs = Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), ..Outputs::default() };
-        let setup = Setup { outputs, pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone()) };
+        let ports = segment.ports.clone();
+        let setup = Setup { outputs, pace: plan.pace, ..Setup::new("", &plan.medium, ports, segment.fan_out.index()) };
         let copy = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
         let plane = DataPlane::start(&setup, &segment, copy.as_slice())?;
         Ok(Bus { plan, segment, plane })

@@ -7,6 +7,7 @@
 //! Decisions use stamps, never the moment at which this thread happened to wake up.
 
 use super::BusError;
+use super::delivery::Delivery;
 use super::emulator::Emulator;
 use super::overload::{OVERLOAD, Overload};
 use super::ports::Ports;
@@ -23,7 +24,7 @@ use crate::recording::End;
 use crate::results::{EmulatorResults, Snapshot, Start};
 use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::{LinkChange, LinkMonitor, MonitorError};
-use link::packet::{Received, Receiver, Repair, SendError, Sender, StampSource, repair_checksum};
+use link::packet::{Received, Receiver, Repair, SendError, StampSource, repair_checksum};
 use link::wait::Waiter;
 use medium::{BitInstant, BitTimes, Frame, FrameId, Input, Medium, Octets, Output, StationId};
 use std::cmp::Reverse;
@@ -73,7 +74,7 @@ struct ArrivedFrame {
 
 /// A frame on its way from the medium, in order of due time.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Delivery {
+struct Due {
     due: u64,
     order: u64,
     frame: FrameId,
@@ -105,7 +106,7 @@ pub struct Coordinator {
     spin: u64,
     ports: Ports,
     receiver: Receiver,
-    sender: Sender,
+    delivery: Delivery,
     monitor: LinkMonitor,
     waiter: Waiter,
     observers: Observers,
@@ -114,9 +115,7 @@ pub struct Coordinator {
     delays: Delays,
     arrivals: BinaryHeap<Reverse<Arrival>>,
     held: Vec<VecDeque<Held>>,
-    deliveries: BinaryHeap<Reverse<Delivery>>,
-    /// Room for the kernel's answers to one batch.
-    sent: Vec<Result<(), SendError>>,
+    deliveries: BinaryHeap<Reverse<Due>>,
     order: u64,
     start: Start,
     begin: u64,
@@ -138,7 +137,7 @@ impl Coordinator {
         setup: Setup,
         priority: String,
         receiver: Receiver,
-        sender: Sender,
+        delivery: Delivery,
         monitor: LinkMonitor,
         observers: Observers,
         writer: Writer,
@@ -158,6 +157,7 @@ impl Coordinator {
         let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
+        let emulator = Emulator::new(priority, setup.pace.time_scale, delivery.way());
         Ok(Coordinator {
             medium: Medium::new(config)?,
             timeline,
@@ -169,17 +169,16 @@ impl Coordinator {
             spin: SHORTEST_SPIN,
             ports,
             receiver,
-            sender,
+            delivery,
             monitor,
             waiter,
             observers,
             writer,
-            emulator: Emulator::new(priority, setup.pace.time_scale),
+            emulator,
             delays: Delays::default(),
             arrivals: BinaryHeap::new(),
             held: (0..stations).map(|_| VecDeque::new()).collect(),
             deliveries: BinaryHeap::new(),
-            sent: Vec::new(),
             order: 0,
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             begin,
@@ -335,7 +334,7 @@ impl Coordinator {
         for hearers in self.ports.hearers(frame.station) {
             let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
             self.order += 1;
-            self.deliveries.push(Reverse(Delivery {
+            self.deliveries.push(Reverse(Due {
                 due: self.timeline.nanos(end + hearers.distance),
                 order: self.order,
                 frame,
@@ -360,15 +359,13 @@ impl Coordinator {
             }
             let mut padded = [0_u8; MIN_OCTETS];
             let octets = pad(&delivery.octets, &mut padded);
-            let to = |&station: &StationId| (self.ports.index(station), octets);
             // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
-            let here = |station: &&StationId| self.medium.attached(**station);
-            let batch: Vec<(u32, &[u8])> = delivery.stations.iter().filter(here).map(to).collect();
-            self.sent.clear();
-            self.sender.send(&batch, &mut self.sent);
+            let here = |station: &StationId| self.medium.attached(*station);
+            let stations: Vec<StationId> = delivery.stations.iter().copied().filter(here).collect();
+            let results = self.delivery.send(octets, &stations, &self.ports, &mut self.emulator.counts);
             let (due, late) = (delivery.due, monotonic_nanos() - delivery.due);
             let mut refused = Vec::new();
-            for (result, &station) in self.sent.iter().zip(delivery.stations.iter().filter(here)) {
+            for (result, station) in results.iter().zip(stations) {
                 let absent = match result {
                     Ok(()) => {
                         self.emulator.delivered(late);
@@ -385,7 +382,7 @@ impl Coordinator {
                 }
             }
             self.deliveries.pop();
-            let copies = (self.sent.len() - refused.len()) as u64;
+            let copies = (results.len() - refused.len()) as u64;
             if late > OVERLOAD && copies > 0 {
                 self.emulator.counts.late_deliveries += 1;
                 self.note(EmulatorKind::LateDelivery { frame, ns: late, copies });
@@ -531,7 +528,7 @@ impl Coordinator {
                     self.count_lost();
                     self.tell_troubles();
                 }
-                let copies = |Reverse(delivery): &Reverse<Delivery>| delivery.stations.len() as u64;
+                let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
                 self.emulator.counts.deliveries_pending = self.deliveries.iter().map(copies).sum();
                 self.emulator.counts.arrivals_pending = self.arrivals.len() as u64;
                 let snapshot =

@@ -16,9 +16,10 @@ pub struct Emulator {
 
 impl Emulator {
     /// Nothing has happened yet.
-    pub fn new(priority: String, time_scale: f64) -> Emulator {
+    pub fn new(priority: String, time_scale: f64, fan_out: &str) -> Emulator {
         let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
-        Emulator { counts: EmulatorResults { priority, time_scale, ..EmulatorResults::default() }, lateness }
+        let fan_out = fan_out.to_owned();
+        Emulator { counts: EmulatorResults { priority, time_scale, fan_out, ..EmulatorResults::default() }, lateness }
     }
 
     /// A frame was handed to the kernel for one station, `late` nanoseconds after it was due.
@@ -51,8 +52,8 @@ impl Emulator {
 
     /// Counts from zero again.
     pub fn restart(&mut self) {
-        let priority = std::mem::take(&mut self.counts.priority);
-        self.counts = EmulatorResults { priority, time_scale: self.counts.time_scale, ..EmulatorResults::default() };
+        let EmulatorResults { priority, time_scale, fan_out, .. } = std::mem::take(&mut self.counts);
+        self.counts = EmulatorResults { priority, time_scale, fan_out, ..EmulatorResults::default() };
         self.lateness.reset();
     }
 }
@@ -63,15 +64,14 @@ mod tests {
 
     #[test]
     fn quantiles_are_told_to_three_digits() {
-        let mut emulator = Emulator::new("none".to_owned(), 1.0);
+        let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch");
         (1..=100).for_each(|n| emulator.delivered(n * 1_000));
         let results = emulator.results();
         assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
         assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
         emulator.restart();
-        assert_eq!(
-            emulator.results(),
-            EmulatorResults { priority: "none".to_owned(), time_scale: 1.0, ..EmulatorResults::default() }
-        );
+        let (priority, fan_out) = ("none".to_owned(), "batch".to_owned());
+        let anew = EmulatorResults { priority, time_scale: 1.0, fan_out, ..EmulatorResults::default() };
+        assert_eq!(emulator.results(), anew);
     }
 }

@@ -18,6 +18,8 @@ pub struct Setup {
     pub configuration: Configuration,
     /// The stations' ports, in order of station number.
     pub ports: Vec<Port>,
+    /// The interface behind which the kernel copies frames, if there is one; its memory comes with the descriptors.
+    pub hub: Option<u32>,
     /// What is written while the medium runs.
     pub outputs: Outputs,
     /// How the medium's time follows real time.
@@ -80,13 +82,14 @@ pub struct Port {
 }
 
 impl Setup {
-    /// What is said of a plan whose ports have been made.
-    pub fn new(name: &str, config: &Config, ports: Vec<Port>) -> Setup {
+    /// What is said of a plan whose ports, and hub if it has one, have been made.
+    pub fn new(name: &str, config: &Config, ports: Vec<Port>, hub: Option<u32>) -> Setup {
         Setup {
             supervisor: std::process::id() as i32,
             name: name.to_owned(),
             configuration: Configuration::from(config),
             ports,
+            hub,
             outputs: Outputs::default(),
             pace: Pace::default(),
         }

@@ -9,7 +9,7 @@ use crate::driver::ETHERTYPE;
 use crate::driver::offering::{Look, Offering};
 use crate::driver::source::{Pace, Source, poisson, saturating_level};
 use crate::lab::place::Place;
-use crate::lab::{self, INTERFACE, Protocols, Segment};
+use crate::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -49,11 +49,13 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
-    let setup = Setup { pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone()) };
+    let setup =
+        Setup { pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index()) };
     let mut plane = DataPlane::start(&setup, &segment, &[])?;
     let sources = sources(args, &plan, &segment)?;
     plane.restart()?;
-    let (mut sources, interrupted) = watch(args, &plan, &mut plane, sources, &interrupts)?;
+    let intent = intent(args, &plan, &segment.fan_out);
+    let (mut sources, interrupted) = watch(args, &plan, &intent, &mut plane, sources, &interrupts)?;
     let results = plane.stop()?;
     let seen = sources.iter_mut().map(|source| source.seen().unwrap_or(0)).sum();
     let refused = sources.iter().map(|source| source.sent().refused).sum();
@@ -84,13 +86,14 @@ fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source
 fn watch(
     args: &DemoArgs,
     plan: &Plan,
+    intent: &str,
     plane: &mut DataPlane,
     sources: Vec<Source>,
     interrupts: &Receiver<Signal>,
 ) -> Result<(Vec<Source>, bool), CommandError> {
     let live = std::io::stderr().is_terminal();
     if !live {
-        say(&format!("{}\n", intent(args, plan)));
+        say(intent);
     }
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     let mut offering = match args.load {
@@ -105,9 +108,9 @@ fn watch(
     Ok((offering.stop().0, interrupted))
 }
 
-fn intent(args: &DemoArgs, plan: &Plan) -> String {
+fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
     format!(
-        "ethbus: {} stations on a bus at {} for {:?}, seed {}",
+        "ethbus: {} stations on a bus at {} for {:?}, {fan_out}, seed {}\n",
         plan.stations.len(),
         plan.medium.rate,
         args.duration,

@@ -9,7 +9,7 @@ use crate::control::{self, Control};
 use crate::fault::FaultName;
 use crate::lab::links::Links;
 use crate::lab::record::Record;
-use crate::lab::{self, Protocols, Segment, TAP};
+use crate::lab::{self, FanOutMade, Protocols, Segment, TAP};
 use crate::lines::create;
 use crate::plan::{Overrides, Plan, StationPlan};
 use crate::results::Results;
@@ -115,7 +115,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
     lab::keep_least(plan.stations.len())?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
-    let greeting = greeting(plan, record.has_names());
+    let greeting = greeting(plan, &segment.fan_out, record.has_names());
     let started = start(plan, outputs, &files, segment, record).and_then(|started| {
         // A lab that nobody is told of would be of no use: a full disk here is an error.
         match &background {
@@ -143,7 +143,11 @@ fn start(
     segment: Segment,
     record: &mut Record,
 ) -> Result<(DataPlane, Requests, Links), CommandError> {
-    let setup = Setup { outputs, pace: plan.pace, ..Setup::new(&plan.name, &plan.medium, segment.ports.clone()) };
+    let setup = Setup {
+        outputs,
+        pace: plan.pace,
+        ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.index())
+    };
     let mut plane = DataPlane::start(&setup, &segment, files)?;
     for (station, fault) in plan.faults() {
         plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
@@ -247,7 +251,7 @@ fn on_tap(ethbus: &str, lab: &str, station: &StationPlan) -> String {
 const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any program, so deliveries are later on a busy \
     machine\n";
 
-fn greeting(plan: &Plan, as_root: bool) -> String {
+fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool) -> String {
     let (ethbus, limits) = if as_root { ("sudo ethbus", "") } else { ("ethbus", WITHOUT_ROOT) };
     let rows = plan.stations.iter().map(|station| {
         let address =
@@ -262,7 +266,7 @@ fn greeting(plan: &Plan, as_root: bool) -> String {
     let programs: String = programs.map(|station| on_tap(ethbus, &name, station)).collect();
     let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
     format!(
-        "{}\nethbus: lab `{}` is up at {}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
+        "{}\nethbus: lab `{}` is up at {}, {fan_out}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
          {ethbus} exec {name}{first} -- ping {address}\n{programs}  {ethbus} stats{}\n{limits}",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
         plan.name,

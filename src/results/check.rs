@@ -19,8 +19,8 @@ impl Results {
             return Err(format!("{} stations: at most {}", self.stations.len(), Config::MAX_STATIONS));
         }
         let names = self.stations.iter().map(|station| &station.name);
-        let priority = self.emulator.iter().map(|emulator| &emulator.priority);
-        if let Some(text) = names.chain(priority).chain([&self.config.topology]).find(|text| !is_plain(text)) {
+        let texts = self.emulator.iter().flat_map(|emulator| [&emulator.priority, &emulator.fan_out]);
+        if let Some(text) = names.chain(texts).chain([&self.config.topology]).find(|text| !is_plain(text)) {
             return Err(format!("{text:?} has control characters in it"));
         }
         for (name, _) in Counters::default().named() {
