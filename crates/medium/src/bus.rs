@@ -15,6 +15,7 @@ use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// How a transmission goes on, as far as is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +59,21 @@ pub(crate) struct Transmission {
     pub settled: bool,
     /// The one before it by the same station.
     pub previous: Option<TransmissionId>,
+    /// The cable was cut as it began: which stations were on the far side. It never gets to the other side than its own.
+    pub parted: Option<Sides>,
 }
+
+/// For each station, whether it is on the far side of a cut.
+pub(crate) type Sides = Arc<[bool]>;
 
 impl Transmission {
     pub fn source(&self) -> StationId {
         self.frame.station
+    }
+
+    /// Its signal gets to `place`.
+    pub fn reaches(&self, place: StationId) -> bool {
+        self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
     }
 
     /// The first instant of silence, once nothing can move it.
@@ -114,6 +125,8 @@ pub(crate) struct Bus {
     deafness: Box<[Deafness]>,
     /// There is a transmission, or will be, that some station does not hear.
     any_deaf: bool,
+    /// What begins now is parted so.
+    parted: Option<Sides>,
 }
 
 impl Bus {
@@ -141,7 +154,14 @@ impl Bus {
             speakers: Vec::new(),
             deafness: vec![Deafness::default(); stations].into(),
             any_deaf: false,
+            parted: None,
         }
+    }
+
+    /// From now on what begins is parted so, or not at all. Never on a star.
+    pub fn part(&mut self, parted: Option<Sides>) {
+        assert!(parted.is_none() || self.star.is_none(), "a star has no cable that could be cut");
+        self.parted = parted;
     }
 
     /// Signals get to all places but the source's at once.
@@ -177,11 +197,12 @@ impl Bus {
         self.retire(now);
         let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
         let source = transmission.source();
+        transmission.parted = self.parted.clone();
         let met = if let Some(distance) = self.star {
             agenda.begins.push_everywhere(now + distance, id);
             self.sounding > 0
         } else {
-            for place in self.listeners.iter().filter(|&place| place != source) {
+            for place in self.listeners.iter().filter(|&place| place != source && transmission.reaches(place)) {
                 agenda.begins.push(now + self.topology.distance(source, place), place, id);
             }
             self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
@@ -199,7 +220,8 @@ impl Bus {
 
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
         let distance = self.topology.distance(other.source(), place);
-        other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now
+        let sounds = other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now;
+        sounds && other.reaches(place)
     }
 
     /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
@@ -207,6 +229,7 @@ impl Bus {
         let transmission = self.get_mut(id);
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
         let (source, destination) = (transmission.source(), transmission.destination);
+        let parted = transmission.parted.clone();
         self.on_air -= 1;
         self.last_end = now;
         if self.deafness[source.index()].hears(id.get()) && self.spoke[source.index()].replace(now).is_none() {
@@ -215,7 +238,12 @@ impl Bus {
         if let Some(distance) = self.star {
             return agenda.ends.push_everywhere(now + distance, id);
         }
-        let mut hear = |place| agenda.ends.push(now + self.topology.distance(source, place), place, id);
+        let reaches = |place: StationId| parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()]);
+        let mut hear = |place| {
+            if reaches(place) {
+                agenda.ends.push(now + self.topology.distance(source, place), place, id);
+            }
+        };
         let told = |place: &StationId| *place != source && destination != Destination::Station(*place);
         match destination {
             Destination::All => {
@@ -242,7 +270,7 @@ impl Bus {
             }
             return;
         }
-        for (number, other) in (self.first..).zip(&self.transmissions) {
+        for (number, other) in (self.first..).zip(&self.transmissions).filter(|(_, other)| other.reaches(place)) {
             let (id, distance) = (TransmissionId::new(number), self.topology.distance(other.source(), place));
             if other.begin + distance >= now && other.source() != place {
                 agenda.begins.push(other.begin + distance, place, id);
@@ -292,7 +320,7 @@ impl Bus {
             let distance = self.topology.distance(transmission.source(), place);
             let begin = transmission.begin + distance;
             let end = transmission.known_end().map(|end| end + distance);
-            (begin < now && deafness.hears(number)).then_some(Carrier {
+            (begin < now && deafness.hears(number) && transmission.reaches(place)).then_some(Carrier {
                 begin,
                 end,
                 own: transmission.source() == place,
@@ -323,7 +351,7 @@ impl Bus {
         (self.first..).zip(&self.transmissions).all(|(number, transmission)| {
             let distance = self.topology.distance(transmission.source(), place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);
-            transmission.begin + distance > now || over || !deafness.hears(number)
+            transmission.begin + distance > now || over || !deafness.hears(number) || !transmission.reaches(place)
         })
     }
 
@@ -332,8 +360,11 @@ impl Bus {
         self.deafness[place.index()].hears(id.get())
     }
 
-    /// Nobody is deaf to it.
+    /// Nobody is deaf to it, and no cut keeps it from anyone.
     pub fn heard_by_all(&self, id: TransmissionId) -> bool {
+        if self.get(id).parted.is_some() {
+            return false;
+        }
         !self.any_deaf || self.deafness.iter().all(|deafness| deafness.hears(id.get()))
     }
 
@@ -373,6 +404,9 @@ impl Bus {
     /// 4.2.9, PhysicalSignalDecap).
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
         let distance = |of: &Transmission| self.topology.distance(of.source(), place);
+        if !other.reaches(place) {
+            return false;
+        }
         let ends_by = |of: &Transmission, at| of.known_end().is_some_and(|end| end + distance(of) <= at);
         let preamble = packet.preamble.unwrap_or(packet.begin) + distance(packet);
         !ends_by(packet, other.begin + distance(other)) && !ends_by(other, preamble)
@@ -462,7 +496,8 @@ impl Bus {
         loop {
             let (so_far, mut goes_on) = (*end, false);
             let deafness = &self.deafness[place.index()];
-            for (_, other) in (self.first..).zip(&self.transmissions).filter(|(number, _)| deafness.hears(*number)) {
+            let heard = (self.first..).zip(&self.transmissions);
+            for (_, other) in heard.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
                 let distance = self.topology.distance(other.source(), place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {

@@ -352,6 +352,7 @@ impl Medium {
             episode: None,
             settled: false,
             previous: None,
+            parted: None,
         };
         let id = self.bus.begin(now, transmission, &mut self.agenda);
         self.bus.listen(now, station, &mut self.agenda);

@@ -53,4 +53,4 @@ pub use medium::{Fault, Input, Medium, Output};
 pub use segments::{Place, Repeater, Segments};
 pub use tally::{Counters, MediumTally, Tally};
 pub use time::{BitInstant, BitRate, BitTimes, Octets};
-pub use topology::{Topology, TopologyError};
+pub use topology::{CutError, Topology, TopologyError};

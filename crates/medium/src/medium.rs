@@ -9,6 +9,7 @@ use crate::config::{Config, ConfigError};
 use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::event::{Cause, Event, Kind};
 use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, Queued, StationId, TransmissionId};
+use crate::segments::Place;
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -42,6 +43,15 @@ pub enum Input {
         station: StationId,
         /// What is wrong with it; replaces what was wrong before.
         fault: Option<Fault>,
+    },
+    /// The cable is cut in two just before a place, each end terminated, or, with `None`, whole again. A cut replaces the
+    /// one before.
+    ///
+    /// A transmission gets past the place of the cut whole or not at all: one that began before the cut does, one that
+    /// begins during it never will.
+    SetCut {
+        /// Where: stations at this place and beyond it are on the far side.
+        cut: Option<Place>,
     },
     /// Time passes: runs what is due.
     ///
@@ -79,7 +89,7 @@ pub enum Output {
         /// The instant after its last bit, at the sender's place.
         end: BitInstant,
         /// Stations that do not hand it up: another signal spoilt it at their place, which takes an undetected
-        /// collision; or all but the sender, if it has a bad FCS or is too long.
+        /// collision; a cut of the cable kept it from them; or all but the sender, if it has a bad FCS or is too long.
         damaged: Vec<StationId>,
     },
     /// The medium is done with the frame: it was transmitted, dropped or discarded.
@@ -96,6 +106,7 @@ pub struct Medium {
     pub(crate) agenda: Agenda,
     pub(crate) bus: Bus,
     stations: Vec<Station>,
+    cut: Option<Place>,
     /// What the agenda has next, once an input has been handled.
     next: (BitInstant, Phase),
     instant: BitInstant,
@@ -123,6 +134,7 @@ impl Medium {
             agenda: Agenda::new(),
             bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
             stations: stations.collect(),
+            cut: None,
             next: (NEVER, Phase::Timers),
             instant: BitInstant::ZERO,
             over: false,
@@ -148,7 +160,8 @@ impl Medium {
     /// Takes one input at `now`.
     ///
     /// # Panics
-    /// If `now` is before [`Medium::now`], or a station, as sender or destination, does not exist: the caller's mistake.
+    /// If `now` is before [`Medium::now`], a station, as sender or destination, does not exist, or a cut is none
+    /// ([`Topology::beyond`](crate::Topology::beyond)): the caller's mistake.
     pub fn handle_input(&mut self, now: BitInstant, input: Input) {
         assert!(now >= self.now(), "an input at {now} after the medium got to {}", self.now());
         match input {
@@ -168,6 +181,10 @@ impl Medium {
             Input::SetFault { station, fault } => {
                 self.advance_to_arrivals(now);
                 self.set_fault(station, fault);
+            }
+            Input::SetCut { cut } => {
+                self.advance_to_arrivals(now);
+                self.set_cut(cut);
             }
             Input::Timeout if self.next < (now, Phase::Arrivals) => return self.advance_to_arrivals(now),
             Input::Timeout => return self.advance_past(now),
@@ -214,6 +231,11 @@ impl Medium {
     /// What is wrong with a station.
     pub fn fault(&self, station: StationId) -> Option<Fault> {
         self.station(station).fault
+    }
+
+    /// Where the cable is cut.
+    pub fn cut(&self) -> Option<Place> {
+        self.cut
     }
 
     /// Counts from zero again; what is queued or on its way stays.
@@ -322,6 +344,14 @@ impl Medium {
         } else {
             self.bus.heal(station);
         }
+    }
+
+    fn set_cut(&mut self, cut: Option<Place>) {
+        self.cut = cut;
+        self.bus.part(cut.map(|cut| match self.bus.topology().beyond(cut) {
+            Ok(beyond) => beyond.into(),
+            Err(error) => panic!("{error}"),
+        }));
     }
 
     /// Runs everything before the arrivals of instant `now`.

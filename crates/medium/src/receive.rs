@@ -115,14 +115,19 @@ impl Medium {
         }
     }
 
-    /// Where the frame is not handed up: everywhere, or, if it `met` another, where they overlapped.
+    /// Where the frame is not handed up: everywhere, or, if it may have `met` another, where they overlapped and where a
+    /// cut kept it from.
     fn spoilt_places(&self, id: TransmissionId, met: bool) -> Vec<StationId> {
-        let Transmission { frame, worth, .. } = *self.bus.get(id);
+        let transmission = self.bus.get(id);
+        let (frame, worth) = (transmission.frame, transmission.worth);
         let others =
             || (0..self.bus.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
         match worth {
             Worth::BadFcs | Worth::TooLong => others().collect(),
-            Worth::Good if met => others().filter(|&place| self.bus.damaged_at(place, id)).collect(),
+            Worth::Good if met => {
+                let spoilt = |&place: &StationId| !transmission.reaches(place) || self.bus.damaged_at(place, id);
+                others().filter(spoilt).collect()
+            }
             Worth::Good => Vec::new(),
         }
     }

@@ -87,6 +87,11 @@ impl Segments {
         &self.repeaters
     }
 
+    /// How many segments there are.
+    pub fn segments(&self) -> usize {
+        self.segments
+    }
+
     /// How many repeaters a signal passes between two stations.
     pub fn repeaters_between(&self, a: usize, b: usize) -> usize {
         self.way(self.stations[a].segment, self.stations[b].segment).repeaters.into()
@@ -102,6 +107,17 @@ impl Segments {
         let (out, back) = (self.way(a.segment, b.segment), self.way(b.segment, a.segment));
         let ends = a.position.get().abs_diff(out.exit.into()) + b.position.get().abs_diff(back.exit.into());
         BitTimes::new(ends + u64::from(out.between))
+    }
+
+    /// Which stations are on the far side of a cut: those that a signal from the cut segment's near end cannot get to.
+    pub(crate) fn beyond(&self, cut: Place) -> Box<[bool]> {
+        let place_there = |station: &Place| {
+            if station.segment == cut.segment {
+                return station.position;
+            }
+            BitTimes::new(self.way(cut.segment, station.segment).exit.into())
+        };
+        self.stations.iter().map(|station| place_there(station) >= cut.position).collect()
     }
 
     fn way(&self, from: usize, to: usize) -> &Way {
@@ -209,6 +225,22 @@ mod tests {
         let tree = tree();
         for (a, b, c) in (0..125).map(|n| (n / 25, n / 5 % 5, n % 5)) {
             assert!(tree.distance(a, c) <= tree.distance(a, b) + tree.distance(b, c), "{a} {b} {c}");
+        }
+    }
+
+    /// Whoever is behind a repeater is on the side on which its port is.
+    #[test]
+    fn a_cut_parts_the_tree_in_two() {
+        let tree = tree();
+        for (segment, position, beyond) in [
+            (0, 5, [false, true, true, true, true]),
+            (0, 10, [false, true, true, true, true]),
+            (0, 11, [false, false, false, false, true]),
+            (1, 6, [false, true, true, true, false]),
+            (1, 7, [false, false, true, true, false]),
+            (3, 1, [false, false, false, true, false]),
+        ] {
+            assert_eq!(*tree.beyond(place(segment, position)), beyond, "segment {segment} at {position}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where the stations are, and so how long a signal takes between two of them.
 
 use crate::frame::StationId;
-use crate::segments::Segments;
+use crate::segments::{Place, Segments};
 use crate::time::{BitRate, BitTimes};
 use std::fmt;
 
@@ -89,6 +89,42 @@ pub enum TopologyError {
         to: usize,
     },
 }
+
+/// Why a cable cannot be cut at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CutError {
+    /// A star's stations share a hub, and no cable.
+    NoCable,
+    /// There is no such segment.
+    NoSegment {
+        /// What was asked for.
+        segment: usize,
+    },
+    /// All stations are on one side.
+    OneSide {
+        /// The segment.
+        segment: usize,
+        /// The place on it.
+        position: BitTimes,
+    },
+}
+
+impl fmt::Display for CutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CutError::NoCable => {
+                write!(f, "a star has no cable that could be cut in two: take a station off, or use a bus or segments")
+            }
+            CutError::NoSegment { segment } => write!(f, "there is no segment {segment} to be cut"),
+            CutError::OneSide { segment, position } => {
+                write!(f, "a cut of segment {segment} at {position} has all stations on one side: cut between two")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CutError {}
 
 impl fmt::Display for TopologyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -231,6 +267,25 @@ impl Topology {
             Topology::Bus { .. } => 0,
             Topology::Segments(segments) => segments.repeaters_between(a.index(), b.index()),
         }
+    }
+
+    /// Which stations are on the far side of a cut just before `cut`, in order of their numbers: `true` for those whose
+    /// place is at the cut or beyond it. A bus is segment 0.
+    ///
+    /// # Errors
+    /// A topology without a cable, a segment that it does not have, or a cut that has all stations on one side.
+    pub fn beyond(&self, cut: Place) -> Result<Box<[bool]>, CutError> {
+        let Place { segment, position } = cut;
+        let beyond: Box<[bool]> = match self {
+            Topology::Star { .. } => return Err(CutError::NoCable),
+            Topology::Bus { positions } if segment == 0 => positions.iter().map(|place| *place >= position).collect(),
+            Topology::Segments(segments) if segment < segments.segments() => segments.beyond(cut),
+            Topology::Bus { .. } | Topology::Segments(_) => return Err(CutError::NoSegment { segment }),
+        };
+        if beyond.iter().all(|&far| far) || beyond.iter().all(|&far| !far) {
+            return Err(CutError::OneSide { segment, position });
+        }
+        Ok(beyond)
     }
 
     /// The longest distance in it is within what the engine can add without overflow.

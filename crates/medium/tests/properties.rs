@@ -10,13 +10,13 @@ mod scenario;
 use backoff::Generator;
 use common::{offer, run, station};
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Event, FrameId, Input, Kind, Medium, Octets, Output, Place, Repeater,
-    Segments, StationId, Tally, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Medium, Octets, Output, Place,
+    Repeater, Segments, StationId, Tally, Topology,
 };
 use proptest::prelude::*;
 use scenario::{
-    Scenario, any_config, any_medium, any_scenario, cases, extending_config, faulty_scenario, fitting_topology, runner,
-    standard_config,
+    Scenario, any_config, any_medium, any_scenario, cases, cut_scenario, extending_config, faulty_scenario,
+    fitting_topology, runner, standard_config,
 };
 use std::collections::BTreeMap;
 
@@ -88,9 +88,9 @@ fn tell(scenario: &Scenario, until: u64, rhythm: Rhythm) -> Told {
     told
 }
 
-/// Holds `property` for scenarios with all kinds of parameters and topologies, and stations with faults.
+/// Holds `property` for scenarios with all kinds of parameters and topologies, and stations and cables with faults.
 fn always(property: impl Fn(&Scenario) -> Result<(), TestCaseError>) {
-    always_in(faulty_scenario(any_medium()), |scenario| property(&scenario));
+    always_in(cut_scenario(any_medium()), |scenario| property(&scenario));
 }
 
 fn always_in<S: Strategy>(strategy: S, property: impl Fn(S::Value) -> Result<(), TestCaseError>) {
@@ -110,7 +110,7 @@ fn all_stations(config: &Config) -> impl Iterator<Item = StationId> + use<> {
 /// STANDARD.md: offered = transmitted + discarded by cause + queued at the end, always.
 #[test]
 fn no_frame_is_lost_or_made() {
-    let scenarios = faulty_scenario(any_medium());
+    let scenarios = cut_scenario(any_medium());
     always_in((scenarios, prop_oneof![1..20_000_u64, Just(END)]), |(scenario, until)| {
         let told = tell(&scenario, until, Rhythm::AsDue);
         for place in all_stations(&scenario.config) {
@@ -159,7 +159,7 @@ fn events_never_go_back_in_time() {
 /// often the medium is called, and whether or not events and outputs are kept.
 #[test]
 fn the_rhythm_of_calls_changes_no_event() {
-    always_in((faulty_scenario(any_medium()), any::<u64>()), |(scenario, seed)| {
+    always_in((cut_scenario(any_medium()), any::<u64>()), |(scenario, seed)| {
         let as_due = tell(&scenario, END, Rhythm::AsDue);
         for rhythm in [Rhythm::AsDue, Rhythm::Rarely, Rhythm::Odd(seed)] {
             let other = tell(&scenario, END, rhythm);
@@ -219,7 +219,7 @@ fn a_star_is_a_hub_and_its_segments() {
 /// DESIGN.md, contract 5: an input that comes late is applied at the engine's now, and breaks nothing.
 #[test]
 fn late_arrivals_are_taken_at_the_engines_now() {
-    always_in((faulty_scenario(any_medium()), any::<u64>(), 0..3_000_u64), |(scenario, seed, late)| {
+    always_in((cut_scenario(any_medium()), any::<u64>(), 0..3_000_u64), |(scenario, seed, late)| {
         let mut told = Told::new(&scenario.config);
         for &(at, input) in &scenario.inputs {
             told.pass(at + late, Rhythm::Odd(seed));
@@ -330,6 +330,46 @@ fn what_is_given_out_as_carried_is_what_comes_about() {
         Ok(())
     });
     assert!(early.get() > 0 && spoilt.get() > 0, "{early:?} outputs were early, {spoilt:?} places spoilt");
+}
+
+/// Output::Carried: whoever is not among the damaged hands the frame up, and nobody else; cuts and faults included.
+#[test]
+fn whoever_hands_a_frame_up_is_whoever_receives_it() {
+    let (kept_from, handed_up) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    always_in(cut_scenario(any_medium()), |scenario| {
+        let told = tell(&scenario, END, Rhythm::AsDue);
+        let changes = scenario.inputs.iter();
+        let detached = changes.filter(|(_, input)| matches!(input, Input::Detach { .. })).count();
+        let mut serials = BTreeMap::<StationId, u64>::new();
+        let mut destinations = BTreeMap::new();
+        for (_, input) in &scenario.inputs {
+            if let Input::Offer { station, frame } = input {
+                let serial = serials.entry(*station).or_default();
+                *serial += 1;
+                destinations.insert(FrameId { station: *station, serial: *serial }, frame.destination);
+            }
+        }
+        for (_, output) in &told.outputs {
+            let Output::Carried { frame, damaged, .. } = output else { continue };
+            for place in all_stations(&scenario.config).filter(|&place| place != frame.station) {
+                let addressed = match destinations[frame] {
+                    Destination::All => true,
+                    Destination::Station(to) => to == place,
+                    Destination::Nobody => false,
+                };
+                let delivered = told.events.iter().any(|event| {
+                    matches!(event.kind, Kind::Delivered { .. }) && event.frame == *frame && event.station == place
+                });
+                let expected = addressed && !damaged.contains(&place);
+                kept_from.set(kept_from.get() + u64::from(addressed && !expected));
+                handed_up.set(handed_up.get() + u64::from(delivered));
+                // Whoever was off the medium meanwhile received nothing.
+                prop_assert!(delivered == expected || detached > 0 && !delivered, "{} at {}", frame, place);
+            }
+        }
+        Ok(())
+    });
+    assert!(kept_from.get() > 0 && handed_up.get() > 0, "{kept_from:?} kept from somebody, {handed_up:?} handed up");
 }
 
 /// Output::Carried: on a medium that the slot time covers, it is known well before the end, and the whole frame

@@ -13,8 +13,8 @@ use common::{offer, run, station, trace};
 use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
 use proptest::prelude::*;
 use scenario::{
-    Scenario, any_config, any_scenario, any_topology, extending_config, faulty_scenario, fitting_topology,
-    gigabit_config, joined_segments, runner, standard_config,
+    Scenario, any_cable, any_config, any_scenario, any_topology, cut_scenario, extending_config, faulty_scenario,
+    fitting_topology, gigabit_config, joined_segments, runner, standard_config,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -89,6 +89,14 @@ fn engine_and_model_agree_whatever_the_parameters() {
 fn engine_and_model_agree_on_stations_with_faults() {
     let kinds = ["no_carrier", "received_too_long", "damaged", "delivered", "late"];
     check(1_200, faulty_scenario(any_config(any_topology())), &kinds);
+}
+
+/// Input::SetCut: stations on either side of a cut are on media of their own, and on one again when it is mended.
+#[test]
+fn engine_and_model_agree_on_cables_that_are_cut_and_mended() {
+    let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
+    check(1_500, cut_scenario(any_config(any_cable())), &kinds);
+    check(500, cut_scenario(extending_config(any_cable())), &kinds);
 }
 
 /// Table 4-2 of 802.3, on cables that slotTime covers.

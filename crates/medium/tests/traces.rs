@@ -238,6 +238,31 @@ fn a_bad_fcs_is_seen_by_the_addressee() {
     check("fault_bad_fcs.txt", star(3, 10), &inputs);
 }
 
+/// What had begun before the cable was cut gets everywhere; what begins during the cut stays on its side, to its end,
+/// even if the cable is mended meanwhile; then all are on one medium again.
+///
+/// ```text
+///   0 ────── 100 ──/cut/── 200
+/// ```
+#[test]
+fn a_cut_makes_two_media_of_one() {
+    let cut = |at, place| (at, Input::SetCut { cut: place });
+    let place = Place { segment: 0, position: BitTimes::new(150) };
+    let positions = [0, 100, 200].map(BitTimes::new).to_vec();
+    let config = Config::new(BitRate::MBIT_10, Topology::Bus { positions }, 1);
+    let inputs = [
+        offer(0, 0, 2, 64),
+        cut(300, Some(place)),
+        offer(2000, 0, 2, 64),
+        offer(2010, 2, 1, 64),
+        offer(2020, 1, 0, 64),
+        cut(2100, None),
+        offer(2200, 2, 0, 64),
+        offer(6000, 0, 2, 64),
+    ];
+    check("cut.txt", config, &inputs);
+}
+
 /// 1522 octets without a tag are too long, with one they are not; and 20 ms are the end of any frame (802.3, 8.2.1.5).
 #[test]
 fn a_babbler_sends_what_its_host_gives() {

@@ -16,8 +16,9 @@ mod signal;
 use backoff::Generator;
 use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Octets, Parameters,
+    Place,
 };
-use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id};
+use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, same_side};
 use std::collections::VecDeque;
 
 /// The process Deference: the variable `deferring`, and where in its loop the process stands.
@@ -80,6 +81,8 @@ struct Model<'a> {
     config: &'a Config,
     stations: Vec<Station>,
     signals: Vec<Signal>,
+    /// Where the cable is cut.
+    cut: Option<Place>,
     episodes: u64,
     now: u64,
     events: Vec<Event>,
@@ -104,7 +107,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         transmit: Transmit::Idle,
     });
     let (stations, signals, events) = (stations.collect(), Vec::new(), Vec::new());
-    let mut model = Model { config, stations, signals, episodes: 0, now: 0, events };
+    let mut model = Model { config, stations, signals, cut: None, episodes: 0, now: 0, events };
     let mut inputs = inputs.iter().peekable();
     for now in 0..until {
         model.now = now;
@@ -255,6 +258,7 @@ impl Model<'_> {
             spoilt: vec![false; places],
             spoken_over: vec![false; places],
             unheard: self.stations.iter().map(deaf).collect(),
+            reaches: same_side(&self.config.topology, station, self.cut),
         });
     }
 
@@ -361,6 +365,7 @@ impl Model<'_> {
             Input::Detach { station } => self.detach(station.index()),
             Input::Attach { station } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
+            Input::SetCut { cut } => self.cut = cut,
             Input::Timeout => {}
         }
     }
@@ -427,7 +432,8 @@ impl Model<'_> {
         for station in 0..self.stations.len() {
             for index in 0..self.signals.len() {
                 let signal = &self.signals[index];
-                let heard = signal.end_at(station) == self.now && self.stations[station].attached;
+                let heard = signal.end_at(station) == self.now && signal.reaches[station];
+                let heard = heard && self.stations[station].attached;
                 if heard && signal.is_addressed_to(station) {
                     self.receive(station, index);
                 }

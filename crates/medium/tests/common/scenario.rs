@@ -214,6 +214,20 @@ pub fn any_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Valu
     scenario(config, any_input().boxed())
 }
 
+/// Now and then the cable is cut or mended, and something is wrong with a station.
+///
+/// The topology has a cable; a cut that would have all stations on one side is none.
+pub fn cut_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
+    scenario(config, prop_oneof![6 => any_input(), 1 => any_fault(), 2 => any_cut()].boxed())
+}
+
+/// One to six stations along a cable or on segments.
+pub fn any_cable() -> impl Strategy<Value = Topology> {
+    let place = prop_oneof![1 => 0..=60_u64, 3 => 0..=700_u64];
+    let bus = proptest::collection::vec(place.prop_map(BitTimes::new), 2..=6);
+    prop_oneof![bus.prop_map(|positions| Topology::Bus { positions }), joined_segments()]
+}
+
 /// Now and then something is wrong with a station.
 pub fn faulty_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
     scenario(config, prop_oneof![8 => any_input(), 1 => any_fault()].boxed())
@@ -224,6 +238,8 @@ fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) 
         |(config, drawn, clusters)| {
             let stations = config.topology.stations() as u16;
             let mut inputs: Vec<_> = drawn.iter().map(|drawn| drawn.on(stations, &clusters)).collect();
+            let cuts = |cut: Place| config.topology.beyond(cut).is_ok();
+            inputs.retain(|(_, input)| !matches!(input, Input::SetCut { cut: Some(cut) } if !cuts(*cut)));
             inputs.sort_by_key(|&(at, input)| (at, number(input)));
             Scenario { config, inputs }
         },
@@ -249,6 +265,7 @@ enum What {
     Detach,
     Attach,
     SetFault(Option<Fault>),
+    Cut(Option<(usize, u64)>),
 }
 
 fn any_input() -> impl Strategy<Value = Drawn> {
@@ -265,6 +282,12 @@ fn any_fault() -> impl Strategy<Value = Drawn> {
         2 => Just(Some(Fault::Babble)),
     ];
     drawn(fault.prop_map(What::SetFault))
+}
+
+fn any_cut() -> impl Strategy<Value = Drawn> {
+    let position = prop_oneof![1 => 0..=60_u64, 2 => 0..=400_u64, 2 => 0..=700_u64];
+    let segment = prop_oneof![2 => Just(0_usize), 1 => 0..4_usize];
+    drawn(proptest::option::weighted(0.7, (segment, position)).prop_map(What::Cut))
 }
 
 fn drawn(what: impl Strategy<Value = What>) -> impl Strategy<Value = Drawn> {
@@ -306,6 +329,10 @@ impl Drawn {
             What::Detach => Input::Detach { station },
             What::Attach => Input::Attach { station },
             What::SetFault(fault) => Input::SetFault { station, fault },
+            What::Cut(cut) => {
+                let place = |(segment, position)| Place { segment, position: BitTimes::new(position) };
+                Input::SetCut { cut: cut.map(place) }
+            }
         };
         (at, input)
     }
@@ -317,6 +344,6 @@ fn number(input: Input) -> Option<StationId> {
         | Input::Detach { station }
         | Input::Attach { station }
         | Input::SetFault { station, .. } => Some(station),
-        Input::Timeout => None,
+        Input::SetCut { .. } | Input::Timeout => None,
     }
 }

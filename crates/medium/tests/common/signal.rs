@@ -37,6 +37,8 @@ pub struct Signal {
     pub spoken_over: Vec<bool>,
     /// By place: the station there takes no notice of its carrier.
     pub unheard: Vec<bool>,
+    /// By place: no cut of the cable kept it from there as it began.
+    pub reaches: Vec<bool>,
 }
 
 /// Where a collision hit.
@@ -62,7 +64,7 @@ impl Signal {
 
     /// It is on at the place of `station` during the bit time that begins at `t`.
     pub fn is_on(&self, station: usize, t: u64) -> bool {
-        self.begin + self.distance[station] <= t && t < self.end_at(station)
+        self.reaches[station] && self.begin + self.distance[station] <= t && t < self.end_at(station)
     }
 
     /// And what is on is a packet, not filling.
@@ -108,30 +110,63 @@ pub fn distances(topology: &Topology, station: usize) -> Vec<u64> {
         Topology::Bus { positions } => positions[station].get().abs_diff(positions[place].get()),
         Topology::Segments(segments) => {
             let (from, to) = (segments.stations()[station], segments.stations()[place]);
-            way(segments, from, to, &mut Vec::new()).expect("the segments are joined")
+            way(segments, from, to, &mut Vec::new()).expect("the segments are joined").0
         }
     };
     (0..topology.stations()).map(to).collect()
 }
 
-/// Along the cable, or through a repeater that has not been gone `through` yet, and on from its other ports.
-fn way(segments: &Segments, from: Place, to: Place, through: &mut Vec<usize>) -> Option<u64> {
+/// The pieces of cable between two places.
+fn pieces(segments: &Segments, from: Place, to: Place) -> Vec<(Place, Place)> {
+    way(segments, from, to, &mut Vec::new()).expect("the segments are joined").1
+}
+
+/// Along the cable, or through a repeater that has not been gone `through` yet, and on from its other ports: how long
+/// that takes, and the pieces of cable.
+fn way(segments: &Segments, from: Place, to: Place, through: &mut Vec<usize>) -> Option<(u64, Vec<(Place, Place)>)> {
     let cable = |a: Place, b: Place| a.position.get().abs_diff(b.position.get());
     if from.segment == to.segment {
-        return Some(cable(from, to));
+        return Some((cable(from, to), vec![(from, to)]));
     }
     for (index, repeater) in segments.repeaters().iter().enumerate() {
         let entry = repeater.ports.iter().find(|port| port.segment == from.segment);
         let Some(&entry) = entry.filter(|_| !through.contains(&index)) else { continue };
         through.push(index);
         for &exit in repeater.ports.iter().filter(|port| port.segment != from.segment) {
-            if let Some(rest) = way(segments, exit, to, through) {
-                return Some(cable(from, entry) + repeater.delay.get() + rest);
+            if let Some((rest, mut pieces)) = way(segments, exit, to, through) {
+                pieces.push((from, entry));
+                return Some((cable(from, entry) + repeater.delay.get() + rest, pieces));
             }
         }
         through.pop();
     }
     None
+}
+
+/// Whether each place is on the same side of a cut as `station`: no cable that a signal goes along has the cut in it.
+///
+/// The cut is just before its position, so a station there is beyond it.
+pub fn same_side(topology: &Topology, station: usize, cut: Option<Place>) -> Vec<bool> {
+    let reaches = |place: usize| {
+        let Some(cut) = cut else { return true };
+        let (from, to, segments) = match topology {
+            Topology::Star { .. } => panic!("a star has no cable"),
+            Topology::Bus { positions } => {
+                let along = |station: usize| Place { segment: 0, position: positions[station] };
+                (along(station), along(place), None)
+            }
+            Topology::Segments(segments) => (segments.stations()[station], segments.stations()[place], Some(segments)),
+        };
+        let whole = |a: Place, b: Place| {
+            let (near, far) = (a.position.min(b.position), a.position.max(b.position));
+            a.segment != cut.segment || !(near < cut.position && cut.position <= far)
+        };
+        match segments {
+            None => whole(from, to),
+            Some(segments) => pieces(segments, from, to).iter().all(|&(a, b)| whole(a, b)),
+        }
+    };
+    (0..topology.stations()).map(reaches).collect()
 }
 
 pub fn id(station: usize) -> StationId {
