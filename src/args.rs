@@ -70,6 +70,12 @@ pub enum Command {
     Detach(PortArgs),
     /// Make a station faulty on purpose, or right again
     Fault(FaultArgs),
+    /// Cut the cable between two stations while the bus runs: two media from then on, each end terminated
+    ///
+    /// Halfway between them; on a bus or on one segment. `ethbus mend` joins the ends again.
+    Cut(CutArgs),
+    /// Mend a cable that was cut
+    Mend(LabArgs),
     /// Take a lab down, or remove what a killed one left behind
     Down(LabArgs),
     /// Offer frames from a station, with sequence numbers
@@ -427,6 +433,18 @@ pub struct FaultArgs {
     /// What is wrong with it from now on
     #[arg(value_enum)]
     pub fault: StationFault,
+}
+
+/// Options of `cut`.
+#[derive(Args, Clone, Debug)]
+pub struct CutArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// A station on one side
+    pub station: String,
+    /// A station on the other
+    pub other: String,
 }
 
 /// Options of `send`.

@@ -108,6 +108,12 @@ pub enum CommandError {
         /// What there is.
         stations: Vec<String>,
     },
+    /// There is no cable to cut.
+    #[error("no cut: {what}")]
+    NoCut {
+        /// Why.
+        what: String,
+    },
     /// A destination is neither station nor address.
     #[error("`{to}` is neither a station of the lab, nor a MAC address, nor `broadcast`; the lab has {}", stations.join(", "))]
     NoDestination {

@@ -1,6 +1,7 @@
 //! Requests to a lab that is up: one line on a socket that only its user may open.
 
 use crate::bus::protocol::Change;
+use crate::cable::Cut;
 use crate::fault::{FaultName, fault};
 use crate::lab::record::Record;
 use crossbeam_channel::{Receiver, bounded};
@@ -45,6 +46,8 @@ pub enum Control {
         /// What changes.
         change: Change,
     },
+    /// Cut the cable, or mend it, and tell the results after that.
+    Cable(Option<Cut>),
 }
 
 impl Control {
@@ -66,6 +69,8 @@ impl Control {
             Control::Trespass => "trespass".to_owned(),
             Control::BusPanic => "bus-panic".to_owned(),
             Control::Enter { station } => format!("enter {station}"),
+            Control::Cable(None) => "mend".to_owned(),
+            Control::Cable(Some(Cut { segment, position_bt })) => format!("cut {segment} {position_bt}"),
             Control::Change { station, change: Change::Attach } => format!("attach {station}"),
             Control::Change { station, change: Change::Detach } => format!("detach {station}"),
             Control::Change { station, change: Change::Fault(None) } => format!("fault {station} none"),
@@ -81,6 +86,11 @@ impl Control {
         let words: Vec<&str> = line.split(' ').collect();
         let (station, change) = match words[..] {
             ["enter", station] => return Some(Control::Enter { station: station.to_owned() }),
+            ["mend"] => return Some(Control::Cable(None)),
+            ["cut", segment, position] => {
+                let (segment, position_bt) = (segment.parse().ok()?, position.parse().ok()?);
+                return Some(Control::Cable(Some(Cut { segment, position_bt })));
+            }
             ["attach", station] => (station, Change::Attach),
             ["detach", station] => (station, Change::Detach),
             ["fault", station, name] => (station, Change::Fault(fault(name).ok()?.map(FaultName))),
@@ -169,12 +179,25 @@ mod tests {
         let faults = faults.map(|fault| change(Change::Fault(fault.map(FaultName))));
         let plugs = [change(Change::Attach), change(Change::Detach)];
         let enter = Control::Enter { station: "a-name-of-15.oc".to_owned() };
-        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults).chain([enter]) {
+        let cut = Cut { segment: 1023, position_bt: u64::MAX };
+        let others = [enter, Control::Cable(None), Control::Cable(Some(cut))];
+        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults).chain(others) {
             let line = request.line();
             assert!((line.len() as u64) < LONGEST, "{line}");
             assert_eq!(Control::read(&line), Some(request));
         }
-        for nonsense in ["", "stat", "attach", "attach a b", "fault a", "fault a mute", "fault a deaf now"] {
+        for nonsense in [
+            "",
+            "stat",
+            "attach",
+            "attach a b",
+            "fault a",
+            "fault a mute",
+            "fault a deaf now",
+            "cut",
+            "cut 1",
+            "cut a b",
+        ] {
             assert_eq!(Control::read(nonsense), None, "{nonsense}");
         }
     }

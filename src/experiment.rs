@@ -62,6 +62,7 @@ pub fn run<W: Watch>(
         let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
         running.simulator.begin_with(input, running.watch).map_err(RunError::Watch)?;
     }
+    plan.cable().for_each(|(at, cut)| running.simulator.expect_change(at, Input::SetCut { cut }));
     let mut measured = Measured::nothing(begin);
     if running.advance(0, warmup)? == warmup {
         running.simulator.begin_measurement(begin);

@@ -25,6 +25,7 @@
 pub mod args;
 pub mod bench;
 pub mod bus;
+pub mod cable;
 pub mod columns;
 pub mod commands;
 pub mod configuration;

@@ -27,6 +27,8 @@ fn main() -> ExitCode {
         Some(Command::Attach(args)) => commands::change::attach(args),
         Some(Command::Detach(args)) => commands::change::detach(args),
         Some(Command::Fault(args)) => commands::change::fault(args),
+        Some(Command::Cut(args)) => commands::change::cut(args),
+        Some(Command::Mend(args)) => commands::change::mend(args),
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),
         Some(Command::Receive(args)) => commands::receive::receive(args),

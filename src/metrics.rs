@@ -192,6 +192,7 @@ impl MediumResults {
             access_delay,
             mac_delay,
             collision_frames: sums.collision_frames.to_vec(),
+            cut: None,
             ci95: None,
         }
     }

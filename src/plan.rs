@@ -1,5 +1,6 @@
 //! What a lab or a run will be, wholly checked before anything is made.
 
+mod cuts;
 mod medium;
 mod run;
 
@@ -9,7 +10,7 @@ use crate::configuration::longest_distance;
 use crate::scenario::{Network, PortKind, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
 use crate::units::lab_name;
-use ::medium::{BitRate, Config, Fault};
+use ::medium::{BitInstant, BitRate, Config, Fault, Place};
 use link::MacAddr;
 use link::netlink::check_interface_name;
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub medium: Config,
     /// The stations, in order of station number.
     pub stations: Vec<StationPlan>,
+    /// When the cable is cut, in order of time.
+    pub cuts: Vec<CutPlan>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
     /// The capture files that it names.
@@ -82,6 +85,17 @@ pub struct StationPlan {
     pub kind: PortKind,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Fault>,
+}
+
+/// A cut of the cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutPlan {
+    /// Where.
+    pub place: Place,
+    /// Since when.
+    pub from: BitInstant,
+    /// Until when, if it is mended at all.
+    pub until: Option<BitInstant>,
 }
 
 /// Why a scenario or the options make no lab. Each says place, value, and what would be right.
@@ -172,11 +186,12 @@ impl Plan {
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
         let replays = planner.replays(&sections, &traffic, &names, &medium)?;
+        let cuts = planner.cuts(&names, &medium)?;
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let fan_out = scenario.emulator.fan_out.unwrap_or_default();
         let (run, pace) = (planner.run()?, planner.pace()?);
-        Ok(Plan { name, stations, traffic, replays, run, pace, fan_out, medium, warnings })
+        Ok(Plan { name, stations, cuts, traffic, replays, run, pace, fan_out, medium, warnings })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -191,6 +206,14 @@ impl Plan {
         Ok(Plan::new(&scenario, Some(&source), overrides, drawn_seed)?)
     }
 
+    /// What is done to the cable, in order of time: cut at a place, or mended.
+    pub fn cable(&self) -> impl Iterator<Item = (BitInstant, Option<Place>)> {
+        self.cuts.iter().flat_map(|cut| {
+            let mended = cut.until.map(|until| (until, None));
+            [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
+        })
+    }
+
     /// The stations with which something is wrong from the first instant on, by number, and what.
     pub fn faults(&self) -> impl Iterator<Item = (u16, Fault)> {
         let numbered = (0..).zip(&self.stations);
@@ -200,8 +223,12 @@ impl Plan {
     /// Refuses what only a run in virtual time can do.
     ///
     /// # Errors
-    /// More than 100 million bits in a real second.
+    /// More than 100 million bits in a real second; a cable that is cut later than at the first instant, or mended.
     pub fn require_real_time(&self) -> Result<(), PlanError> {
+        if self.cable().any(|(at, cut)| at > BitInstant::ZERO || cut.is_none()) {
+            let what = "in real time a cable is cut from the first instant on, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
+            return Err(PlanError::option("cut", what.to_owned()));
+        }
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }

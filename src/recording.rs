@@ -7,12 +7,13 @@
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
+use crate::cable::Cut;
 use crate::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
 use crate::fault::FaultName;
 use crate::lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::metrics::Delays;
 use crate::results::{Snapshot, Start};
-use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, StationId};
+use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, Place, StationId, Topology};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
@@ -79,10 +80,13 @@ impl Recorder {
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
         let names = &self.names;
-        let begin = |line: &mut Vec<u8>, kind, station: &StationId| {
+        let begin_kind = |line: &mut Vec<u8>, kind| {
             line.extend_from_slice(b"{\"t\":");
             line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
             string(line, "kind", kind);
+        };
+        let begin = |line: &mut Vec<u8>, kind, station: &StationId| {
+            begin_kind(line, kind);
             string(line, "station", names.escaped(*station));
         };
         match input {
@@ -104,6 +108,12 @@ impl Recorder {
                 begin(line, "set_fault", station);
                 key(line, "fault");
                 serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
+                line.push(b'}');
+            }),
+            Input::SetCut { cut } => self.output.line(|line| {
+                begin_kind(line, "set_cut");
+                key(line, "cut");
+                serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
                 line.push(b'}');
             }),
         }?;
@@ -184,6 +194,7 @@ enum Line {
     Attach { t: u64, station: String },
     Detach { t: u64, station: String },
     SetFault { t: u64, station: String, fault: Option<FaultName> },
+    SetCut { t: u64, cut: Option<Cut> },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
@@ -236,6 +247,7 @@ pub struct RecordReader<R> {
     lines: LineReader<R>,
     header: Header,
     names: Names,
+    topology: Topology,
     inputs: u64,
 }
 
@@ -247,7 +259,8 @@ impl<R: BufRead> RecordReader<R> {
     pub fn new(mut lines: LineReader<R>) -> Result<RecordReader<R>, ReadError> {
         let header = Header::read(&mut lines, FORMAT, VERSION)?;
         let names = Names::new(&header.stations);
-        Ok(RecordReader { lines, header, names, inputs: 0 })
+        let topology = header.config().topology;
+        Ok(RecordReader { lines, header, names, topology, inputs: 0 })
     }
 
     /// The header.
@@ -291,6 +304,11 @@ impl<R: BufRead> RecordReader<R> {
             Line::SetFault { t, station, fault } => {
                 let fault = fault.map(|FaultName(fault)| fault);
                 input(t, Input::SetFault { station: self.station(&station)?, fault })
+            }
+            Line::SetCut { t, cut } => {
+                let cut = cut.map(Place::from);
+                cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
+                input(t, Input::SetCut { cut })
             }
             Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
             Line::Missing { count } => Ok(Entry::Missing { count }),
@@ -439,7 +457,7 @@ fn take_events(medium: &mut Medium, log: &mut EventLog, delays: &mut Delays) -> 
 mod tests {
     use super::*;
     use crate::event_log::EventLogReader;
-    use medium::{BitRate, BitTimes, Event, Topology};
+    use medium::{BitRate, BitTimes, Event};
 
     fn header() -> Header {
         let topology = Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
@@ -470,6 +488,8 @@ mod tests {
                 103 | 203 => Input::Attach { station },
                 250 => Input::SetFault { station, fault: Some(medium::Fault::BadFcs) },
                 300 => Input::SetFault { station, fault: None },
+                320 => Input::SetCut { cut: Some(Cut { segment: 0, position_bt: 20 }.into()) },
+                360 => Input::SetCut { cut: None },
                 _ => Input::Offer { station, frame },
             };
             let at = medium.now().max(BitInstant::new(step / 4 * 700));
@@ -561,6 +581,10 @@ mod tests {
             (text.replacen("\"seed\":5", "\"seed\":6", 1), "the events are not those of the recorded run: "),
             (text.replacen("\"all\"", "\"everyone\"", 1), "x, line 2: unknown variant `everyone`"),
             (text.replacen("\"octets\":\"00", "\"octets\":\"0", 1), "x, line 2: `octets` is no list of octets"),
+            (
+                text.replacen("\"position_bt\":20", "\"position_bt\":0", 1),
+                "line 322: a cut of segment 0 at 0 BT has all",
+            ),
             (text.replacen("\"t\":700", "\"t\":1152921504606846977", 1), "at most 1152921504606846976 BT"),
         ] {
             let error = replay_text(text.as_bytes()).expect_err(words).to_string();

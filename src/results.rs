@@ -4,6 +4,7 @@
 
 pub mod check;
 
+use crate::cable::Cut;
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
 use crate::metrics::{Delays, Sums};
@@ -95,6 +96,9 @@ pub struct MediumResults {
     pub mac_delay: DelayResults,
     /// Frames that got through after 1 … 15 collisions.
     pub collision_frames: Vec<u64>,
+    /// Where the cable is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
     /// Half-widths of 95 % confidence intervals, where a figure is an estimate; live counts are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Intervals>,
@@ -372,6 +376,8 @@ pub struct Snapshot {
     pub attached: Vec<bool>,
     /// What is wrong with each station.
     pub faults: Vec<Option<Fault>>,
+    /// Where the cable is cut.
+    pub cut: Option<Cut>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
     /// The emulator itself; nothing in virtual time.
@@ -395,6 +401,7 @@ impl Snapshot {
             queued: queued(medium),
             attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
             faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
+            cut: medium.cut().map(Cut::from),
             emulator,
         }
     }
@@ -409,7 +416,7 @@ impl Results {
             config,
             seed,
             measured_bit_times: sums.measured,
-            medium: MediumResults::new(&sums, snapshot.delays.clone()),
+            medium: MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) },
             stations: StationResults::all(names, snapshot),
             emulator: snapshot.emulator.clone(),
         }

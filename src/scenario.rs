@@ -43,6 +43,8 @@ pub struct Scenario {
     pub segment: Vec<Spanned<SegmentSection>>,
     /// What joins them.
     pub repeater: Vec<Spanned<RepeaterSection>>,
+    /// When the cable is cut, and where.
+    pub cut: Vec<Spanned<CutSection>>,
     /// One for each station, in order along the bus.
     pub station: Vec<Spanned<StationSection>>,
 }
@@ -136,6 +138,18 @@ pub struct RepeaterSection {
     pub delay: Option<Spanned<BitTimesText>>,
     /// Where its ports are: `["a:185m", "b:0m"]`.
     pub ports: Vec<Spanned<PlaceText>>,
+}
+
+/// `[[cut]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CutSection {
+    /// Two stations, by name: the cut is halfway between them.
+    pub between: Vec<Spanned<String>>,
+    /// When it is cut, in the medium's time; at the first instant unless said otherwise.
+    pub from: Option<Spanned<DurationText>>,
+    /// When it is mended; never unless said otherwise.
+    pub until: Option<Spanned<DurationText>>,
 }
 
 /// `[[station]]`

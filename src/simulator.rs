@@ -6,7 +6,7 @@ use crate::results::{Snapshot, Start};
 use crate::traffic::Source;
 use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Input, Kind, Medium, StationId};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What sees a run go by: the event log, the record.
 pub trait Watch {
@@ -60,6 +60,8 @@ pub struct Simulator {
     /// The next arrival of each station that has one.
     arrivals: BinaryHeap<Reverse<(BitInstant, StationId)>>,
     waiting: Vec<Option<Frame>>,
+    /// Inputs that are no frames, in order of time.
+    changes: VecDeque<(BitInstant, Input)>,
     start: Start,
     delays: Delays,
 }
@@ -77,6 +79,7 @@ impl Simulator {
             sources,
             arrivals: BinaryHeap::with_capacity(stations),
             waiting: vec![None; stations],
+            changes: VecDeque::new(),
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             delays: Delays::default(),
         };
@@ -110,6 +113,15 @@ impl Simulator {
         self.give(BitInstant::ZERO, input, watch)
     }
 
+    /// Has the medium given an input that is no frame at `at`, before the arrivals of that instant.
+    ///
+    /// # Panics
+    /// If `at` is before that of the last one: the caller's mistake.
+    pub fn expect_change(&mut self, at: BitInstant, input: Input) {
+        assert!(self.changes.back().is_none_or(|(last, _)| *last <= at), "changes come in order of time");
+        self.changes.push_back((at, input));
+    }
+
     /// Runs everything before `end`.
     ///
     /// # Errors
@@ -118,6 +130,12 @@ impl Simulator {
         loop {
             let arrival = self.arrivals.peek().map(|Reverse((at, _))| *at).filter(|&at| at < end);
             let due = self.medium.next_timeout().filter(|&due| due < end);
+            let next = [arrival, due].into_iter().flatten().min().unwrap_or(end);
+            if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= next) {
+                self.give(at, input, watch)?;
+                self.take_events(watch)?;
+                continue;
+            }
             match (arrival, due) {
                 (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(watch)?,
                 (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),

@@ -1,5 +1,6 @@
 //! Results for people: the table, and the live line.
 
+use crate::cable::Cut;
 use crate::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -149,8 +150,12 @@ fn medium(results: &Results) -> String {
             group(delay.max_bt)
         )
     };
+    let cut = medium.cut.map_or(String::new(), |Cut { segment, position_bt }| {
+        let on = if results.config.topology == "segments" { format!(" on segment {segment}") } else { String::new() };
+        format!("  the cable is cut at {} BT{on}\n", group(position_bt))
+    });
     let mut text = format!(
-        "medium\n  utilization        {} frame, {} wire, {} total\n  \
+        "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
          attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
          fairness           {} (Jain), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",

@@ -516,6 +516,8 @@ impl Coordinator {
                 assert!(usize::from(station) < self.held.len(), "the supervisor knows how many stations there are");
                 self.change(StationId::new(station), change);
             }
+            // The supervisor knows the cable.
+            Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Progress => {
                 let stations = (0..self.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();

@@ -1,5 +1,6 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
+use crate::cable::Cut;
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
 use crate::results::check::is_plain;
@@ -139,6 +140,8 @@ pub enum Request {
         /// What changes.
         change: Change,
     },
+    /// Cut the cable, or mend it.
+    Cable(Option<Cut>),
 }
 
 /// What can be done to a station while the medium runs.

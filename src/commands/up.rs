@@ -152,6 +152,9 @@ fn start(
     for (station, fault) in plan.faults() {
         plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
     }
+    if let Some(cut) = plan.cuts.first() {
+        plane.ask(Request::Cable(Some(cut.place.into())))?;
+    }
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
@@ -201,6 +204,14 @@ fn serve(
                     }
                 }
                 Ok((Control::Enter { station }, stream)) => hand_over(record, &station, stream),
+                Ok((Control::Cable(cut), stream)) => {
+                    // Nor does a cut that is none.
+                    if cut.is_none_or(|cut| plan.medium.topology.beyond(cut.into()).is_ok()) {
+                        plane.ask(Request::Cable(cut))?;
+                        plane.ask(Request::Report)?;
+                        asked.push_back((Instant::now(), stream));
+                    }
+                }
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
                 Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,
                 Ok((Control::BusPanic, _)) if cfg!(debug_assertions) => plane.ask(Request::Panic)?,

@@ -202,7 +202,7 @@ impl Teller<'_> {
             }
             (None, true) => format!("The medium is free at the place of {station}: it sends at once (4.2.3.2.1)"),
             (None, false) => format!(
-                "{} is there, but {station} does not defer: its carrier sense is faulty (5.2.4.2), and it sends",
+                "{} is there, but {station} does not defer: its carrier sense is faulty (5.2.4.2), or the cable is cut in between; it sends",
                 list(&on_air)
             ),
         }
