@@ -22,7 +22,7 @@ const OFFLOADS: [(&str, u32); 5] = [
     ("generic receive offload", 0x2c),
 ];
 
-/// Why offloads could not be switched off.
+/// Why offloads could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EthtoolError {
@@ -42,9 +42,9 @@ pub enum EthtoolError {
         interface: String,
     },
     /// The kernel refused for another reason.
-    #[error("switching off {setting} of {interface} failed")]
+    #[error("reading or changing {setting} of {interface} failed")]
     System {
-        /// The setting that stayed on.
+        /// The setting that stayed as it was.
         setting: &'static str,
         /// The interface asked for.
         interface: String,
@@ -61,19 +61,75 @@ pub enum EthtoolError {
 pub fn disable_offloads(interface: &str) -> Result<(), EthtoolError> {
     check_interface_name(interface)?;
     let socket = any_socket(interface)?;
-    for (setting, command) in OFFLOADS {
-        let Err(source) = sys::ethtool::value(socket.as_fd(), interface, command, 0) else {
-            continue;
-        };
-        let interface = interface.to_owned();
-        return Err(match source.raw_os_error() {
-            Some(libc::EOPNOTSUPP) => continue,
-            Some(libc::ENODEV) => EthtoolError::NoInterface { interface },
-            Some(libc::EPERM) => EthtoolError::NotPermitted { interface },
-            _ => EthtoolError::System { setting, interface, source },
-        });
+    OFFLOADS.iter().try_for_each(|(setting, command)| asked(&socket, interface, setting, *command, 0).map(drop))
+}
+
+/// The commands of `linux/ethtool.h` for what puts several received frames together into one.
+const GET_GRO: u32 = 0x2b;
+const SET_GRO: u32 = 0x2c;
+const GET_FLAGS: u32 = 0x25;
+const SET_FLAGS: u32 = 0x26;
+/// Large receive offload, among the flags.
+const FLAG_LRO: u32 = 1 << 15;
+
+/// What an interface does to put several received frames together into one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiveOffloads {
+    /// Generic receive offload.
+    pub gro: bool,
+    /// Large receive offload.
+    pub lro: bool,
+}
+
+impl ReceiveOffloads {
+    /// None, so that frames are received one by one.
+    pub const OFF: ReceiveOffloads = ReceiveOffloads { gro: false, lro: false };
+
+    /// What the interface does now. The calling thread's namespace is looked at; what it cannot do counts as off.
+    pub fn of(interface: &str) -> Result<ReceiveOffloads, EthtoolError> {
+        check_interface_name(interface)?;
+        let socket = any_socket(interface)?;
+        let value = |setting, command| asked(&socket, interface, setting, command, 0);
+        let gro = value("generic receive offload", GET_GRO)?.is_some_and(|value| value != 0);
+        let lro = value("large receive offload", GET_FLAGS)?.is_some_and(|flags| flags & FLAG_LRO != 0);
+        Ok(ReceiveOffloads { gro, lro })
     }
-    Ok(())
+
+    /// Has the interface do so from now on.
+    pub fn apply(self, interface: &str) -> Result<(), EthtoolError> {
+        check_interface_name(interface)?;
+        let socket = any_socket(interface)?;
+        let (gro, lro) = ("generic receive offload", "large receive offload");
+        let now = ReceiveOffloads::of(interface)?;
+        if now.gro != self.gro {
+            asked(&socket, interface, gro, SET_GRO, u32::from(self.gro))?;
+        }
+        if now.lro != self.lro
+            && let Some(flags) = asked(&socket, interface, lro, GET_FLAGS, 0)?
+        {
+            asked(&socket, interface, lro, SET_FLAGS, flags ^ FLAG_LRO)?;
+        }
+        Ok(())
+    }
+}
+
+/// The kernel's answer to one command; `None` if the interface does not know it.
+fn asked(
+    socket: &OwnedFd,
+    interface: &str,
+    setting: &'static str,
+    command: u32,
+    data: u32,
+) -> Result<Option<u32>, EthtoolError> {
+    sys::ethtool::value(socket.as_fd(), interface, command, data).map(Some).or_else(|source| {
+        let interface = interface.to_owned();
+        match source.raw_os_error() {
+            Some(libc::EOPNOTSUPP) => Ok(None),
+            Some(libc::ENODEV) => Err(EthtoolError::NoInterface { interface }),
+            Some(libc::EPERM) => Err(EthtoolError::NotPermitted { interface }),
+            _ => Err(EthtoolError::System { setting, interface, source }),
+        }
+    })
 }
 
 /// The kernel takes these requests on any socket, for the namespace in which it was opened.

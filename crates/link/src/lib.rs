@@ -11,6 +11,7 @@
 //! | [`netlink`] | veth pairs, interfaces, addresses, and changes of carrier |
 //! | [`ethtool`], [`sysctl`] | keeping a station's kernel from sending what no wire would carry |
 //! | [`tap`] | interfaces whose far end is a program |
+//! | [`lent`] | somebody else's interface: what it was, and giving it back so |
 //! | [`packet`] | the bus's port: ring, batches, checksum repair |
 //! | [`fanout`] | one frame to many ports in one call, by a program in the kernel |
 //! | [`station`] | a raw socket inside a station |
@@ -36,6 +37,7 @@ pub mod fanout;
 pub mod fuzzing;
 pub mod load;
 pub mod memory;
+pub mod lent;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;

@@ -5,8 +5,10 @@
 
 mod monitor;
 mod name;
+mod outside;
 mod program;
 mod request;
+pub(crate) mod saved;
 
 use std::io;
 use std::net::IpAddr;
@@ -25,6 +27,7 @@ use request::{Refusal, Transport};
 
 pub use monitor::{LinkChange, LinkMonitor, MonitorError};
 pub use name::{NAME_OCTETS_MAX, NameError, check_interface_name};
+pub use outside::Vxlan;
 
 /// Why something could not be done with a link.
 #[derive(Debug, thiserror::Error)]
@@ -130,6 +133,12 @@ pub struct LinkInfo {
     pub index: u32,
     /// Name in its namespace.
     pub name: String,
+    /// What made it, like `veth` or `bridge`; none for hardware and for the loopback.
+    pub kind: Option<String>,
+    /// Index of the bridge or other interface that it is a port of.
+    pub controller: Option<u32>,
+    /// Index of the interface below it, or of a veth's peer, if that is in the same namespace.
+    pub lower: Option<u32>,
     /// Hardware address; zero where there is none.
     pub mac: MacAddr,
     /// Largest payload, in octets, without the Ethernet header.
@@ -414,6 +423,9 @@ impl LinkInfo {
         let mut info = LinkInfo {
             index: message.header.index,
             name: String::new(),
+            kind: None,
+            controller: None,
+            lower: None,
             mac: MacAddr::zero(),
             mtu: 0,
             up: flags.contains(LinkFlags::Up),
@@ -424,9 +436,19 @@ impl LinkInfo {
             rx_dropped: 0,
             tx_dropped: 0,
         };
+        let mut lower_is_elsewhere = false;
         for attribute in message.attributes {
             match attribute {
                 LinkAttribute::IfName(name) => info.name = name,
+                LinkAttribute::Controller(index) => info.controller = Some(index),
+                LinkAttribute::Link(index) => info.lower = Some(index),
+                LinkAttribute::LinkNetNsId(_) => lower_is_elsewhere = true,
+                LinkAttribute::LinkInfo(details) => {
+                    info.kind = details.iter().find_map(|detail| match detail {
+                        LinkDetail::Kind(kind) => Some(kind.to_string()),
+                        _ => None,
+                    });
+                }
                 LinkAttribute::Mtu(mtu) => info.mtu = mtu,
                 LinkAttribute::Promiscuity(count) => info.promiscuity = count,
                 LinkAttribute::Address(octets) => {
@@ -443,6 +465,7 @@ impl LinkInfo {
                 _ => {}
             }
         }
+        info.lower = info.lower.filter(|index| !lower_is_elsewhere && *index != info.index);
         info
     }
 }

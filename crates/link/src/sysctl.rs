@@ -55,17 +55,69 @@ pub fn silence_ipv6_everywhere() -> Result<(), SysctlError> {
     disable_ipv6("all")
 }
 
+/// Has bridges of the calling thread's namespace carry frames as they are.
+///
+/// A kernel with netfilter for bridges would look into IP packets on them, and drop those that it finds wrong.
+pub fn carry_unfiltered() -> Result<(), SysctlError> {
+    /// Only where that part of the kernel is loaded. Loaded later, it would look into them after all.
+    const FOLDER: &str = "/proc/sys/net/bridge";
+    if !Path::new(FOLDER).exists() {
+        return Ok(());
+    }
+    ["arptables", "iptables", "ip6tables"].iter().try_for_each(|tables| {
+        let setting = format!("{FOLDER}/bridge-nf-call-{tables}");
+        write(&setting, "0").map_err(|source| sorted(source, setting, "bridges"))
+    })
+}
+
+/// Where the kernel keeps an interface's own settings: they begin anew when it comes into another namespace.
+const OWN_SETTINGS: [&str; 4] =
+    ["/proc/sys/net/ipv4/conf", "/proc/sys/net/ipv4/neigh", "/proc/sys/net/ipv6/conf", "/proc/sys/net/ipv6/neigh"];
+
+/// Every setting of an interface that can be read, with its file.
+pub(crate) fn settings_of(interface: &str) -> Vec<(String, String)> {
+    let folders = OWN_SETTINGS.iter().filter_map(|folder| fs::read_dir(Path::new(folder).join(interface)).ok());
+    let files = folders.flatten().flatten().filter_map(|file| file.path().to_str().map(str::to_owned));
+    let mut settings: Vec<_> = files
+        .filter_map(|file| {
+            let value = fs::read_to_string(&file).ok()?.trim_end().to_owned();
+            Some((file, value))
+        })
+        .collect();
+    settings.sort();
+    settings
+}
+
+/// Makes settings of an interface what they were; gives the files that could not be written.
+///
+/// Only files of `interface` are written: a list may come from a disk.
+pub(crate) fn restore_settings(interface: &str, settings: &[(String, String)]) -> Vec<String> {
+    let now = settings_of(interface);
+    let is_own = |file: &str| {
+        OWN_SETTINGS.iter().any(|folder| Path::new(file).parent() == Some(&Path::new(folder).join(interface)))
+    };
+    let changed = settings.iter().filter(|(file, _)| is_own(file)).filter(|setting| !now.contains(setting));
+    changed.filter(|(file, value)| write(file, value).is_err()).map(|(file, _)| file.clone()).collect()
+}
+
 fn disable_ipv6(folder: &str) -> Result<(), SysctlError> {
     if !Path::new(IPV6_SETTINGS).exists() {
         return Ok(());
     }
     let setting = format!("{IPV6_SETTINGS}/{folder}/disable_ipv6");
+    write(&setting, "1").map_err(|source| sorted(source, setting, folder))
+}
+
+fn write(setting: &str, value: &str) -> io::Result<()> {
     // Opened, not created: /proc makes no files.
-    let written =
-        fs::OpenOptions::new().write(true).open(&setting).and_then(|mut file| io::Write::write_all(&mut file, b"1"));
-    written.map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => SysctlError::NoInterface { interface: folder.to_owned() },
+    let mut file = fs::OpenOptions::new().write(true).open(setting)?;
+    io::Write::write_all(&mut file, value.as_bytes())
+}
+
+fn sorted(source: io::Error, setting: String, interface: &str) -> SysctlError {
+    match source.kind() {
+        io::ErrorKind::NotFound => SysctlError::NoInterface { interface: interface.to_owned() },
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => SysctlError::NotPermitted { setting },
         _ => SysctlError::System { setting, source },
-    })
+    }
 }

@@ -1,0 +1,123 @@
+//! Links that lead out of a lab: ordinary bridges, the ends of tunnels, and interfaces that change their namespace.
+
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{
+    InfoBridge, InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo as LinkDetail, LinkMessage,
+};
+use pnet_base::MacAddr;
+
+use super::{Interface, LinkError, Netlink, check_interface_name};
+use crate::namespace::Namespace;
+
+/// What one end of a VXLAN tunnel must know (RFC 7348).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vxlan {
+    /// The VXLAN Network Identifier: 24 bits, the same at both ends.
+    pub vni: u32,
+    /// Where the other end is.
+    pub remote: IpAddr,
+    /// This end's own address; the kernel takes the one of the route otherwise.
+    pub local: Option<IpAddr>,
+    /// UDP port, the same at both ends.
+    pub port: u16,
+}
+
+impl Vxlan {
+    /// As the kernel wants to be told.
+    fn settings(&self) -> Vec<InfoVxlan> {
+        let mut settings = vec![
+            InfoVxlan::Id(self.vni),
+            InfoVxlan::Port(self.port),
+            // Whatever comes in from wherever: what goes out goes to the one other end.
+            InfoVxlan::Learning(false),
+        ];
+        settings.push(match self.remote {
+            IpAddr::V4(address) => InfoVxlan::Group(address),
+            IpAddr::V6(address) => InfoVxlan::Group6(address),
+        });
+        settings.extend(self.local.map(|local| match local {
+            IpAddr::V4(address) => InfoVxlan::Local(address),
+            IpAddr::V6(address) => InfoVxlan::Local6(address),
+        }));
+        settings
+    }
+}
+
+impl Netlink {
+    /// Makes an ordinary bridge, which learns where addresses are and takes no part in any protocol. Not set up.
+    pub fn create_bridge(&mut self, name: &str, mac: MacAddr) -> Result<u32, LinkError> {
+        let details = vec![
+            LinkDetail::Kind(InfoKind::Bridge),
+            LinkDetail::Data(InfoData::Bridge(vec![InfoBridge::ForwardDelay(0)])),
+        ];
+        let attributes = vec![LinkAttribute::Address(mac.octets().to_vec()), LinkAttribute::LinkInfo(details)];
+        self.create(name, attributes)?;
+        Ok(self.look_up(Interface::Name(name))?.header.index)
+    }
+
+    /// Makes the end of a tunnel, called `name`, in `target`. Not set up.
+    ///
+    /// Its packets come and go in the namespace of this socket, and with that it vanishes.
+    pub fn create_vxlan(&mut self, name: &str, target: &Namespace, tunnel: &Vxlan) -> Result<(), LinkError> {
+        let details = vec![LinkDetail::Kind(InfoKind::Vxlan), LinkDetail::Data(InfoData::Vxlan(tunnel.settings()))];
+        let target = LinkAttribute::NetNsFd(target.as_fd().as_raw_fd());
+        self.create(name, vec![target, LinkAttribute::LinkInfo(details)])
+    }
+
+    fn create(&mut self, name: &str, attributes: Vec<LinkAttribute>) -> Result<(), LinkError> {
+        check_interface_name(name)?;
+        let mut message = LinkMessage::default();
+        message.attributes = attributes;
+        message.attributes.push(LinkAttribute::IfName(name.to_owned()));
+        let request = RouteNetlinkMessage::NewLink(message);
+        self.change(request, NLM_F_CREATE | NLM_F_EXCL, "making", Interface::Name(name))
+    }
+
+    /// Gives an interface another name. It must be down, or the kernel young.
+    pub fn rename(&mut self, index: u32, name: &str) -> Result<(), LinkError> {
+        check_interface_name(name)?;
+        self.set(Interface::Index(index), "renaming", |link| {
+            link.attributes.push(LinkAttribute::IfName(name.to_owned()));
+        })
+    }
+
+    /// Gives an interface this hardware address, unless it has it.
+    pub fn set_mac(&mut self, index: u32, mac: MacAddr) -> Result<(), LinkError> {
+        let message = self.look_up(Interface::Index(index))?;
+        if super::LinkInfo::from_message(message).mac == mac {
+            return Ok(());
+        }
+        self.set(Interface::Index(index), "giving a hardware address to", |link| {
+            link.attributes.push(LinkAttribute::Address(mac.octets().to_vec()));
+        })
+    }
+
+    /// Moves an interface into `target`, set down, without its addresses and routes.
+    ///
+    /// It keeps its name, or else nothing is changed; with `spare`, a pattern like `dev%d`, it gets that name if its own is
+    /// taken there. `index` is the index it should have there.
+    pub fn move_to<'a>(
+        &mut self,
+        interface: impl Into<Interface<'a>>,
+        target: &Namespace,
+        spare: Option<&str>,
+        index: Option<u32>,
+    ) -> Result<(), LinkError> {
+        self.set(interface.into(), "moving to another namespace", |link| {
+            link.attributes.push(LinkAttribute::NetNsFd(target.as_fd().as_raw_fd()));
+            link.attributes.extend(spare.map(|name| LinkAttribute::IfName(name.to_owned())));
+            link.attributes.extend(index.map(|index| LinkAttribute::NewIfIndex(index as i32)));
+        })
+    }
+
+    /// Takes an interface out of the bridge that it is a port of.
+    pub fn leave_bridge<'a>(&mut self, interface: impl Into<Interface<'a>>) -> Result<(), LinkError> {
+        self.set(interface.into(), "leaving a bridge with", |link| {
+            link.attributes.push(LinkAttribute::Controller(0));
+        })
+    }
+}
