@@ -366,6 +366,13 @@ pub struct UpArgs {
     /// Write every event on the medium to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Make an interface of this machine a station, named after it: a network card, a virtual machine's TAP; may be given
+    /// again. It belongs to the lab until its end, and then comes back as it was; see docs/ports.md
+    #[arg(long, value_name = "INTERFACE")]
+    pub attach: Vec<String>,
+    /// Attach even an interface that carries a default route: this machine may lose its network
+    #[arg(long)]
+    pub even_default_route: bool,
     /// Return when the lab is up; it goes on in the background until `ethbus down`
     #[arg(long)]
     pub detach: bool,

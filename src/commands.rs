@@ -114,6 +114,14 @@ pub enum CommandError {
         /// Why.
         what: String,
     },
+    /// The station's host is a bridge, which is where the lab was brought up.
+    #[error(
+        "{station} is a bridge outside the lab, which has no namespace of its own to enter: run the program without `ethbus exec`"
+    )]
+    NoNamespace {
+        /// The station.
+        station: String,
+    },
     /// A destination is neither station nor address.
     #[error("`{to}` is neither a station of the lab, nor a MAC address, nor `broadcast`; the lab has {}", stations.join(", "))]
     NoDestination {

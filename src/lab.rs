@@ -10,31 +10,32 @@
 //!   └───────────┘             └──────────────────────────┘
 //! ```
 //! With many stations there is a hub too, behind which the kernel copies frames to all ports (`lab/fan_out.rs`).
-//!
-//! A station of kind "tap" has in its namespace a TAP device for a program to open, and a bridge that joins it with the
-//! veth. The TAP does not stand in the bus's namespace, since a program can open a device by its name only where the device
-//! is, and no station's program belongs where all ports are.
+//! Stations of other kinds have something else where `eth0` is the host's own (`lab/outside.rs`).
 
+pub mod carrier;
 mod fan_out;
+mod lent;
 pub mod links;
+mod outside;
 pub mod place;
 mod processes;
 pub mod record;
 
 use crate::bus::protocol::Port;
+use crate::plan::host::Host;
 use crate::plan::{Plan, StationPlan};
-use crate::scenario::{Network, PortKind};
+use crate::scenario::Network;
 pub use fan_out::FanOutMade;
 use link::MacAddr;
 use link::confine::{ConfineError, keep_capabilities};
-use link::ethtool::{EthtoolError, disable_offloads};
+use link::ethtool::disable_offloads;
 use link::fanout::FanOutError;
 use link::namespace::{Capability, Namespace, NamespaceError};
 use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
 use link::process::raise_descriptor_limit;
 use link::sysctl::{SysctlError, silence_ipv6_everywhere};
-use link::tap::create_tap;
+use outside::Surroundings;
 use record::{Record, RecordError};
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
@@ -43,10 +44,12 @@ use std::time::{Duration, Instant};
 pub const INTERFACE: &str = "eth0";
 /// A TAP device, in the namespace of a station that has one.
 pub const TAP: &str = "tap0";
-/// What joins it with the station's interface.
-const BRIDGE: &str = "br0";
+/// An interface or the end of a tunnel, in the namespace of a station that has one.
+const OUTSIDE: &str = "outside0";
 /// What the bus's own namespace is called after the lab's name.
 const BUS: &str = "bus";
+/// What a frame has besides its payload: 802.3, 3.1.1.
+const HEADER_AND_FCS: u32 = 18;
 /// The largest MTU that a veth takes.
 const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
@@ -178,14 +181,27 @@ impl Segment {
         // Its kernel must neither put frames on a station's link past the medium, nor answer any.
         let silent = || bus.run(silence)?.map_err(AnyError::from);
         silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
-        let stations = plan.stations.iter().map(|station| make(&station.name)).collect::<Result<Vec<_>, _>>()?;
+        let home = || {
+            Namespace::current().map_err(|source| MakeError::Namespace { whose: "ethbus itself".to_owned(), source })
+        };
+        let namespace = |station: &StationPlan| match station.host {
+            Host::Bridge(_) => home(),
+            _ => make(&station.name),
+        };
+        let stations = plan.stations.iter().map(namespace).collect::<Result<Vec<_>, _>>()?;
+        let mut surroundings = Surroundings {
+            home: home()?,
+            payload: plan.medium.parameters.max_frame_size.get().saturating_sub(HEADER_AND_FCS),
+            even_default_route: plan.even_default_route,
+            record,
+        };
         // First: switching stamps on takes the kernel a while.
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
         let links = plan.stations.iter().zip(&stations).zip(1..);
         let ports = links
             .map(|((station, namespace), number)| {
-                let port = connect(&mut netlink, station, namespace, protocols)
+                let port = connect(&mut netlink, station, namespace, protocols, &mut surroundings)
                     .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
                 if progress(number) { Ok(port) } else { Err(MakeError::Interrupted) }
             })
@@ -228,26 +244,24 @@ fn connect(
     station: &StationPlan,
     namespace: &Namespace,
     protocols: Protocols,
+    surroundings: &mut Surroundings<'_>,
 ) -> Result<Port, AnyError> {
-    if protocols != Protocols::Ip {
-        namespace.run(silence)??;
-    }
-    let pair = match station.kind {
-        PortKind::Veth => {
+    let pair = match station.host {
+        Host::Veth => {
+            if protocols != Protocols::Ip {
+                namespace.run(silence)??;
+            }
             let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
             namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
             pair
         }
-        PortKind::Tap => {
-            let pair = netlink.create_veth(&station.name, namespace, INTERFACE, beside(station.mac))?;
-            namespace.run(|| configure_tap(pair.station_index))??;
-            pair
-        }
+        _ => outside::connect(netlink, station, namespace, surroundings)?,
     };
     // Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
     netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
     netlink.set_up(pair.bus_index)?;
-    Ok(Port { name: station.name.clone(), index: pair.bus_index, mac: station.mac.octets() })
+    let (name, mac) = (station.name.clone(), station.mac.octets());
+    Ok(Port { name, index: pair.bus_index, mac, outside: station.host.is_outside() })
 }
 
 fn silence() -> Result<(), SysctlError> {
@@ -256,7 +270,7 @@ fn silence() -> Result<(), SysctlError> {
 
 /// Inside the station's namespace: no offloads, since no wire carries partial checksums or super-frames.
 fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
-    disable_offloads(INTERFACE).map_err(|error: EthtoolError| error)?;
+    disable_offloads(INTERFACE)?;
     let mut netlink = Netlink::open()?;
     netlink.set_up("lo")?;
     let wanted = |network: &&Network| match protocols {
@@ -274,22 +288,6 @@ fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) ->
 /// Another address: a bridge keeps what is for its own ports' addresses, and the station's is the program's.
 fn beside(mac: MacAddr) -> MacAddr {
     MacAddr(mac.0 ^ 0x04, mac.1, mac.2, mac.3, mac.4, mac.5)
-}
-
-/// Inside the namespace of a station whose host is a program: nothing but a way from the TAP device to the bus.
-fn configure_tap(index: u32) -> Result<(), AnyError> {
-    silence()?;
-    disable_offloads(INTERFACE).map_err(|error: EthtoolError| error)?;
-    create_tap(TAP)?;
-    let mut netlink = Netlink::open()?;
-    netlink.set_up("lo")?;
-    let bridge = netlink.create_hub(BRIDGE)?;
-    netlink.set_bridge(index, bridge)?;
-    netlink.set_bridge(TAP, bridge)?;
-    netlink.set_up(BRIDGE)?;
-    netlink.set_up(TAP)?;
-    netlink.set_up(index)?;
-    Ok(())
 }
 
 fn wait_for_carrier(netlink: &mut Netlink, plan: &Plan) -> Result<(), MakeError> {

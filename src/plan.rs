@@ -1,16 +1,18 @@
 //! What a lab or a run will be, wholly checked before anything is made.
 
 mod cuts;
+pub mod host;
 mod medium;
 mod run;
 
 use crate::bus::delivery::FanOutChoice;
 use crate::bus::protocol::Pace;
 use crate::configuration::longest_distance;
-use crate::scenario::{Network, PortKind, Scenario, ScenarioError, Source, StationSection, TopologyText};
+use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
 use crate::units::lab_name;
 use ::medium::{BitInstant, BitRate, Config, Fault, Place};
+use host::{Host, Hosts};
 use link::MacAddr;
 use link::netlink::check_interface_name;
 use std::collections::HashMap;
@@ -49,6 +51,8 @@ pub struct Plan {
     pub pace: Pace,
     /// How its frames get to several stations.
     pub fan_out: FanOutChoice,
+    /// An interface may be taken even if it carries a default route.
+    pub even_default_route: bool,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
 }
@@ -82,7 +86,7 @@ pub struct StationPlan {
     /// Its addresses.
     pub addresses: Vec<Network>,
     /// What its host is.
-    pub kind: PortKind,
+    pub host: Host,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Fault>,
 }
@@ -151,6 +155,10 @@ pub struct Overrides {
     pub replications: Option<u64>,
     /// `--time-scale`
     pub time_scale: Option<f64>,
+    /// `--attach`
+    pub attach: Vec<String>,
+    /// `--even-default-route`
+    pub even_default_route: bool,
 }
 
 /// A scenario with the place of each value, so that an error can name it.
@@ -189,9 +197,9 @@ impl Plan {
         let cuts = planner.cuts(&names, &medium)?;
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let (run, pace, even_default_route) = (planner.run()?, planner.pace()?, overrides.even_default_route);
         let fan_out = scenario.emulator.fan_out.unwrap_or_default();
-        let (run, pace) = (planner.run()?, planner.pace()?);
-        Ok(Plan { name, stations, cuts, traffic, replays, run, pace, fan_out, medium, warnings })
+        Ok(Plan { name, stations, cuts, traffic, replays, run, pace, fan_out, medium, even_default_route, warnings })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
@@ -289,8 +297,19 @@ impl Planner<'_> {
         Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
     }
 
-    /// One section for each station: those given, or empty ones.
+    /// One section for each station: those of the scenario, and then one for each `--attach`.
     fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
+        let mut sections = self.own_sections()?;
+        sections.extend(self.attached_sections()?);
+        if sections.len() > Config::MAX_STATIONS {
+            let what = format!("{} stations: 802.3 allows 1 to {}", sections.len(), Config::MAX_STATIONS);
+            return Err(PlanError::option("--attach", what));
+        }
+        Ok(sections)
+    }
+
+    /// Those given, or empty ones.
+    fn own_sections(&self) -> Result<Vec<StationSection>, PlanError> {
         let given: Vec<_> = self.scenario.station.iter().map(|section| section.get_ref().clone()).collect();
         let (count, place, span) = match (self.overrides.stations, &self.scenario.stations) {
             (Some(count), _) => (count, "--stations", None),
@@ -318,6 +337,7 @@ impl Planner<'_> {
     fn stations(&self, lab: &str, sections: &[StationSection]) -> Result<Vec<StationPlan>, PlanError> {
         let (mut names, mut macs, mut addresses) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut stations = Vec::with_capacity(sections.len());
+        let mut hosts = Hosts::default();
         for (index, section) in sections.iter().enumerate() {
             let name = self.station_name(index, section)?;
             let span = section.name.as_ref().map(Spanned::span);
@@ -325,7 +345,8 @@ impl Planner<'_> {
             let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
             self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
             let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
-            let mut plan = StationPlan { name, mac, addresses: Vec::new(), kind: section.kind, fault };
+            let host = self.host(&name, section, &mut hosts)?;
+            let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
             let families = [
                 ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
                 ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
@@ -341,14 +362,13 @@ impl Planner<'_> {
     }
 
     fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
-        let Some(name) = &section.name else { return Ok(format!("st{}", index + 1)) };
+        let Some(name) = &section.name else {
+            let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
+            return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
+        };
         check_interface_name(name.get_ref()).map_err(|error| self.at("name", name, error.to_string()))?;
         match name.get_ref().as_str() {
-            "lo" | "bus" => Err(self.at(
-                "name",
-                name,
-                format!("`{}` is taken: choose another name for the station", name.get_ref()),
-            )),
+            "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
             free => Ok(free.to_owned()),
         }
     }
@@ -402,6 +422,10 @@ impl Planner<'_> {
             (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
         }
     }
+}
+
+fn taken(name: &str) -> String {
+    format!("`{name}` is taken: choose another name for the station")
 }
 
 /// A locally administered address that differs between labs and stations.

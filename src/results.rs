@@ -334,6 +334,10 @@ pub struct LinkResults {
     /// Frames that it dropped at the station's TAP device, in either direction: the program did not read in time, or
     /// none had the device open.
     pub lost_at_tap: u64,
+    /// Frames that it dropped at the interface or the end of the tunnel that the station leads outside by, in either
+    /// direction: for a tunnel, those for which there was no way to the other machine.
+    #[serde(default)]
+    pub lost_outside: u64,
 }
 
 /// What a measurement began with.

@@ -10,7 +10,7 @@ use crate::units::{self, Length};
 use medium::Fault;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, de};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -164,6 +164,18 @@ pub struct StationSection {
     pub mac: Option<Spanned<MacText>>,
     /// What its host is, in a live lab.
     pub kind: PortKind,
+    /// For kind "interface": the interface that is its port.
+    pub interface: Option<Spanned<String>>,
+    /// For kind "bridge": the bridge that it leads to; ethbus makes one if this is left out.
+    pub bridge: Option<Spanned<String>>,
+    /// For kind "vxlan": the machine that the station is on.
+    pub remote: Option<Spanned<MachineText>>,
+    /// For kind "vxlan": this machine's own address.
+    pub local: Option<Spanned<MachineText>>,
+    /// For kind "vxlan": the VXLAN Network Identifier.
+    pub vni: Option<Spanned<u32>>,
+    /// For kind "vxlan": the UDP port.
+    pub port: Option<Spanned<u16>>,
     /// What is wrong with it from the first instant on.
     pub fault: Option<Spanned<FaultText>>,
     /// Its IPv4 address with prefix length.
@@ -189,6 +201,12 @@ pub enum PortKind {
     Veth,
     /// A program that opens a TAP device in the station's namespace.
     Tap,
+    /// Whatever is behind an interface of the namespace that ethbus is run in.
+    Interface,
+    /// Whatever is behind a bridge of that namespace.
+    Bridge,
+    /// Another machine, at the other end of a VXLAN tunnel.
+    Vxlan,
 }
 
 /// An address and a prefix length, as in `10.77.0.0/16`.
@@ -339,6 +357,25 @@ impl FromStr for PlaceText {
     }
 }
 
+/// A machine's IP address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineText(pub IpAddr);
+
+impl FromStr for MachineText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<MachineText, String> {
+        let address = text.trim().parse::<IpAddr>();
+        let address =
+            address.map_err(|_| format!("`{text}` is no IP address: write it like `192.0.2.7` or `2001:db8::7`"))?;
+        if address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST) {
+            return Err(format!(
+                "`{text}` is the address of no one machine: write it like `192.0.2.7` or `2001:db8::7`"
+            ));
+        }
+        Ok(MachineText(address))
+    }
+}
+
 /// A MAC address that a station can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacText(pub link::MacAddr);
@@ -373,7 +410,8 @@ deserialize_from_text!(
     DurationText,
     BitTimesText,
     PlaceText,
-    FaultText
+    FaultText,
+    MachineText
 );
 
 /// One size may also be a bare number.

@@ -282,6 +282,7 @@ fn kernel_drops(links: &[LinkResults]) -> String {
             ("on the way from it", link.lost_from_station),
             ("on the way to it", link.lost_to_station),
             ("at its TAP device", link.lost_at_tap),
+            ("on the way outside", link.lost_outside),
         ];
         let places = places.into_iter().filter(|(_, count)| *count > 0);
         let places: Vec<String> = places.map(|(place, count)| format!("{} {place}", group(count))).collect();

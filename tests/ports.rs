@@ -10,7 +10,7 @@ use link::MacAddr;
 use link::tap::open_tap;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -468,4 +468,120 @@ fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
     assert_eq!(drain(&mut tap), delivered - lost, "what was not counted as lost is there to be read");
     let told = lab.down();
     assert!(told.stderr.contains("at its TAP device"), "{told:#?}");
+}
+
+/// smoltcp, a TCP/IP stack that others wrote, as the host of a TAP station: it answers ping, and echoes over TCP, until told
+/// to stop.
+struct Smoltcp {
+    go_on: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Smoltcp {
+    /// Where it echoes.
+    const PORT: u16 = 7;
+
+    #[track_caller]
+    fn start(lab: &Lab, name: &str) -> Smoltcp {
+        let mac: MacAddr = lab.mac(name).parse().expect("an address");
+        let ip: Ipv4Addr = lab.ipv4(name).parse().expect("an address");
+        let namespace = lab.namespace(name);
+        let go_on = Arc::new(AtomicBool::new(true));
+        let running = go_on.clone();
+        let thread = std::thread::spawn(move || {
+            namespace.enter().expect("to enter it");
+            echo_until_stopped(mac, ip, &running);
+        });
+        Smoltcp { go_on, thread: Some(thread) }
+    }
+}
+
+impl Drop for Smoltcp {
+    fn drop(&mut self) {
+        self.go_on.store(false, Ordering::Relaxed);
+        let ended = self.thread.take().expect("it runs").join();
+        assert!(ended.is_ok() || std::thread::panicking(), "it panicked");
+    }
+}
+
+fn echo_until_stopped(mac: MacAddr, ip: Ipv4Addr, go_on: &AtomicBool) {
+    use smoltcp::iface::{Config, Interface, SocketSet};
+    use smoltcp::phy::{Medium, TunTapInterface, wait};
+    use smoltcp::socket::tcp::{Socket, SocketBuffer};
+    use smoltcp::time::{Duration, Instant};
+    use smoltcp::wire::{EthernetAddress, IpCidr};
+    use std::os::fd::AsRawFd;
+
+    let mut device = TunTapInterface::new("tap0", Medium::Ethernet).expect("the device");
+    let config = Config::new(EthernetAddress(mac.octets()).into());
+    let mut interface = Interface::new(config, &mut device, Instant::now());
+    interface.update_ip_addrs(|addresses| addresses.push(IpCidr::new(ip.into(), 16)).expect("room for one"));
+    let buffer = || SocketBuffer::new(vec![0; 16_384]);
+    let mut sockets = SocketSet::new(Vec::new());
+    let handle = sockets.add(Socket::new(buffer(), buffer()));
+    while go_on.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        interface.poll(now, &mut device, &mut sockets);
+        let socket = sockets.get_mut::<Socket>(handle);
+        if !socket.is_open() {
+            socket.listen(Smoltcp::PORT).expect("a port");
+        }
+        if socket.can_send() && socket.can_recv() {
+            let room = socket.send_capacity() - socket.send_queue();
+            let heard = socket.recv(|octets| {
+                let heard = octets[..octets.len().min(room)].to_vec();
+                (heard.len(), heard)
+            });
+            assert_eq!(socket.send_slice(heard.as_ref().expect("it can")), Ok(heard.expect("it can").len()));
+        } else if socket.may_send() && !socket.may_recv() && socket.send_queue() == 0 {
+            socket.close();
+        }
+        let pause = interface.poll_delay(now, &sockets).unwrap_or(Duration::from_millis(20));
+        wait(device.as_raw_fd(), Some(pause.min(Duration::from_millis(20)))).expect("a device to wait for");
+    }
+}
+
+/// A stack that nobody of this project wrote, on TAP: pinged, and spoken to over TCP, by a kernel's across the bus.
+#[test]
+fn a_stack_that_others_wrote_speaks_tcp_through_a_tap_device() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return common::skip("needs the TUN driver");
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let scenario = folder.path().join("tap.toml");
+    let text = "[[station]]\nname = 'vm'\nkind = 'tap'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n";
+    std::fs::write(&scenario, text).expect("own folder");
+    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    let stack = Smoltcp::start(&lab, "vm");
+    lab.ping("a", &lab.ipv4("vm"));
+    run(lab.exec("b", &["ping", "-c", "5", "-i", "0.05", "-s", "1400", &lab.ipv4("vm")])).succeeded();
+    let sent: Vec<u8> = (0..100_000_u32).map(|number| ((number * 7919) >> 3) as u8).collect();
+    let peer = (lab.ipv4("vm").parse::<Ipv4Addr>().expect("an address"), Smoltcp::PORT);
+    let heard = lab.namespace("a").run(|| -> std::io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect_timeout(&peer.into(), PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut writer = stream.try_clone()?;
+        let copy = sent.clone();
+        let writing = std::thread::spawn(move || {
+            writer.write_all(&copy)?;
+            writer.shutdown(Shutdown::Write)
+        });
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard)?;
+        writing.join().expect("no panic")?;
+        Ok(heard)
+    });
+    let heard = heard.expect("to enter it").expect("a connection");
+    assert!(heard == sent, "{} octets of {} came back", heard.len(), sent.len());
+    drop(stack);
+    let results = lab.settled_stats();
+    check(&results);
+    assert!(number(station(&results, "vm"), "octets_received_ok") > 100_000, "{results}");
+    assert_eq!(number(station(&results, "vm"), "too_long"), 0, "{results}");
+    lab.down();
+    lab.assert_nothing_left();
 }

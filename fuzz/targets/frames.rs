@@ -5,15 +5,18 @@ use ethbus::bus::ports::Ports;
 use ethbus::bus::protocol::Port;
 use libfuzzer_sys::fuzz_target;
 use link::packet::repair_checksum;
-use medium::{BitTimes, Topology};
+use medium::{BitTimes, StationId, Topology};
 
 fuzz_target!(|data: &[u8]| {
     let ports = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-    let ports = ports.map(|mac| Port { name: "st".to_owned(), index: 7, mac });
-    let ports = Ports::new(ports.to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
+    let ports = ports.map(|mac| Port { name: "st".to_owned(), index: 7, mac, outside: mac[5] == 2 });
+    let mut ports = Ports::new(ports.to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
     let mut octets = data.to_vec();
     let length = octets.len();
-    let _ = ports.destination(&octets);
+    for station in [0, 1].map(StationId::new) {
+        ports.learn(station, &octets);
+        let _ = ports.destination(station, &octets);
+    }
     let _ = repair_checksum(&mut octets);
     let _ = repair_checksum(&mut octets);
     assert_eq!(octets.len(), length);

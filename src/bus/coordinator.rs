@@ -303,7 +303,8 @@ impl Coordinator {
             self.note(EmulatorKind::LateArrival { frame, ns: late });
         }
         let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
-        let destination = self.ports.destination(&frame.octets);
+        self.ports.learn(station, &frame.octets);
+        let destination = self.ports.destination(station, &frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
         let size = Octets::new(frame.length.saturating_add(FCS));
         let input = Input::Offer { station, frame: Frame { size, destination, tagged } };

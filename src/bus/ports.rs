@@ -1,5 +1,6 @@
 //! Which interface is which station, whose a MAC address is, and who hears whom after how long.
 
+use super::behind::Behind;
 use super::protocol::{Port, PortState};
 use medium::{BitTimes, Destination, StationId, Topology};
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ pub struct Ports {
     ports: Vec<Port>,
     by_index: HashMap<u32, StationId>,
     by_mac: HashMap<[u8; 6], StationId>,
+    behind: Behind,
     /// For each station as a sender: the others by distance.
     hearers: Vec<Vec<Hearers>>,
     plugs: Vec<Plug>,
@@ -42,7 +44,7 @@ impl Ports {
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
         let plugs = vec![Plug { link: true, attached: true }; ports.len()];
-        Ports { ports, by_index, by_mac, hearers, plugs }
+        Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
     /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
@@ -72,12 +74,24 @@ impl Ports {
         &self.ports[station.index()].name
     }
 
-    /// Whose received counters a frame is for. A group address stands for every station.
-    pub fn destination(&self, octets: &[u8]) -> Destination {
+    /// Takes note of whom a frame is from, if its station's port leads to hosts that nobody has told of.
+    pub fn learn(&mut self, source: StationId, octets: &[u8]) {
+        let address = octets.get(6..).and_then(<[u8]>::first_chunk::<6>);
+        if let Some(&address) =
+            address.filter(|address| self.ports[source.index()].outside && !self.by_mac.contains_key(*address))
+        {
+            self.behind.learn(address, source);
+        }
+    }
+
+    /// Whose received counters a frame of `source` is for. A group address stands for every station; what is behind the
+    /// sender itself is nobody's on the medium.
+    pub fn destination(&self, source: StationId, octets: &[u8]) -> Destination {
         match octets.first_chunk::<6>() {
             Some(address) if address[0] & 1 == 1 => Destination::All,
             Some(address) => {
-                self.by_mac.get(address).map_or(Destination::Nobody, |&station| Destination::Station(station))
+                let station = self.by_mac.get(address).copied().or_else(|| self.behind.station(address));
+                station.filter(|&station| station != source).map_or(Destination::Nobody, Destination::Station)
             }
             None => Destination::Nobody,
         }
@@ -105,19 +119,38 @@ mod tests {
     use super::*;
 
     fn ports() -> Ports {
-        let port = |n: u8| Port { name: format!("st{n}"), index: 10 + u32::from(n), mac: [2, 0, 0, 0, 0, n] };
+        let port = |n: u8| {
+            let (name, index, mac) = (format!("st{n}"), 10 + u32::from(n), [2, 0, 0, 0, 0, n]);
+            Port { name, index, mac, outside: n == 2 }
+        };
         let positions = [0, 10, 20].map(BitTimes::new).to_vec();
         Ports::new(vec![port(0), port(1), port(2)], &Topology::Bus { positions })
     }
 
     #[test]
     fn a_frame_is_for_a_station_everyone_or_nobody() {
-        let ports = ports();
-        assert_eq!(ports.destination(&[2, 0, 0, 0, 0, 1, 9]), Destination::Station(StationId::new(1)));
-        assert_eq!(ports.destination(&[0xff; 14]), Destination::All);
-        assert_eq!(ports.destination(&[0x33, 0x33, 0, 0, 0, 1]), Destination::All);
-        assert_eq!(ports.destination(&[2, 0, 0, 0, 0, 77]), Destination::Nobody);
-        assert_eq!(ports.destination(&[2, 0, 0]), Destination::Nobody);
+        let (ports, from) = (ports(), StationId::new(0));
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 1, 9]), Destination::Station(StationId::new(1)));
+        assert_eq!(ports.destination(from, &[0xff; 14]), Destination::All);
+        assert_eq!(ports.destination(from, &[0x33, 0x33, 0, 0, 0, 1]), Destination::All);
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 77]), Destination::Nobody);
+        assert_eq!(ports.destination(from, &[2, 0, 0]), Destination::Nobody);
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 0, 9]), Destination::Nobody);
+    }
+
+    #[test]
+    fn what_a_port_to_the_outside_sends_tells_who_is_behind_it() {
+        let (mut ports, [inside, other, outside]) = (ports(), [0, 1, 2].map(StationId::new));
+        let (stranger, frame_from) = ([2, 0, 0, 0, 0, 77], |mac: [u8; 6]| [[0xff; 6], mac].concat());
+        ports.learn(inside, &frame_from(stranger));
+        assert_eq!(ports.destination(other, &stranger), Destination::Nobody, "nobody is behind a station of the lab");
+        ports.learn(outside, &frame_from(stranger));
+        assert_eq!(ports.destination(other, &stranger), Destination::Station(outside));
+        assert_eq!(ports.destination(outside, &stranger), Destination::Nobody);
+        // Whoever takes a station's own address does not get its counters.
+        ports.learn(outside, &frame_from([2, 0, 0, 0, 0, 0]));
+        assert_eq!(ports.destination(other, &[2, 0, 0, 0, 0, 0]), Destination::Station(inside));
+        ports.learn(outside, &[2, 0]);
     }
 
     #[test]

@@ -80,6 +80,9 @@ pub struct Port {
     pub index: u32,
     /// The station's MAC address.
     pub mac: [u8; 6],
+    /// Hosts with other addresses may be behind it.
+    #[serde(default)]
+    pub outside: bool,
 }
 
 impl Setup {

@@ -51,6 +51,9 @@ fn remove_left_behind(name: &str) -> Result<(), CommandError> {
 pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, CommandError> {
     let is_station = content.stations.iter().any(|port| port.name == name);
     let Some(claim) = content.namespaces.iter().find(|claim| is_station && claim.whose == name) else {
+        if is_station {
+            return Err(CommandError::NoNamespace { station: name.to_owned() });
+        }
         let stations = super::station_names(content);
         return Err(CommandError::NoStation { lab: lab.to_owned(), station: name.to_owned(), stations });
     };

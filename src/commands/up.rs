@@ -1,6 +1,7 @@
 //! `ethbus up`: brings a lab up, keeps it up until interrupted or taken down, and leaves nothing behind.
 
 mod background;
+mod greeting;
 
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
 use crate::args::UpArgs;
@@ -9,15 +10,15 @@ use crate::control::{self, Control};
 use crate::fault::FaultName;
 use crate::lab::links::Links;
 use crate::lab::record::Record;
-use crate::lab::{self, FanOutMade, Protocols, Segment, TAP};
+use crate::lab::{self, Protocols, Segment, carrier};
 use crate::lines::create;
-use crate::plan::{Overrides, Plan, StationPlan};
+use crate::plan::{Overrides, Plan};
 use crate::results::Results;
-use crate::scenario::PortKind;
 use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
-use crate::view::{plain_table, say, table};
+use crate::view::{say, table};
 use background::Background;
 use crossbeam_channel::{Receiver, at, never, select};
+use greeting::greeting;
 use link::signals::Signal;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -79,6 +80,8 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         rate: args.rate,
         seed: args.seed,
         time_scale: args.time_scale,
+        attach: args.attach.clone(),
+        even_default_route: args.even_default_route,
         ..Overrides::default()
     };
     let seed = draw_seed()?;
@@ -157,6 +160,7 @@ fn start(
     }
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
+    carrier::follow(plan, &segment)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
     let links = Links::new(record.namespaces(), &segment.ports);
@@ -251,38 +255,4 @@ fn answer(results: &Results, stream: Option<UnixStream>) {
     let json = serde_json::to_string(results).expect("numbers and names");
     // Whoever asked and went away does not matter to the lab.
     let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
-}
-
-/// How a program becomes the host of a station that has a TAP device.
-fn on_tap(ethbus: &str, lab: &str, station: &StationPlan) -> String {
-    format!("  {ethbus} exec {lab}{} -- PROGRAM    that opens {TAP}, with the addresses above\n", station.name)
-}
-
-/// What a lab without root cannot do, said before somebody wonders.
-const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any program, so deliveries are later on a busy \
-    machine\n";
-
-fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool) -> String {
-    let (ethbus, limits) = if as_root { ("sudo ethbus", "") } else { ("ethbus", WITHOUT_ROOT) };
-    let rows = plan.stations.iter().map(|station| {
-        let address =
-            |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
-        [station.name.clone(), station.mac.to_string(), address(0), address(1)]
-    });
-    let name = if plan.name == crate::plan::DEFAULT_NAME { String::new() } else { format!("--name {} ", plan.name) };
-    let hosts = || plan.stations.iter().filter(|station| station.kind == PortKind::Veth);
-    let first = &hosts().next().unwrap_or(&plan.stations[0]).name;
-    let other = hosts().next_back().unwrap_or(&plan.stations[0]);
-    let programs = plan.stations.iter().filter(|station| station.kind == PortKind::Tap);
-    let programs: String = programs.map(|station| on_tap(ethbus, &name, station)).collect();
-    let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
-    format!(
-        "{}\nethbus: lab `{}` is up at {}, {fan_out}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n  \
-         {ethbus} exec {name}{first} -- ping {address}\n{programs}  {ethbus} stats{}\n{limits}",
-        plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
-        plan.name,
-        plan.medium.rate,
-        plan.medium.seed,
-        if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) }
-    )
 }

@@ -2,12 +2,13 @@
 //! supervisor whenever results are told.
 //!
 //! ```text
-//!   tap0 ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's
+//!   tap0     ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's
+//!   outside0 ── br0 ── eth0 ════ st2
 //! ```
 //! The two ends of a veth pair count each frame once, so what one end sent is what the other received.
 
 use super::record::{Claim, Record};
-use super::{BUS, INTERFACE, TAP};
+use super::{BUS, INTERFACE, OUTSIDE, TAP};
 use crate::bus::protocol::Port;
 use crate::results::LinkResults;
 use link::netlink::{LinkInfo, Netlink};
@@ -34,7 +35,7 @@ impl Links {
             let here = bus.iter().find(|link| link.index == port.index)?;
             let there = claim.as_ref().map_or_else(Vec::new, |claim| links_in(record, claim));
             let find = |name: &str| there.iter().find(|link| link.name == name);
-            let (interface, tap) = (find(INTERFACE), find(TAP));
+            let (interface, tap, outside) = (find(INTERFACE), find(TAP), find(OUTSIDE));
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
             Some(LinkResults {
                 station: port.name.clone(),
@@ -43,6 +44,7 @@ impl Links {
                 lost_from_station: count(interface, |link| link.tx_dropped),
                 lost_to_station: here.tx_dropped,
                 lost_at_tap: count(tap, |link| link.tx_dropped + link.rx_dropped),
+                lost_outside: count(outside, |link| link.tx_dropped + link.rx_dropped + link.tx_errors),
             })
         };
         self.stations.iter().filter_map(of_station).collect()

@@ -9,6 +9,7 @@
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 
+use super::lent::{Home, Outside, UndoError, What};
 use super::place::{Place, check_folder, make_folder};
 use super::processes;
 use crate::bus::protocol::Port;
@@ -32,6 +33,9 @@ const GLANCE: Duration = Duration::from_millis(100);
 pub struct Content {
     /// The namespaces that the lab has made or is about to make.
     pub namespaces: Vec<Claim>,
+    /// What it has or changes, or is about to, outside these.
+    #[serde(default)]
+    pub outside: Vec<Outside>,
     /// The stations, once the lab is up.
     pub stations: Vec<Port>,
     /// The medium's rate in bits per second.
@@ -136,6 +140,9 @@ pub enum RecordError {
         /// Where.
         source: serde_json::Error,
     },
+    /// Something outside could not be made what it was.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
     /// A namespace of the lab could not be opened or removed.
     #[error("cannot use the namespace {name}")]
     Namespace {
@@ -157,7 +164,8 @@ pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::E
 pub struct Record {
     folder: PathBuf,
     content: Content,
-    /// Namespaces without a name, which nothing else would keep alive.
+    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
+    /// outlive a name that somebody removes by hand.
     held: Vec<Namespace>,
     _lock: File,
 }
@@ -303,6 +311,43 @@ impl Record {
         self.write()
     }
 
+    /// Notes what is about to be done outside the lab's own namespaces.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn note_outside(&mut self, outside: Outside) -> Result<(), RecordError> {
+        self.content.outside.push(outside);
+        self.write()
+    }
+
+    /// Notes that the interface for `station` has been moved into its namespace, and holds that.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn taken(&mut self, station: &str, namespace: Namespace) -> Result<(), RecordError> {
+        self.held.push(namespace);
+        for outside in self.content.outside.iter_mut().filter(|outside| outside.station == station) {
+            if let What::Interface { taken, .. } = &mut outside.what {
+                *taken = true;
+            }
+        }
+        self.write()
+    }
+
+    /// The lab, up or killed, that an interface of the namespace `home` is lent to.
+    pub fn borrower_of(interface: &str, home: Home) -> Option<String> {
+        let has_it = |outside: &Outside| {
+            outside.home == home && matches!(&outside.what, What::Interface { lent, .. } if lent.name == interface)
+        };
+        let folder = Place::own().ok()?.folder();
+        let labs = std::fs::read_dir(&folder).ok()?.flatten();
+        let mut labs = labs.filter_map(|lab| lab.file_name().into_string().ok());
+        labs.find(|lab| {
+            let content = read(&folder.join(lab)).ok().flatten();
+            content.is_some_and(|content| content.outside.iter().any(has_it))
+        })
+    }
+
     /// Notes that the lab is up.
     ///
     /// # Errors
@@ -344,7 +389,7 @@ impl Record {
     /// # Errors
     /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
     pub fn remove_everything(self) -> Result<(), RecordError> {
-        remove_lab(&self.folder, &self.content)
+        remove_lab(&self.folder, &self.content, &self.held)
     }
 
     /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
@@ -352,7 +397,7 @@ impl Record {
     /// # Errors
     /// As [`Record::remove_everything`].
     pub fn remove_failed(self) -> Result<(), RecordError> {
-        remove_failed(&self.folder, &self.content)
+        remove_failed(&self.folder, &self.content, &self.held)
     }
 
     /// The same, for a process that has the record somewhere and is about to end because it panicked.
@@ -362,7 +407,7 @@ impl Record {
     pub fn remove_own(name: &str) -> Result<(), RecordError> {
         let folder = folder_of(name)?;
         let content = read(&folder)?.unwrap_or_default();
-        remove_failed(&folder, &content)
+        remove_failed(&folder, &content, &[])
     }
 
     /// Removes everything in the record and keeps the record, empty, for a new lab.
@@ -370,7 +415,7 @@ impl Record {
     /// # Errors
     /// As [`Record::remove_everything`].
     pub fn clear(&mut self) -> Result<(), RecordError> {
-        remove_made(&self.content)?;
+        remove_made(&self.content, &self.held)?;
         self.held.clear();
         self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
         remove_file(&self.folder.join("control.sock"))?;
@@ -390,18 +435,18 @@ impl Record {
     }
 }
 
-fn remove_lab(folder: &Path, content: &Content) -> Result<(), RecordError> {
-    remove_made(content)?;
+fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+    remove_made(content, held)?;
     remove_file(&folder.join(LOG))?;
     remove_rest(folder)?;
     std::fs::remove_dir(folder).map_err(file_error("remove", folder))
 }
 
-fn remove_failed(folder: &Path, content: &Content) -> Result<(), RecordError> {
+fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
     if !folder.join(LOG).exists() {
-        return remove_lab(folder, content);
+        return remove_lab(folder, content, held);
     }
-    remove_made(content)?;
+    remove_made(content, held)?;
     remove_rest(folder)
 }
 
@@ -425,12 +470,24 @@ fn last_words(name: &str) -> String {
     }
 }
 
-fn remove_made(content: &Content) -> Result<(), RecordError> {
+fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
     let mut result = match processes::end(&content.namespaces) {
         0 => Ok(()),
         left => Err(RecordError::Programs { left }),
     };
-    for claim in &content.namespaces {
+    let mut needed = Vec::new();
+    // Last first: what was made on top of something goes before it.
+    for outside in content.outside.iter().rev() {
+        let claim = content.namespaces.iter().find(|claim| claim.whose == outside.station);
+        let named = claim.and_then(Claim::open_named);
+        let station = named.as_ref().or_else(|| held.iter().find(|held| claim.is_some_and(|claim| claim.is(held))));
+        if let Err(error) = outside.undo(station) {
+            // An interface without hardware would vanish with the namespace that it is in.
+            needed.push(&outside.station);
+            result = result.and(Err(error.into()));
+        }
+    }
+    for claim in content.namespaces.iter().filter(|claim| !needed.contains(&&claim.whose)) {
         let Some(name) = &claim.name else { continue };
         let removed = match claim.open_named() {
             Some(_) => Namespace::remove_named(name, claim.identity()),

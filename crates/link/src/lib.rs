@@ -35,9 +35,9 @@ pub mod ethtool;
 pub mod fanout;
 #[cfg(fuzzing)]
 pub mod fuzzing;
+pub mod lent;
 pub mod load;
 pub mod memory;
-pub mod lent;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;

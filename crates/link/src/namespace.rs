@@ -22,7 +22,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::Pid;
 
-pub use named::Removal;
+pub use named::{Removal, names_are_private};
 pub use processes::{Member, members};
 pub use user::{
     Capability, UserNamespace, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability,
@@ -206,6 +206,31 @@ impl Namespace {
     /// As [`members`] of this one namespace.
     pub fn processes(&self) -> io::Result<Vec<Pid>> {
         Ok(members(&[self.identity()])?.iter().map(Member::pid).collect())
+    }
+
+    /// The namespace with this identity and cookie, wherever it is found: it is the caller's own, has a name, or has a
+    /// process in it, as far as the caller may look.
+    pub fn find(identity: NamespaceId, cookie: u64) -> Option<Namespace> {
+        let is_it = |namespace: &Namespace| {
+            namespace.identity() == identity && namespace.cookie().is_ok_and(|found| found == cookie)
+        };
+        let own = Namespace::current().ok().filter(is_it);
+        let named = || named::names().iter().filter_map(|name| Namespace::open_named(name).ok()).find(is_it);
+        own.or_else(named).or_else(|| Namespace::of_processes().find(is_it))
+    }
+
+    /// The namespaces of processes that the caller may look at; the first process's comes first.
+    fn of_processes() -> impl Iterator<Item = Namespace> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+        pids.sort_unstable();
+        pids.into_iter().filter_map(|pid| File::open(format!("/proc/{pid}/ns/net")).ok()).map(|file| Namespace { file })
+    }
+
+    /// The namespace of the machine's first process, where hardware falls to when its own vanishes.
+    pub fn of_first_process() -> Result<Namespace, NamespaceError> {
+        let file = File::open("/proc/1/ns/net").map_err(NamespaceError::of("opening the first process's namespace"))?;
+        Ok(Namespace { file })
     }
 
     /// Prepares the process to execute a program in this namespace, for good.

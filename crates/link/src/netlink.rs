@@ -157,6 +157,8 @@ pub struct LinkInfo {
     pub rx_dropped: u64,
     /// Frames dropped on the way out, since it was made.
     pub tx_dropped: u64,
+    /// Frames that could not be sent for another reason, such as a tunnel's without a route, since it was made.
+    pub tx_errors: u64,
 }
 
 /// A blocking netlink socket for links and addresses of one namespace.
@@ -435,6 +437,7 @@ impl LinkInfo {
             tx_packets: 0,
             rx_dropped: 0,
             tx_dropped: 0,
+            tx_errors: 0,
         };
         let mut lower_is_elsewhere = false;
         for attribute in message.attributes {
@@ -461,6 +464,7 @@ impl LinkInfo {
                     info.tx_packets = stats.tx_packets;
                     info.rx_dropped = stats.rx_dropped;
                     info.tx_dropped = stats.tx_dropped;
+                    info.tx_errors = stats.tx_errors;
                 }
                 _ => {}
             }

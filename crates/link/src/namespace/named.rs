@@ -119,6 +119,24 @@ impl Namespace {
     }
 }
 
+/// Everything that has a name where `ip netns` looks, namespace or not.
+pub(super) fn names() -> Vec<String> {
+    let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+/// Whether names given here are seen in this mount namespace only, and vanish with it: it was made as a slave of another,
+/// as `ip netns exec` makes one.
+pub fn names_are_private() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let folder = fields.rev().find(|fields| fields.get(4) == Some(&FOLDER));
+    // Between the six first fields and a dash stand those about propagation.
+    folder.is_some_and(|fields| {
+        fields.iter().skip(6).take_while(|field| **field != "-").any(|field| field.starts_with("master:"))
+    })
+}
+
 /// Where mounts that have no source, type or data say so.
 const NOTHING: Option<&str> = None;
 
