@@ -14,10 +14,17 @@ const INTERFACE_THERE: &str = "ethbus0";
 const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any program, so deliveries are later on a busy \
     machine\n";
 
+/// In place of an address that is not ours to give.
+const ANY: &str = "any";
+
 /// The whole text; without root, other commands follow it.
 pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool) -> String {
     let (ethbus, limits) = if as_root { ("sudo ethbus", "") } else { ("ethbus", WITHOUT_ROOT) };
     let rows = plan.stations.iter().map(|station| {
+        // What was there before the lab keeps its addresses.
+        if let Host::Interface(_) | Host::Bridge(Some(_)) = station.host {
+            return [station.name.clone(), ANY.to_owned(), ANY.to_owned(), ANY.to_owned()];
+        }
         let address =
             |index: usize| station.addresses.get(index).map_or(String::new(), |network| network.address.to_string());
         [station.name.clone(), station.mac.to_string(), address(0), address(1)]
