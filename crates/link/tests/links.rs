@@ -155,11 +155,11 @@ fn a_station_that_vanishes_is_gone_for_monitor_and_sender() {
 }
 
 #[test]
-fn a_monitor_that_is_not_read_says_that_it_lost_changes() {
+fn a_monitor_that_is_not_read_says_that_it_lost_changes_and_then_how_things_are() {
     if skipped() {
         return;
     }
-    let mut lab = lab(1, Offloads::Off);
+    let mut lab = lab(2, Offloads::Off);
     let mut monitor = LinkMonitor::open(&lab.bus).unwrap();
     let descriptor = monitor.as_fd().try_clone_to_owned().unwrap();
     nix::sys::socket::setsockopt(&descriptor, nix::sys::socket::sockopt::RcvBuf, &0).unwrap();
@@ -167,7 +167,13 @@ fn a_monitor_that_is_not_read_says_that_it_lost_changes() {
     for mtu in 1000..1100 {
         lab.netlink.set_mtu(index, mtu).unwrap();
     }
+    // Among so many changes of one interface, that of another is lost.
+    let other = lab.stations[1].pair.bus_index;
+    lab.netlink.set_down(other).unwrap();
     assert!(matches!(monitor.poll(), Err(MonitorError::Overrun)));
+    let mut told = Vec::new();
+    until(|| monitor.poll().is_ok_and(|changes| told.extend(changes) == () && told.len() >= 3));
+    assert!(told.contains(&LinkChange::Down { index: other }) && told.contains(&LinkChange::Up { index }), "{told:?}");
     until(|| monitor.poll().is_ok_and(|changes| changes.is_empty()));
     lab.netlink.set_down(index).unwrap();
     expect(&mut monitor, LinkChange::Down { index });

@@ -2,12 +2,15 @@
 
 mod common;
 
+use std::io::IoSlice;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use common::{Offloads, collect, frame, lab, skipped, until, waiting};
-use link::clock::RealtimeNanos;
+use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::packet::{SendError, StampSource, stamps_ready, wait_for_stamps};
 use link::wait::Waiter;
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg, setsockopt, sockopt::TxTime};
 
 #[test]
 fn a_frame_is_stamped_within_its_senders_call() {
@@ -266,4 +269,36 @@ fn a_port_that_is_down_or_gone_is_told_by_the_next_frame() {
     assert_eq!(send(), Err(SendError::Down));
     lab.netlink.delete(index).unwrap();
     assert_eq!(send(), Err(SendError::NoInterface));
+}
+
+/// Whoever sends may say when a frame is to leave, and the kernel notes it where stamps are noted: the bus must not believe
+/// it, or a station could choose its place in the order of arrivals.
+#[test]
+fn a_station_cannot_choose_its_stamps() {
+    if skipped() {
+        return;
+    }
+    let lab = lab(1, Offloads::Off);
+    let mut receiver = lab.receiver();
+    wait_for_stamps(common::PATIENCE).unwrap();
+    let (now, hour) = (RealtimeNanos::now().0, 3_600_000_000_000_u64);
+    let monotonic = monotonic_nanos();
+    let clocks = [(libc::CLOCK_REALTIME, now), (libc::CLOCK_MONOTONIC, monotonic), (libc::CLOCK_TAI, now)];
+    let wishes =
+        clocks.into_iter().flat_map(|(clock, now)| [(clock, 1), (clock, now - monotonic / 2), (clock, now + hour)]);
+    let octets = frame(lab.stations[0].mac, 60, 1);
+    for (clockid, at) in wishes {
+        let socket = lab.stations[0].socket();
+        setsockopt(&socket, TxTime, &libc::sock_txtime { clockid, flags: 0 }).unwrap();
+        let before = RealtimeNanos::now();
+        let (descriptor, parts) = (socket.as_fd().as_raw_fd(), [IoSlice::new(&octets)]);
+        sendmsg::<()>(descriptor, &parts, &[ControlMessage::TxTime(&at)], MsgFlags::empty(), None).unwrap();
+        let copy = collect(&mut receiver, 1).remove(0);
+        let after = RealtimeNanos::now();
+        // A clock that is slewed meanwhile moves by far less.
+        assert!(
+            (before.0 - 1_000_000..=after.0 + 1_000_000).contains(&copy.stamp.0),
+            "clock {clockid}, {at}: {copy:?}"
+        );
+    }
 }

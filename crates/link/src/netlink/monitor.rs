@@ -9,8 +9,8 @@ use netlink_packet_route::link::{LinkFlags, LinkHeader};
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::RcvBufForce;
 use nix::sys::socket::{
-    AddressFamily as SocketFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, setsockopt,
-    socket,
+    AddressFamily as SocketFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send,
+    setsockopt, socket,
 };
 
 use crate::namespace::{Namespace, NamespaceError};
@@ -56,7 +56,7 @@ impl LinkChange {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MonitorError {
-    /// Changes came faster than they were read, and some are lost: list the interfaces again.
+    /// Changes came faster than they were read, and some are lost. The next calls tell how every interface is.
     #[error("changes of interfaces were lost")]
     Overrun,
     /// The namespace could not be entered.
@@ -77,6 +77,8 @@ pub enum MonitorError {
 pub struct LinkMonitor {
     socket: OwnedFd,
     buffer: Vec<u8>,
+    /// Changes were lost, and the kernel has not been asked yet how everything is.
+    lost: bool,
 }
 
 impl LinkMonitor {
@@ -98,7 +100,7 @@ impl LinkMonitor {
 
     /// Takes the descriptor of a monitor, for instance one from another process.
     pub fn from_fd(descriptor: OwnedFd) -> LinkMonitor {
-        LinkMonitor { socket: descriptor, buffer: vec![0; DATAGRAM_OCTETS] }
+        LinkMonitor { socket: descriptor, buffer: vec![0; DATAGRAM_OCTETS], lost: false }
     }
 
     /// Gives up the descriptor; changes are kept for whoever takes it.
@@ -107,16 +109,26 @@ impl LinkMonitor {
     }
 
     /// The changes since the last call, in their order; never waits.
+    ///
+    /// After [`MonitorError::Overrun`] it asks the kernel how each interface is, so that nothing that was lost matters for
+    /// long: answers look like changes. An interface that is gone is not among them.
     pub fn poll(&mut self) -> Result<Vec<LinkChange>, MonitorError> {
         let mut changes = Vec::new();
+        if self.lost {
+            // Refused while the last answer is under way, or for want of memory: the next call tries again.
+            self.lost = send(self.socket.as_raw_fd(), &every_link(), MsgFlags::MSG_DONTWAIT).is_err();
+        }
         loop {
             let flags = MsgFlags::MSG_DONTWAIT;
             match recv(self.socket.as_raw_fd(), &mut self.buffer, flags) {
                 Ok(octets) => read(&self.buffer[..octets], &mut changes),
                 Err(Errno::EAGAIN) => return Ok(changes),
                 Err(Errno::EINTR) => {}
-                // The caller lists everything again, so what was read before matters no more.
-                Err(Errno::ENOBUFS) => return Err(MonitorError::Overrun),
+                // How everything is will be told again, so what was read before matters no more.
+                Err(Errno::ENOBUFS) => {
+                    self.lost = true;
+                    return Err(MonitorError::Overrun);
+                }
                 Err(errno) => {
                     let call = "reading changes of interfaces";
                     return Err(MonitorError::System { call, source: errno.into() });
@@ -130,6 +142,16 @@ impl AsFd for LinkMonitor {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
+}
+
+/// Asks for an announcement of each interface: an `nlmsghdr`, and an `ifinfomsg` that leaves everything open.
+fn every_link() -> Vec<u8> {
+    let mut request = 32_u32.to_ne_bytes().to_vec();
+    request.extend(libc::RTM_GETLINK.to_ne_bytes());
+    request.extend(((libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16).to_ne_bytes());
+    // Sequence number, sender; then the ifinfomsg.
+    request.extend([0; 8 + 16]);
+    request
 }
 
 /// Reads one datagram of announcements.
