@@ -17,8 +17,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// lives, so does the user namespace that owns it, and no other has its inode.
 pub fn owner_of<'a>(claims: impl Iterator<Item = &'a Claim>, expected: Option<NamespaceId>) -> Option<UserNamespace> {
     let (ids, expected): (Vec<NamespaceId>, _) = (claims.map(Claim::identity).collect(), expected?);
-    let owners = found(&ids).into_iter().filter_map(|member| member.namespace().owner().ok());
-    owners.into_iter().find(|owner| owner.identity().is_ok_and(|identity| identity == expected))
+    let mut owners = found(&ids).filter_map(|member| member.namespace().owner().ok());
+    owners.find(|owner| owner.identity().is_ok_and(|identity| identity == expected))
 }
 
 /// Ends the processes in the lab's namespaces: asked first, made to after a while. Gives how many are left all the same.
@@ -36,22 +36,22 @@ pub fn end(claims: &[Claim]) -> usize {
     let begin = Instant::now();
     let mut asked = Vec::new();
     loop {
-        let running = found(&known);
-        let (waited, merciless) = (begin.elapsed(), begin.elapsed() > GRACE);
-        if running.is_empty() || waited > GRACE + MERCILESS {
-            return running.len();
-        }
-        for process in &running {
+        let (mut running, waited) = (0, begin.elapsed());
+        for process in found(&known) {
+            running += 1;
             // One that has ended meanwhile is what was wanted.
-            if merciless {
+            if waited > GRACE {
                 process.signal(Signal::SIGKILL);
             } else if !asked.contains(&process.pid()) {
                 asked.push(process.pid());
                 process.signal(Signal::SIGTERM);
             }
         }
+        if running == 0 || waited > GRACE + MERCILESS {
+            return running;
+        }
         // Against one that starts others without end it is a race.
-        if !merciless {
+        if waited <= GRACE {
             std::thread::sleep(PAUSE);
         }
     }
@@ -77,11 +77,8 @@ fn hold_nameless(claims: &[&Claim], known: &mut Vec<NamespaceId>, held: &mut Vec
 }
 
 /// Processes in these namespaces, but not this one.
-fn found(ids: &[NamespaceId]) -> Vec<Member> {
-    if ids.is_empty() {
-        return Vec::new();
-    }
-    let mut members = members(ids).unwrap_or_default();
-    members.retain(|member| member.pid().as_raw() as u32 != std::process::id());
-    members
+fn found(ids: &[NamespaceId]) -> impl Iterator<Item = Member> {
+    let own = |member: &Member| member.pid().as_raw() as u32 == std::process::id();
+    let found = if ids.is_empty() { None } else { members(ids).ok() };
+    found.into_iter().flatten().filter(move |member| !own(member))
 }

@@ -205,7 +205,7 @@ impl Namespace {
     ///
     /// As [`members`] of this one namespace.
     pub fn processes(&self) -> io::Result<Vec<Pid>> {
-        Ok(members(&[self.identity()])?.iter().map(Member::pid).collect())
+        Ok(members(&[self.identity()])?.map(|member| member.pid()).collect())
     }
 
     /// The namespace with this identity and cookie, wherever it is found: it is the caller's own, has a name, or has a

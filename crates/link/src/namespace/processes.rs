@@ -37,19 +37,15 @@ impl Member {
     }
 }
 
-/// The processes that have a thread in one of these namespaces, as far as the caller may look.
+/// The processes that have a thread in one of these namespaces, as far as the caller may look; each is given out as soon as
+/// it is found, since it may not live long.
 ///
 /// One that begins, ends or moves meanwhile may be missed. Every thread is looked at: the first one of a process may have
 /// ended, or be elsewhere.
-pub fn members(namespaces: &[NamespaceId]) -> io::Result<Vec<Member>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let name = entry?.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
-        // A process that has ended, or that we may not look at, is not ours to name.
-        found.extend(member(Pid::from_raw(pid), namespaces));
-    }
-    Ok(found)
+pub fn members(namespaces: &[NamespaceId]) -> io::Result<impl Iterator<Item = Member>> {
+    let numbers = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    // A process that has ended, or that we may not look at, is not ours to name.
+    Ok(numbers.filter_map(|pid| member(Pid::from_raw(pid), namespaces)))
 }
 
 fn member(pid: Pid, namespaces: &[NamespaceId]) -> Option<Member> {
