@@ -4,18 +4,18 @@ use crate::bus::protocol::{PortState, Request, Setup, Told};
 use crate::lab::Segment;
 use crate::results::Results;
 use crate::view::say;
-use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use link::Pid;
 use link::channel::{Channel, ChannelError};
 use link::confine::lend;
 use link::namespace::Capability;
 use link::signals::Signal;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Why there is no data plane, or no answer from it.
@@ -39,6 +39,9 @@ pub enum SupervisorError {
     Silent,
 }
 
+/// How long it may take to end when it has told everything.
+const ENDING: Duration = Duration::from_secs(2);
+
 /// How a process ended, in words.
 fn manner(status: ExitStatus) -> String {
     if status.signal() == Some(Signal::SIGSYS as i32) {
@@ -53,15 +56,19 @@ pub struct DataPlane {
     child: Child,
     stream: UnixStream,
     told: Receiver<Told>,
+    /// Closed when everything that it had to say on standard error has been said.
+    said: Receiver<()>,
 }
 
 impl DataPlane {
-    /// How long it may take to answer.
+    /// How long it may take to answer, or to read what it is asked.
     pub const PATIENCE: Duration = Duration::from_secs(10);
 
     /// Starts the data plane for a segment, and waits until its medium runs.
     ///
-    /// It gets copies of the segment's sockets and of the outputs that the setup names, and an empty environment. It dies when the calling thread ends.
+    /// It gets copies of the segment's sockets and of the outputs that the setup names, and an empty environment. What it
+    /// writes to standard error is passed on as plain text: it never has the user's terminal, which could be read from, too.
+    /// It dies when the calling thread ends.
     ///
     /// # Errors
     /// A process that cannot be started, or that ends at once.
@@ -70,17 +77,20 @@ impl DataPlane {
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
         let mut command = Command::new("/proc/self/exe");
         // It empties its bounding set, which takes this one; who is not root by number has to lend it.
-        let child = lend(link::signals::unblock(&mut command), &[Capability::SetPcap])
+        let mut child = lend(link::signals::unblock(&mut command), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
             .current_dir("/")
             .process_group(0)
             .stdin(Stdio::from(theirs.into_fd()))
             .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(SupervisorError::Start)?;
         let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?)?;
-        let mut plane = DataPlane { child, stream, told };
+        let said = pass_on(child.stderr.take().expect("a pipe"))?;
+        stream.set_write_timeout(Some(Self::PATIENCE)).map_err(SupervisorError::Start)?;
+        let mut plane = DataPlane { child, stream, told, said };
         let message = serde_json::to_vec(setup).expect("numbers and names");
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
@@ -136,7 +146,11 @@ impl DataPlane {
     pub fn stop(mut self) -> Result<Results, SupervisorError> {
         self.ask(Request::Stop)?;
         let results = self.wait_for(Self::PATIENCE, results)?;
-        self.child.wait().map_err(SupervisorError::Start)?;
+        // It ends by itself, or it is made to: when this is dropped.
+        let begin = Instant::now();
+        while self.child.try_wait().map_err(SupervisorError::Start)?.is_none() && begin.elapsed() < ENDING {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         Ok(results)
     }
 
@@ -148,6 +162,8 @@ impl DataPlane {
             status = self.child.try_wait().ok().flatten();
             std::thread::sleep(Duration::from_millis(5));
         }
+        // Its last words come first.
+        let _ = self.said.recv_timeout(Duration::from_millis(200));
         SupervisorError::Died { status }
     }
 
@@ -218,11 +234,14 @@ pub fn say_trouble(what: &str) {
     say(&format!("ethbus: {what}; the lab goes on without it\n"));
 }
 
-fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {
+/// Octets of the longest line that a data plane has any reason to write: results of 1,024 stations take some 2 MB.
+const LONGEST_LINE: u64 = 16 << 20;
+
+fn read_told(stream: impl Read + Send + 'static) -> Result<Receiver<Told>, SupervisorError> {
     let (sender, told) = bounded(64);
     let read = move || {
-        for line in BufReader::new(stream).lines() {
-            let Some(told) = line.ok().and_then(|line| Told::read(line.as_bytes())) else { return };
+        let mut input = BufReader::new(stream);
+        while let Some(told) = read_line(&mut input).and_then(|line| Told::read(&line)) {
             if sender.send(told).is_err() {
                 return;
             }
@@ -230,4 +249,66 @@ fn read_told(stream: UnixStream) -> Result<Receiver<Told>, SupervisorError> {
     };
     std::thread::Builder::new().name("told".to_owned()).spawn(read).map_err(SupervisorError::Start)?;
     Ok(told)
+}
+
+/// One line; `None` at the end, and if it is longer than any.
+fn read_line(input: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    input.take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
+    line.ends_with(b"\n").then_some(line)
+}
+
+/// Octets that a data plane has any reason to write to standard error.
+const MOST_SAID: usize = 64 << 10;
+
+/// Passes on what the data plane writes to standard error, which is little: what a panic says.
+fn pass_on(mut stderr: ChildStderr) -> Result<Receiver<()>, SupervisorError> {
+    let (open, said) = bounded(0);
+    let read = move || {
+        let (_open, mut octets, mut left): (Sender<()>, _, _) = (open, [0; 4096], MOST_SAID);
+        while let Ok(count @ 1..) = stderr.read(&mut octets) {
+            say(&plain(&octets[..count.min(left)]));
+            left -= count.min(left);
+        }
+    };
+    std::thread::Builder::new().name("said".to_owned()).spawn(read).map_err(SupervisorError::Start)?;
+    Ok(said)
+}
+
+/// Text for a terminal: lines, and nothing that would do something to it.
+fn plain(octets: &[u8]) -> String {
+    let control = |character: char| character.is_control() && character != '\n';
+    String::from_utf8_lossy(octets).replace(control, "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A data plane that has been taken over can write what it likes: neither memory nor terminal is at its mercy.
+    #[test]
+    fn a_line_without_end_is_not_read_to_its_end() {
+        let endless = std::io::repeat(b' ');
+        let told = read_told(endless).expect("a thread");
+        assert!(told.recv_timeout(DataPlane::PATIENCE * 6).is_err_and(|error| !error.is_timeout()));
+    }
+
+    #[test]
+    fn what_it_says_does_nothing_to_a_terminal() {
+        assert_eq!(plain(b"a\x1b[31mb\r\nc\x07\xff\xc2\x9b"), "a\u{fffd}[31mb\u{fffd}\nc\u{fffd}\u{fffd}\u{fffd}");
+    }
+
+    /// It may say that it is done, and not be: then it is killed, and the lab is taken down all the same.
+    #[test]
+    fn one_that_does_not_end_is_ended() {
+        let child = Command::new("sleep").arg("1000").spawn().expect("every system can sleep");
+        let pid = child.id();
+        let (stream, _other) = UnixStream::pair().expect("a pair");
+        let (sender, told) = bounded(1);
+        let results = include_bytes!("../fuzz/corpus/messages/results");
+        sender.send(Told::read(results).expect("results")).expect("somebody listens");
+        let plane = DataPlane { child, stream, told, said: crossbeam_channel::never() };
+        plane.stop().expect("it told its results");
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
 }

@@ -116,6 +116,8 @@ fn the_data_plane_has_no_descriptor_but_its_own() {
     for entry in std::fs::read_dir(format!("/proc/{plane}/fd")).expect("it runs").flatten() {
         let target = std::fs::read_link(entry.path()).expect("an open descriptor").display().to_string();
         let standard_error = entry.file_name().to_str() == Some("2");
+        // Not the user's: from a terminal one could read what he types.
+        assert!(!standard_error || target.starts_with("pipe:"), "{target}");
         let kind = if standard_error { "standard error" } else { target.split(":[").next().expect("a part") };
         let kind = target.strip_prefix("anon_inode:").filter(|_| !standard_error).unwrap_or(kind);
         // That of its main thread.
@@ -213,7 +215,10 @@ fn a_panic_in_the_data_plane_is_told() {
     let _turn = Turn::shared();
     let mut lab = Lab::up(&["--stations", "2"]);
     provoke(&lab, "bus-panic\n");
-    lab.ended().failed_with(1, &["asked to panic", "data plane", "signal: 6"]);
+    let ended = lab.ended();
+    ended.failed_with(1, &["asked to panic", "data plane", "signal: 6"]);
+    // This panic's message would colour the terminal, and one that a stranger chose could do worse.
+    assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
     lab.assert_nothing_left();
 }
 

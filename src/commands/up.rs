@@ -185,8 +185,14 @@ fn serve(
             recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
             recv(interrupts) -> _ => break None,
             recv(told) -> told => match told {
-                Ok(Told::Port { station, state }) => say_port(&station, state),
-                Ok(Told::Overload { slip_ns, drops }) => say_overload(slip_ns, drops),
+                Ok(Told::Port { station, state }) => {
+                    say_port(&station, state);
+                    record.shorten_log();
+                }
+                Ok(Told::Overload { slip_ns, drops }) => {
+                    say_overload(slip_ns, drops);
+                    record.shorten_log();
+                }
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(Told::Results(results)) => {
                     answer(&with_links(*results, links, record), asked.pop_front().map(|(_, stream)| stream));

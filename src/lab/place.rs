@@ -88,6 +88,12 @@ impl Place {
         if std::fs::symlink_metadata(&login).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Err(RecordError::NoLogin { folder: login, user });
         }
+        // Whoever may write there could put another folder in the place of the one that is looked at here.
+        let owner = |path: &str| std::fs::symlink_metadata(path).map_err(file_error("look at", Path::new(path)));
+        let (run, users) = (owner(RUN)?, owner(USERS)?);
+        if !users.is_dir() || users.uid() != run.uid() || users.mode() & 0o022 != 0 {
+            return Err(RecordError::Untrusted { path: PathBuf::from(USERS), why: "is not root's alone to write to" });
+        }
         check_folder(&login, 0o700)
     }
 

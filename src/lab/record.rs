@@ -13,6 +13,7 @@ use super::lent::{Home, Outside, UndoError, What};
 use super::place::{Place, check_folder, make_folder};
 use super::processes;
 use crate::bus::protocol::Port;
+use crate::view::say;
 use link::namespace::{Namespace, NamespaceError, NamespaceId, UserNamespace, UserNamespaceError};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -25,6 +26,9 @@ use std::time::{Duration, Instant};
 const LAB_MODE: u32 = 0o700;
 /// What a lab in the background says.
 const LOG: &str = "log";
+/// Octets that a log may have, and how many are kept of a longer one.
+const LONGEST_LOG: u64 = 1 << 20;
+const KEPT_OF_LOG: usize = 1 << 16;
 /// How long somebody who only looks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
 
@@ -272,6 +276,21 @@ impl Record {
     /// A file that cannot be removed.
     pub fn remove_log(&self) -> Result<(), RecordError> {
         remove_file(&self.folder.join(LOG))
+    }
+
+    /// Cuts a log that has become long down to its end: it stands in memory, and a station that takes its interface up and down
+    /// has the lab say so each time.
+    pub fn shorten_log(&self) {
+        let path = self.folder.join(LOG);
+        if !std::fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG) {
+            return;
+        }
+        let words = std::fs::read(&path).unwrap_or_default();
+        let end = String::from_utf8_lossy(&words[words.len().saturating_sub(KEPT_OF_LOG)..]).into_owned();
+        // Emptied and not replaced: it is standard error. If it cannot be, it stays as it is.
+        if OpenOptions::new().write(true).truncate(true).open(&path).is_ok() {
+            say(&format!("ethbus: messages before these were removed\n{end}"));
+        }
     }
 
     /// What stands in the log; nothing if there is none.
