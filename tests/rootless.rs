@@ -398,6 +398,33 @@ fn without_the_right_to_the_driver_there_is_no_tap_station() {
     user.assert_nothing_left();
 }
 
+/// What takes rights over the machine's own network, or over its BPF, is root's, and said to be.
+#[test]
+fn what_only_root_can_have_is_refused_with_a_word() {
+    if skipped(&["unshare"]) || !users_may_have_labs() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let user = User::logged_in();
+    let (name, path) = (fresh_name(), user.login().join("lab.toml"));
+    let refused = |text: &str, words: &[&str]| {
+        std::fs::write(&path, text).expect("root may");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("own file");
+        user.run(&["up", "--name", &name, path.to_str().expect("plain")]).failed_with(1, words);
+        user.assert_nothing_left();
+    };
+    let station = "[[station]]\nname = 'host'\n[[station]]\nname = 'outside'\n";
+    refused(&format!("{station}kind = 'bridge'\n"), &["outside", "sudo ethbus up"]);
+    refused(&format!("{station}kind = 'vxlan'\nremote = '127.0.0.1'\n"), &["outside", "sudo ethbus up"]);
+    refused("stations = 2\n[emulator]\nfan_out = 'kernel'\n", &["only root", "\"batch\""]);
+    // Unless somebody insists on it, it is done without.
+    let lab = Theirs::up(&user, &name, &["--stations", "17"]);
+    assert!(lab.greeting.contains("only root"), "{}", lab.greeting);
+    assert_eq!(lab.stats()["emulator"]["fan_out"], "batch");
+    lab.down();
+    user.assert_nothing_left();
+}
+
 /// The supervisor of a user's lab keeps what root's keeps, over the lab's namespaces only; the data plane keeps nothing.
 #[test]
 fn the_processes_of_a_users_lab_keep_no_more_than_they_need() {

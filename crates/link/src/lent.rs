@@ -239,10 +239,13 @@ impl Lent {
             .map(|link| link.index))
     }
 
+    /// Whoever has rights over `lab` and none at home could call an interface of his own by this name, to have it moved
+    /// there. He can make none that is hardware.
     fn find_in(&self, lab: &mut Netlink, name: &str) -> Result<Option<LinkInfo>, LendError> {
+        let own = |link: &LinkInfo| link.kind.is_none() == self.hardware;
         match lab.link_by_name(name)? {
-            Some(link) => Ok(Some(link)),
-            None => self.find(lab, &[&self.name]),
+            Some(link) => Ok(Some(link).filter(own)),
+            None => Ok(self.find(lab, &[&self.name])?.filter(own)),
         }
     }
 

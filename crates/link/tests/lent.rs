@@ -154,3 +154,19 @@ fn what_could_not_be_given_back_is_refused_with_what_would_be_right() {
     ip(&home, "route del default\nroute add default nexthop via 10.1.2.1 nexthop via 10.1.2.2");
     assert!(refused("eth1").contains("--even-default-route"), "a way of several");
 }
+
+/// What somebody in the lab has made under its name is not brought home: the network there would go through it.
+#[test]
+fn an_interface_that_only_has_its_name_is_not_brought_home() {
+    let Some(Home { home, far: _far }) = (if skipped() { None } else { home() }) else { return };
+    // As hardware, of which there is none in a namespace made for a test.
+    let lent = Lent { hardware: true, ..look(&home).unwrap() };
+    let lab = Namespace::anonymous().unwrap();
+    let mac = MacAddr::from(lent.mac);
+    ip(&lab, &format!("link add {LENT} address {mac} type veth peer name tap"));
+    assert!(!lent.is_in(&lab, LENT).unwrap());
+    assert!(matches!(lent.give_back(&lab, LENT, &home), Err(LendError::Absent { .. })));
+    ip(&lab, &format!("link set {LENT} name eth1"));
+    assert!(!lent.is_in(&lab, LENT).unwrap());
+    assert!(Lent { hardware: false, ..lent }.is_in(&lab, LENT).unwrap());
+}
