@@ -17,6 +17,7 @@ pub mod delivery;
 mod emulator;
 mod overload;
 pub mod ports;
+mod precedence;
 pub mod protocol;
 mod reporter;
 mod threads;
@@ -28,11 +29,12 @@ use coordinator::Coordinator;
 use delivery::Delivery;
 use link::Pid;
 use link::channel::Channel;
-use link::clock::{Priority, raise_nice};
+use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};
 use link::confine;
 use link::fanout::{FanOut, Hub};
 use link::netlink::LinkMonitor;
 use link::packet::{Receiver, RingSize, Sender};
+use precedence::Precedence;
 use protocol::Setup;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -78,26 +80,25 @@ pub fn run() -> Result<(), BusError> {
     let hub = setup.hub.zip(memory).map(|(index, memory)| Hub { index, memory });
     let fan_out = hub.map(|hub| FanOut::new(hub, setup.ports.len())).transpose().map_err(BusError::link)?;
     let delivery = Delivery::new(sender, fan_out);
-    let priority = priority();
+    let precedence = precedence();
     // Before there are threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
     let writer = Writer::start(&setup, files).map_err(BusError::link)?;
-    let coordinator = Coordinator::new(setup, priority, receiver, delivery, monitor, observers, writer)?;
+    let coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
     confine::allow_no_more().map_err(BusError::link)?;
     coordinator.run()
 }
 
-/// Puts this thread, which will be the coordinator's, ahead of others; says how far.
-///
-/// Not SCHED_FIFO: with minimum frames this thread is busy more than 85 % of the time, and the kernel's fair server
-/// then stalls it for 50 ms in each second (measured: p99 lateness 36 ms against 0.1 ms).
-fn priority() -> String {
-    match raise_nice() {
+/// Puts this thread, which will be the coordinator's, ahead of others, and keeps what it may do about that later.
+fn precedence() -> Precedence {
+    let ordinary = match raise_nice() {
         Priority::Fifo => "SCHED_FIFO".to_owned(),
         Priority::Nice(nice) => format!("nice {nice}"),
         Priority::Normal => "normal".to_owned(),
-    }
+    };
+    // Without the limit it is as it was before there was SCHED_FIFO.
+    Precedence::new(ordinary, limit_fifo().is_ok(), monotonic_nanos())
 }
 
 /// How many descriptors come with every setup.

@@ -7,6 +7,7 @@ use crate::view::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use link::Pid;
 use link::channel::{Channel, ChannelError};
+use link::clock::give_fifo;
 use link::confine::lend;
 use link::namespace::Capability;
 use link::signals::Signal;
@@ -16,6 +17,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Why there is no data plane, or no answer from it.
@@ -58,6 +60,7 @@ pub struct DataPlane {
     told: Receiver<Told>,
     /// Closed when everything that it had to say on standard error has been said.
     said: Receiver<()>,
+    waited_for: Arc<Mutex<bool>>,
 }
 
 impl DataPlane {
@@ -87,10 +90,12 @@ impl DataPlane {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(SupervisorError::Start)?;
-        let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?)?;
+        let waited_for = Arc::new(Mutex::new(false));
+        let (pid, known) = (Pid::from_raw(child.id() as i32), waited_for.clone());
+        let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?, move || precede(pid, &known))?;
         let said = pass_on(child.stderr.take().expect("a pipe"))?;
         stream.set_write_timeout(Some(Self::PATIENCE)).map_err(SupervisorError::Start)?;
-        let mut plane = DataPlane { child, stream, told, said };
+        let mut plane = DataPlane { child, stream, told, said, waited_for };
         let message = serde_json::to_vec(setup).expect("numbers and names");
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
@@ -146,6 +151,7 @@ impl DataPlane {
     pub fn stop(mut self) -> Result<Results, SupervisorError> {
         self.ask(Request::Stop)?;
         let results = self.wait_for(Self::PATIENCE, results)?;
+        self.waits();
         // It ends by itself, or it is made to: when this is dropped.
         let begin = Instant::now();
         while self.child.try_wait().map_err(SupervisorError::Start)?.is_none() && begin.elapsed() < ENDING {
@@ -154,8 +160,14 @@ impl DataPlane {
         Ok(results)
     }
 
+    /// From now on its number may be another process's.
+    fn waits(&self) {
+        *self.waited_for.lock().expect("nothing panics with it") = true;
+    }
+
     /// What its end looks like from here.
     pub fn died(&mut self) -> SupervisorError {
+        self.waits();
         let begin = Instant::now();
         let mut status = None;
         while status.is_none() && begin.elapsed() < Duration::from_millis(200) {
@@ -190,6 +202,7 @@ fn results(told: Told) -> Option<Results> {
         Told::Results(results) => Some(*results),
         Told::Ready
         | Told::Restarted
+        | Told::Calm
         | Told::Progress(_)
         | Told::Trouble(_)
         | Told::Overload { .. }
@@ -199,6 +212,7 @@ fn results(told: Told) -> Option<Results> {
 
 impl Drop for DataPlane {
     fn drop(&mut self) {
+        self.waits();
         // Both fail only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -234,15 +248,29 @@ pub fn say_trouble(what: &str) {
     say(&format!("ethbus: {what}; the lab goes on without it\n"));
 }
 
+/// Puts the data plane ahead of ordinary programs, unless it has been waited for.
+fn precede(pid: Pid, waited_for: &Mutex<bool>) {
+    let waited_for = waited_for.lock().expect("nothing panics with it");
+    if !*waited_for {
+        // Who may not, like most without root, has a data plane that says so itself.
+        let _ = give_fifo(pid);
+    }
+}
+
 /// Octets of the longest line that a data plane has any reason to write: results of 1,024 stations take some 2 MB.
 const LONGEST_LINE: u64 = 16 << 20;
 
-fn read_told(stream: impl Read + Send + 'static) -> Result<Receiver<Told>, SupervisorError> {
+fn read_told(
+    stream: impl Read + Send + 'static,
+    calm: impl Fn() + Send + 'static,
+) -> Result<Receiver<Told>, SupervisorError> {
     let (sender, told) = bounded(64);
     let read = move || {
         let mut input = BufReader::new(stream);
         while let Some(told) = read_line(&mut input).and_then(|line| Told::read(&line)) {
-            if sender.send(told).is_err() {
+            if matches!(told, Told::Calm) {
+                calm();
+            } else if sender.send(told).is_err() {
                 return;
             }
         }
@@ -289,7 +317,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_not_read_to_its_end() {
         let endless = std::io::repeat(b' ');
-        let told = read_told(endless).expect("a thread");
+        let told = read_told(endless, || ()).expect("a thread");
         assert!(told.recv_timeout(DataPlane::PATIENCE * 6).is_err_and(|error| !error.is_timeout()));
     }
 
@@ -307,7 +335,7 @@ mod tests {
         let (sender, told) = bounded(1);
         let results = include_bytes!("../fuzz/corpus/messages/results");
         sender.send(Told::read(results).expect("results")).expect("somebody listens");
-        let plane = DataPlane { child, stream, told, said: crossbeam_channel::never() };
+        let plane = DataPlane { child, stream, told, said: crossbeam_channel::never(), waited_for: Arc::default() };
         plane.stop().expect("it told its results");
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     }

@@ -43,7 +43,7 @@ fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
     let report = ended.json();
     assert_eq!((&report["version"], &report["seed"]), (&1.into(), &7.into()));
     assert_eq!(report["rows"].as_array().map(Vec::len), Some(2), "{report}");
-    for (name, figures, runs) in [("idle", 2, 1), ("ping", 6, 3)] {
+    for (name, figures, runs) in [("idle", 2, 1), ("ping", 10, 3)] {
         let row = row(&report, name);
         assert_eq!(row["state"], "measured", "{row}");
         assert_eq!(row["figures"].as_array().map(Vec::len), Some(figures), "{row}");

@@ -94,6 +94,32 @@ fn only_the_coordinator_is_ahead_of_others() {
     }
 }
 
+/// One that sleeps most of the time does not wait for a busy program's next tick: the supervisor puts it ahead.
+#[test]
+fn a_calm_coordinator_is_ahead_of_every_ordinary_program() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    const FIFO: &str = "1";
+    let mut lab = Lab::up(&["--stations", "2"]);
+    let plane = data_plane(lab.supervisor().pid());
+    let policy = |thread: &str| {
+        let stat = std::fs::read_to_string(format!("/proc/{plane}/task/{thread}/stat")).expect("the thread runs");
+        // Field 41, counted behind the name, which is field 2.
+        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38)).expect("a policy").to_owned()
+    };
+    if nice_is_forbidden() {
+        return skip("needs CAP_SYS_NICE");
+    }
+    wait_until(PATIENCE, "a calm coordinator", || policy(&plane.to_string()) == FIFO);
+    wait_until(PATIENCE, "its own word for it", || lab.stats()["emulator"]["priority"] == "SCHED_FIFO");
+    for thread in std::fs::read_dir(format!("/proc/{plane}/task")).expect("it runs").flatten() {
+        let number = thread.file_name().into_string().expect("a number");
+        assert_eq!(policy(&number) == FIFO, number == plane.to_string(), "thread {number} of {plane}");
+    }
+}
+
 fn nice_is_forbidden() -> bool {
     let own = &statuses(std::process::id())[0];
     set(own, "CapEff") >> 23 & 1 == 0

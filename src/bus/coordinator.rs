@@ -11,6 +11,7 @@ use super::delivery::Delivery;
 use super::emulator::Emulator;
 use super::overload::{OVERLOAD, Overload};
 use super::ports::Ports;
+use super::precedence::Precedence;
 use super::protocol::{Change, PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
 use super::timeline::Timeline;
@@ -129,16 +130,17 @@ pub struct Coordinator {
     /// Everything due up to here has been run.
     run_to: BitInstant,
     overload: Overload,
+    precedence: Precedence,
 }
 
 impl Coordinator {
-    /// Builds the medium and gets ready to move frames; `priority` is what results say of this thread's.
+    /// Builds the medium and gets ready to move frames.
     ///
     /// # Errors
     /// A configuration that makes no medium; a kernel that refuses a thread, or to wait on a descriptor.
     pub fn new(
         setup: Setup,
-        priority: String,
+        precedence: Precedence,
         receiver: Receiver,
         delivery: Delivery,
         monitor: LinkMonitor,
@@ -160,7 +162,7 @@ impl Coordinator {
         let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
-        let emulator = Emulator::new(priority, setup.pace.time_scale, delivery.way());
+        let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, delivery.way());
         Ok(Coordinator {
             medium: Medium::new(config)?,
             timeline,
@@ -189,6 +191,7 @@ impl Coordinator {
             ring_empty_at: begin,
             next_housekeeping: 0,
             overload: Overload::new(setup.pace.on_overload, begin),
+            precedence,
             run_to: BitInstant::ZERO,
         })
     }
@@ -327,7 +330,10 @@ impl Coordinator {
             match output {
                 Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
                 Output::Released { frame } => {
-                    self.held[frame.station.index()].retain(|held| held.serial != frame.serial)
+                    // Nearly always the one that has waited longest.
+                    let held = &mut self.held[frame.station.index()];
+                    let place = held.iter().position(|held| held.serial == frame.serial);
+                    place.and_then(|place| held.remove(place));
                 }
             }
         }
@@ -405,6 +411,10 @@ impl Coordinator {
 
     fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
+        if self.precedence.look(now) {
+            self.tell(Report::Told(Told::Calm));
+        }
+        self.emulator.counts.priority = self.precedence.name();
         self.refresh_clocks()?;
         self.look()?;
         self.tell_troubles();
@@ -576,9 +586,11 @@ impl Coordinator {
         if wake > now {
             let timeout = Duration::from_nanos(wake - now);
             let tokens: Vec<u64> = self.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+            let awake = monotonic_nanos();
+            self.precedence.slept(awake - now);
             if tokens.is_empty() {
                 // Follows twice the usual lateness, a sixteenth of the way each time.
-                let wanted = (2 * monotonic_nanos().saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
+                let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
                 self.spin = (self.spin * 15 + wanted) / 16;
             }
             if tokens.contains(&MONITOR) {

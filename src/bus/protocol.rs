@@ -169,6 +169,8 @@ pub enum Told {
     Restarted,
     /// Frames of each station, since the medium began, that were transmitted, dropped or discarded.
     Progress(Vec<u64>),
+    /// The data plane sleeps most of the time: it can have SCHED_FIFO, which it cannot take itself.
+    Calm,
     /// The results so far.
     Results(Box<Results>),
     /// A file could not be written any further; the medium goes on without it.
@@ -196,7 +198,7 @@ impl Told {
         let believable = match &told {
             Told::Results(results) => results.check().is_ok(),
             Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
-            Told::Ready | Told::Restarted | Told::Progress(_) | Told::Overload { .. } => true,
+            Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Overload { .. } => true,
         };
         believable.then_some(told)
     }

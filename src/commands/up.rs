@@ -197,7 +197,7 @@ fn serve(
                 Ok(Told::Results(results)) => {
                     answer(&with_links(*results, links, record), asked.pop_front().map(|(_, stream)| stream));
                 }
-                Ok(Told::Ready | Told::Restarted | Told::Progress(_)) => {}
+                Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_)) => {}
                 Err(_) => return Err(plane.died().into()),
             },
             recv(requests) -> request => match request {

@@ -8,9 +8,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
+use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
+use nix::unistd::Pid;
 
 use crate::sys;
 
@@ -171,7 +173,7 @@ pub enum Priority {
 /// later by it do not get SCHED_FIFO. Wait for stamps first ([`crate::packet::wait_for_stamps`]):
 /// what switches them on is a kernel thread, and would wait behind this one.
 pub fn raise_priority() -> Priority {
-    if sys::schedule::set_fifo(FIFO_PRIORITY).is_ok() { Priority::Fifo } else { raise_nice() }
+    if sys::schedule::set_fifo(0, FIFO_PRIORITY).is_ok() { Priority::Fifo } else { raise_nice() }
 }
 
 /// Gives the calling thread the lowest nice value allowed, and says which.
@@ -184,6 +186,31 @@ pub fn raise_nice() -> Priority {
         return Priority::Normal;
     }
     (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok()).map_or(Priority::Normal, Priority::Nice)
+}
+
+/// Puts the first thread of process `pid` under SCHED_FIFO: ahead of everything ordinary. Threads that
+/// it starts are ordinary ones. Needs CAP_SYS_NICE.
+///
+/// Not for a thread that is busy all the time: see [`Priority::Fifo`].
+pub fn give_fifo(pid: Pid) -> io::Result<()> {
+    sys::schedule::set_fifo(pid.as_raw(), FIFO_PRIORITY)
+}
+
+/// Makes the calling thread an ordinary one again, with the nice value that it had. Anybody may.
+pub fn leave_fifo() -> io::Result<()> {
+    sys::schedule::reset_on_fork()
+}
+
+/// Whether the calling thread is under SCHED_FIFO.
+pub fn has_fifo() -> bool {
+    sys::schedule::is_fifo()
+}
+
+/// Has the kernel end this process if one of its threads runs under SCHED_FIFO for a second without a
+/// sleep: whatever goes wrong in it, others get on.
+pub fn limit_fifo() -> io::Result<()> {
+    const LONGEST_MICROS: u64 = 1_000_000;
+    Ok(setrlimit(Resource::RLIMIT_RTTIME, LONGEST_MICROS, LONGEST_MICROS)?)
 }
 
 #[cfg(test)]

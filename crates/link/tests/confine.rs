@@ -9,6 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use link::clock::{give_fifo, has_fifo, leave_fifo};
 use link::confine::{allow_no_more, close_inherited, close_stdin, drop_capabilities};
 use link::wait::{Waiter, Wake};
 
@@ -22,7 +23,7 @@ const ABORTED: i32 = 6;
 type Role = fn();
 
 /// Each does one thing that a running bus has no use for.
-const TRESPASSES: [(&str, Role); 8] = [
+const TRESPASSES: [(&str, Role); 9] = [
     ("socket", || drop(UnixDatagram::unbound())),
     ("program", || drop(Command::new("true").spawn())),
     ("thread", || drop(std::thread::Builder::new().spawn(|| ()))),
@@ -31,6 +32,7 @@ const TRESPASSES: [(&str, Role); 8] = [
     ("signal", || _ = nix::sys::signal::kill(nix::unistd::getppid(), None)),
     ("identity", || _ = nix::unistd::setuid(nix::unistd::getuid())),
     ("pipe", || drop(std::io::pipe())),
+    ("priority", || drop(give_fifo(nix::unistd::Pid::from_raw(0)))),
 ];
 
 fn main() -> ExitCode {
@@ -89,6 +91,8 @@ fn play(which: &str) {
             wake.wake().expect("writing is allowed");
             assert_eq!(waiter.wait(None).expect("waiting is allowed").count(), 1);
             std::thread::sleep(Duration::from_millis(1));
+            leave_fifo().expect("to be ordinary is allowed");
+            assert!(!has_fifo());
             println!("all done");
         }
         "open" => {
