@@ -112,6 +112,8 @@ fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), Ben
     ));
     row.figures.push(Figure::new("copies delivered", emulator.deliveries as f64 / real_seconds(&results), "frames/s"));
     lateness(row, "", &results, None);
+    let way = if emulator.fan_out == "kernel" { "copied by the kernel" } else { "sent one by one" };
+    row.notes.push(format!("frames are {way} to the stations (`fan_out`: {})", emulator.fan_out));
     row.runs.push(run("bus", &results, conditions));
     Ok(())
 }
