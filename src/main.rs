@@ -6,10 +6,14 @@ use ethbus::args::{BenchCommand, Cli, Command};
 use ethbus::commands::CommandError;
 use ethbus::lab::MakeError;
 use ethbus::plot::PlotError;
-use ethbus::view::say;
+use ethbus::view::{said, say};
 use ethbus::{bus, commands};
 use std::error::Error;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long whoever watches may take to read the last words. Whatever was made is gone by then.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -36,7 +40,7 @@ fn main() -> ExitCode {
         Some(Command::Explain(args)) => commands::explain::explain(args),
         Some(Command::Bus) => return bus::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
-    outcome.unwrap_or_else(|error| {
+    let code = outcome.unwrap_or_else(|error| {
         let code = failed(&error);
         // What was asked for makes no sense: as clap ends for options.
         match error {
@@ -46,7 +50,9 @@ fn main() -> ExitCode {
             CommandError::Make(MakeError::Interrupted) => ExitCode::from(commands::INTERRUPTED),
             _ => code,
         }
-    })
+    });
+    said::finish(FAREWELL);
+    code
 }
 
 /// Prints an error with everything that led to it, each part once.

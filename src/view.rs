@@ -1,5 +1,7 @@
 //! Results for people: the table, and the live line.
 
+pub mod said;
+
 use crate::cable::Cut;
 use crate::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
@@ -7,6 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+
+pub use said::say;
 
 /// The whole table: stations, medium, emulator.
 pub fn table(results: &Results) -> String {
@@ -290,12 +294,6 @@ fn kernel_drops(links: &[LinkResults]) -> String {
     };
     let lost: Vec<String> = links.iter().filter_map(lost).collect();
     format!("  in the kernel {}\n", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
-}
-
-/// Tells the user something that is no result, on standard error.
-pub fn say(text: &str) {
-    // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.
-    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.

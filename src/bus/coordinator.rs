@@ -212,7 +212,10 @@ impl Coordinator {
             if now >= self.next_housekeeping {
                 self.keep_house(now)?;
             }
-            while let Ok(request) = self.observers.requests.try_recv() {
+            // A request waits for room for its answer: whoever asks is told something, or that nobody answers.
+            while !self.observers.reports.is_full()
+                && let Ok(request) = self.observers.requests.try_recv()
+            {
                 self.answer(request)?;
                 if request == Request::Stop {
                     self.observers.finish();

@@ -15,7 +15,7 @@ use crate::lines::create;
 use crate::plan::{Overrides, Plan};
 use crate::results::Results;
 use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
-use crate::view::{say, table};
+use crate::view::{said, say, table};
 use background::Background;
 use crossbeam_channel::{Receiver, at, never, select};
 use greeting::greeting;
@@ -135,6 +135,8 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         }
         (started, _) => started?,
     };
+    // The lab must not stand still because its terminal does.
+    said::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
     serve(plan, plane, record, &requests, interrupts, &links)
 }
 

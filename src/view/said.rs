@@ -1,0 +1,128 @@
+//! What a program says to whoever watches, and that it need not wait for somebody who does not read.
+//!
+//! A lab's supervisor has other things to do than to wait for a terminal that was stopped or a pipe whose reader sleeps:
+//! from [`never_wait`] on a thread of its own writes, and what finds no room is counted and told when there is some.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::io::{self, Write};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Texts that may wait to be written.
+const WAITING: usize = 256;
+
+static SAYER: OnceLock<Sayer> = OnceLock::new();
+
+/// Tells the user something that is no result, on standard error.
+pub fn say(text: &str) {
+    match SAYER.get() {
+        Some(sayer) => sayer.say(text),
+        // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.
+        None => _ = std::io::stderr().write_all(text.as_bytes()),
+    }
+}
+
+/// From now on [`say`] waits for nobody.
+///
+/// # Errors
+/// The kernel gives no thread.
+pub fn never_wait() -> io::Result<()> {
+    let (texts, waiting) = bounded(WAITING);
+    std::thread::Builder::new().name("says".to_owned()).spawn(move || write(&waiting, &mut std::io::stderr()))?;
+    // Only the first has anything to do: the other threads end.
+    let _ = SAYER.set(Sayer { texts, missed: AtomicU64::new(0) });
+    Ok(())
+}
+
+/// Waits until everything said is written, though not for longer than `patience`.
+pub fn finish(patience: Duration) {
+    if let Some(sayer) = SAYER.get() {
+        sayer.finish(patience);
+    }
+}
+
+enum Said {
+    Text(String),
+    /// Everything before it is written: tell so.
+    End(Sender<()>),
+}
+
+struct Sayer {
+    texts: Sender<Said>,
+    /// Texts that found no room since the last that did.
+    missed: AtomicU64,
+}
+
+impl Sayer {
+    fn say(&self, text: &str) {
+        let missed = self.missed.load(Ordering::Relaxed);
+        if missed > 0 {
+            let told = format!("ethbus: {missed} messages are missing here, since nobody read them\n");
+            if self.texts.try_send(Said::Text(told)).is_ok() {
+                self.missed.fetch_sub(missed, Ordering::Relaxed);
+            }
+        }
+        if self.texts.try_send(Said::Text(text.to_owned())).is_err() {
+            self.missed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let (end, ended) = bounded(1);
+        if self.texts.send_deadline(Said::End(end), deadline).is_ok() {
+            // Whoever does not read will not know.
+            let _ = ended.recv_deadline(deadline);
+        }
+    }
+}
+
+fn write(waiting: &Receiver<Said>, to: &mut impl Write) {
+    for said in waiting {
+        match said {
+            // If nobody can be told, what was done stays done.
+            Said::Text(text) => _ = to.write_all(text.as_bytes()),
+            Said::End(end) => _ = end.send(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody writes: what finds no room is missed, and told before the next text that finds some.
+    #[test]
+    fn what_finds_no_room_is_counted_and_told() {
+        let (texts, waiting) = bounded(2);
+        let sayer = Sayer { texts, missed: AtomicU64::new(0) };
+        ["one\n", "two\n", "three\n", "four\n"].map(|text| sayer.say(text));
+        sayer.finish(Duration::from_millis(10));
+        let next = || match waiting.try_recv() {
+            Ok(Said::Text(text)) => text,
+            Ok(Said::End(_)) | Err(_) => String::new(),
+        };
+        assert_eq!([next(), next(), next()], ["one\n", "two\n", ""]);
+        sayer.say("five\n");
+        assert_eq!(next(), "ethbus: 2 messages are missing here, since nobody read them\n");
+        assert_eq!(next(), "five\n");
+        sayer.say("six\n");
+        assert_eq!([next(), next()], ["six\n", ""]);
+    }
+
+    #[test]
+    fn everything_said_is_written_before_the_end() {
+        let (texts, waiting) = bounded(8);
+        let sayer = Sayer { texts, missed: AtomicU64::new(0) };
+        let writer = std::thread::spawn(move || {
+            let mut written = Vec::new();
+            write(&waiting, &mut written);
+            written
+        });
+        ["one\n", "two\n"].map(|text| sayer.say(text));
+        sayer.finish(Duration::from_secs(5));
+        drop(sayer);
+        assert_eq!(writer.join().expect("no panic"), b"one\ntwo\n");
+    }
+}
