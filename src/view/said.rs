@@ -97,7 +97,7 @@ mod tests {
     fn what_finds_no_room_is_counted_and_told() {
         let (texts, waiting) = bounded(2);
         let sayer = Sayer { texts, missed: AtomicU64::new(0) };
-        ["one\n", "two\n", "three\n", "four\n"].map(|text| sayer.say(text));
+        ["one\n", "two\n", "three\n", "four\n"].iter().for_each(|text| sayer.say(text));
         sayer.finish(Duration::from_millis(10));
         let next = || match waiting.try_recv() {
             Ok(Said::Text(text)) => text,
@@ -120,7 +120,7 @@ mod tests {
             write(&waiting, &mut written);
             written
         });
-        ["one\n", "two\n"].map(|text| sayer.say(text));
+        ["one\n", "two\n"].iter().for_each(|text| sayer.say(text));
         sayer.finish(Duration::from_secs(5));
         drop(sayer);
         assert_eq!(writer.join().expect("no panic"), b"one\ntwo\n");
