@@ -3,7 +3,7 @@
 mod common;
 
 use common::lab::{INTERFACE, Lab, namespaces_of};
-use common::process::{Running, data_plane, program, run, runs, signal};
+use common::process::{Running, data_plane, is_program, program, run, runs, signal};
 use common::results::{check, emulator, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
     for (name, number) in [("KILL", "9"), ("SEGV", "11"), ("ABRT", "6")] {
         let mut lab = Lab::up(&["--stations", "2"]);
         let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
-        wait_until(PATIENCE, "a program in the station", || runs(sleeper.pid()));
+        wait_until(PATIENCE, "a program in the station", || is_program(sleeper.pid(), "sleep"));
         let plane = data_plane(lab.supervisor().pid());
         signal(name, &plane.to_string());
         if name == "SEGV" {
@@ -171,7 +171,7 @@ fn a_panic_in_the_supervisor_leaves_nothing() {
     let mut lab = Lab::up(&["--stations", "2"]);
     let plane = data_plane(lab.supervisor().pid());
     let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
-    wait_until(PATIENCE, "a program in the station", || runs(sleeper.pid()));
+    wait_until(PATIENCE, "a program in the station", || is_program(sleeper.pid(), "sleep"));
     let mut control = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
     control.write_all(b"panic\n").expect("the lab reads");
     let ended = lab.ended();

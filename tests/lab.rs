@@ -3,7 +3,7 @@
 mod common;
 
 use common::lab::{INTERFACE, Lab, Unused};
-use common::process::{Running, data_plane, ethbus, program, run, runs};
+use common::process::{Running, data_plane, ethbus, is_program, program, run, runs};
 use common::results::{check, number, station, stations, sum};
 use common::{PATIENCE, Turn, note, skipped, wait_until};
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ fn signals_to_the_supervisor_take_the_lab_down() {
     for signal in ["INT", "TERM", "HUP"] {
         let mut lab = Lab::up(&["--stations", "2"]);
         let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
-        wait_until(PATIENCE, "a program in the station", || runs(sleeper.pid()));
+        wait_until(PATIENCE, "a program in the station", || is_program(sleeper.pid(), "sleep"));
         lab.supervisor().signal(signal);
         let ended = lab.ended();
         assert_eq!(ended.code(), Some(0), "SIG{signal}: {ended:#?}");

@@ -238,6 +238,11 @@ pub fn runs(pid: u32) -> bool {
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
+/// Whether `ethbus exec` has become the program `name`; until then it may not be in its station yet.
+pub fn is_program(pid: u32, name: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
+}
+
 /// The data plane of the supervisor `pid`.
 #[track_caller]
 pub fn data_plane(pid: u32) -> u32 {
