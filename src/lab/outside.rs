@@ -135,8 +135,8 @@ fn join(outer: &str, index: u32, payload: u32, station: &str) -> Result<(), AnyE
         let lost = format!("{error}: frames with more than its MTU do not reach the hosts behind {station}");
         say(&format!("ethbus: warning: {lost}\n"));
     }
-    netlink.set_bridge(index, bridge)?;
-    netlink.set_bridge(outer, bridge)?;
+    netlink.join_hub(index, bridge)?;
+    netlink.join_hub(outer, bridge)?;
     netlink.set_up(BRIDGE)?;
     netlink.set_up(outer)?;
     netlink.set_up(index)?;

@@ -224,9 +224,10 @@ impl Netlink {
 
     /// Makes a bridge that does as a cable does: every frame goes to every other port, nothing is learnt or held back.
     ///
-    /// But for three group addresses, 01-80-C2-00-00-00 to -02, which the kernel lets no bridge pass on. Not set up.
+    /// But for two group addresses, 01-80-C2-00-00-01 and -02; ports that [`Netlink::join_hub`] makes pass the second on.
+    /// Not set up.
     pub fn create_hub(&mut self, name: &str) -> Result<u32, LinkError> {
-        /// Every address of 802.1Q's reserved group, but for those three.
+        /// Every address of 802.1Q's reserved group that can be named here; the first is passed on without that.
         const FORWARDED_GROUP: u16 = 0xfff8;
         check_interface_name(name)?;
         let settings = vec![

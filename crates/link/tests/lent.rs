@@ -139,6 +139,24 @@ fn the_state_the_bridge_and_the_name_are_looked_after() {
     assert_eq!(Lent { noted: before.noted, ..look(&home).unwrap() }, before);
 }
 
+/// Hardware whose namespace vanishes falls to the first one, under the name `dev` and its index if its own is taken there.
+#[test]
+fn hardware_that_fell_to_the_first_namespace_is_found_and_made_what_it_was() {
+    let Some(Home { home, far: _far }) = (if skipped() { None } else { home() }) else { return };
+    ip(&home, "addr add 10.1.2.3/24 dev eth1");
+    let before = Lent { hardware: true, ..look(&home).unwrap() };
+    ip(&home, "link set eth1 down\naddr flush dev eth1");
+    ip(&home, &format!("link set eth1 name dev{}", before.index));
+    assert_eq!(Lent { hardware: false, ..before.clone() }.find_at(&home).unwrap(), None);
+    assert_eq!(before.find_at(&home).unwrap(), Some(before.index));
+    assert_eq!(before.restore(&home, before.index).unwrap(), Vec::<String>::new());
+    let after = look(&home).unwrap();
+    // An address says too when it was given.
+    let same = Lent { hardware: true, noted: before.noted, addresses: before.addresses.clone(), ..after.clone() };
+    assert_eq!((same, after.addresses.len()), (before, 1));
+    assert!(ip(&home, "-4 -o addr show dev eth1").contains("10.1.2.3/24"));
+}
+
 #[test]
 fn what_could_not_be_given_back_is_refused_with_what_would_be_right() {
     let Some(Home { home, far: _far }) = (if skipped() { None } else { home() }) else { return };

@@ -6,11 +6,12 @@ use std::os::fd::{AsFd, AsRawFd};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
-    InfoBridge, InfoData, InfoKind, InfoVxlan, LinkAttribute, LinkInfo as LinkDetail, LinkMessage,
+    InfoBridge, InfoBridgePort, InfoData, InfoKind, InfoPortData, InfoPortKind, InfoVxlan, LinkAttribute,
+    LinkInfo as LinkDetail, LinkMessage,
 };
 use pnet_base::MacAddr;
 
-use super::{Interface, LinkError, Netlink, check_interface_name};
+use super::{Interface, LinkError, Netlink, check_interface_name, named};
 use crate::namespace::Namespace;
 
 /// What one end of a VXLAN tunnel must know (RFC 7348).
@@ -112,6 +113,21 @@ impl Netlink {
             link.attributes.extend(spare.map(|name| LinkAttribute::IfName(name.to_owned())));
             link.attributes.extend(index.map(|index| LinkAttribute::NewIfIndex(index as i32)));
         })
+    }
+
+    /// Makes an interface a port of a hub that [`Netlink::create_hub`] made.
+    ///
+    /// Of 802.1Q's reserved group addresses all are passed on but 01-80-C2-00-00-01, that of PAUSE, which the kernel lets no
+    /// bridge pass on.
+    pub fn join_hub<'a>(&mut self, interface: impl Into<Interface<'a>>, hub: u32) -> Result<(), LinkError> {
+        const ALL_BUT_PAUSE: u16 = !0b10;
+        let interface = interface.into();
+        self.set_bridge(interface, hub)?;
+        let settings = InfoPortData::BridgePort(vec![InfoBridgePort::GroupFwdMask(ALL_BUT_PAUSE)]);
+        let details = vec![LinkDetail::PortKind(InfoPortKind::Bridge), LinkDetail::PortData(settings)];
+        let mut message = named(interface)?;
+        message.attributes.push(LinkAttribute::LinkInfo(details));
+        self.change(RouteNetlinkMessage::NewLink(message), 0, "setting up a bridge's port", interface)
     }
 
     /// Takes an interface out of the bridge that it is a port of.
