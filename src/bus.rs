@@ -15,6 +15,7 @@ mod behind;
 mod coordinator;
 pub mod delivery;
 mod emulator;
+pub mod filter;
 mod overload;
 pub mod ports;
 mod precedence;
@@ -27,12 +28,13 @@ mod writer;
 
 use coordinator::Coordinator;
 use delivery::Delivery;
+use filter::{Filter, FilterChoice};
 use link::Pid;
 use link::channel::Channel;
 use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};
 use link::confine;
 use link::fanout::{FanOut, Hub};
-use link::netlink::LinkMonitor;
+use link::netlink::{LinkMonitor, LinkWatch};
 use link::packet::{Receiver, RingSize, Sender};
 use precedence::Precedence;
 use protocol::Setup;
@@ -74,12 +76,13 @@ pub fn run() -> Result<(), BusError> {
     let (setup, descriptors) = receive_setup(stdin)?;
     confine::close_stdin().map_err(BusError::link)?;
     link::process::die_with_parent(Pid::from_raw(setup.supervisor)).map_err(BusError::link)?;
-    let Descriptors { sockets: [receiver, sender, monitor, stream], memory, files } = descriptors;
+    let Descriptors { sockets: [receiver, sender, monitor, stream], memory, watch, files } = descriptors;
     let receiver = Receiver::new(receiver, RingSize::default()).map_err(BusError::link)?;
     let (sender, monitor) = (Sender::new(sender), LinkMonitor::from_fd(monitor));
     let hub = setup.hub.zip(memory).map(|(index, memory)| Hub { index, memory });
     let fan_out = hub.map(|hub| FanOut::new(hub, setup.ports.len())).transpose().map_err(BusError::link)?;
-    let delivery = Delivery::new(sender, fan_out);
+    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
+    let delivery = Delivery::new(sender, fan_out, filter.unwrap_or_default());
     let precedence = precedence();
     // Before there are threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
@@ -110,6 +113,8 @@ struct Descriptors {
     sockets: [OwnedFd; SOCKETS],
     /// What a hub's program shares, if there is a hub.
     memory: Option<OwnedFd>,
+    /// What tells of the stations' interfaces, if there is a filter.
+    watch: Option<OwnedFd>,
     /// The outputs.
     files: Vec<OwnedFd>,
 }
@@ -119,11 +124,12 @@ fn receive_setup(stdin: OwnedFd) -> Result<(Setup, Descriptors), BusError> {
     let received = Channel::from_fd(stdin).receive_with_fds(&mut message);
     let Ok(Some((_, mut descriptors))) = received else { return Err(BusError::NoSupervisor) };
     let setup: Setup = serde_json::from_slice(&message)?;
-    let mut files = descriptors.split_off(SOCKETS.min(descriptors.len()));
+    let mut others = descriptors.split_off(SOCKETS.min(descriptors.len())).into_iter();
     let sockets = <[OwnedFd; SOCKETS]>::try_from(descriptors).map_err(|_| BusError::NoSupervisor)?;
-    if files.is_empty() && setup.hub.is_some() {
-        return Err(BusError::NoSupervisor);
-    }
-    let memory = setup.hub.map(|_| files.remove(0));
-    Ok((setup, Descriptors { sockets, memory, files }))
+    let mut next = |wanted: bool| match wanted {
+        true => others.next().map(Some).ok_or(BusError::NoSupervisor),
+        false => Ok(None),
+    };
+    let (memory, watch) = (next(setup.hub.is_some())?, next(setup.filter == FilterChoice::Address)?);
+    Ok((setup, Descriptors { sockets, memory, watch, files: others.collect() }))
 }

@@ -20,7 +20,9 @@ mod outside;
 pub mod place;
 mod processes;
 pub mod record;
+mod watched;
 
+use crate::bus::filter::{FilterChoice, Watched};
 use crate::bus::protocol::Port;
 use crate::plan::host::Host;
 use crate::plan::{Plan, StationPlan};
@@ -72,6 +74,8 @@ pub struct Segment {
     pub monitor: OwnedFd,
     /// How frames get to several stations.
     pub fan_out: FanOutMade,
+    /// What tells of the stations' interfaces, if there is a filter.
+    pub watch: Option<OwnedFd>,
 }
 
 /// Why a segment could not be made. What had been made is gone, or stands in the record.
@@ -154,10 +158,14 @@ const KEPT: [Capability; 7] = [
 ///
 /// # Errors
 /// A kernel that refuses.
-pub fn keep_least(stations: usize) -> Result<(), MakeError> {
+pub fn keep_least(stations: usize, filter: FilterChoice) -> Result<(), MakeError> {
     // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
     raise_descriptor_limit(2 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
-    Ok(keep_capabilities(&KEPT)?)
+    let watching: &[Capability] = match filter {
+        FilterChoice::None => &[],
+        FilterChoice::Address => &[Capability::NetBroadcast],
+    };
+    Ok(keep_capabilities(&[&KEPT, watching].concat())?)
 }
 
 impl Segment {
@@ -199,7 +207,7 @@ impl Segment {
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
         let links = plan.stations.iter().zip(&stations).zip(1..);
-        let ports = links
+        let mut ports = links
             .map(|((station, namespace), number)| {
                 let port = connect(&mut netlink, station, namespace, protocols, &mut surroundings)
                     .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
@@ -209,8 +217,9 @@ impl Segment {
         let fan_out = FanOutMade::make(plan, &bus, &ports)?;
         wait_for_carrier(&mut netlink, plan)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
+        let watch = watched::watch(plan, &bus, &stations, &mut ports)?;
         wait_for_stamps(PATIENCE)?;
-        Ok(Segment { bus, stations, ports, receiver, sender, monitor, fan_out })
+        Ok(Segment { bus, stations, ports, receiver, sender, monitor, fan_out, watch })
     }
 }
 
@@ -261,7 +270,10 @@ fn connect(
     netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
     netlink.set_up(pair.bus_index)?;
     let (name, mac) = (station.name.clone(), station.mac.octets());
-    Ok(Port { name, index: pair.bus_index, mac, outside: station.host.is_outside() })
+    // Other hosts want everything, for hosts behind them or for a program, so there is nothing to watch.
+    let number = pair.namespace.filter(|_| matches!(station.host, Host::Veth));
+    let watched = number.map(|namespace| Watched { namespace, index: pair.station_index });
+    Ok(Port { name, index: pair.bus_index, mac, outside: station.host.is_outside(), watched })
 }
 
 fn silence() -> Result<(), SysctlError> {

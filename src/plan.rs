@@ -6,6 +6,7 @@ mod medium;
 mod run;
 
 use crate::bus::delivery::FanOutChoice;
+use crate::bus::filter::FilterChoice;
 use crate::bus::protocol::Pace;
 use crate::configuration::longest_distance;
 use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
@@ -53,6 +54,8 @@ pub struct Plan {
     pub fan_out: FanOutChoice,
     /// An interface may be taken even if it carries a default route.
     pub even_default_route: bool,
+    /// Whom they are copied to.
+    pub filter: FilterChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
 }
@@ -199,7 +202,21 @@ impl Plan {
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let (run, pace, even_default_route) = (planner.run()?, planner.pace()?, overrides.even_default_route);
         let fan_out = scenario.emulator.fan_out.unwrap_or_default();
-        Ok(Plan { name, stations, cuts, traffic, replays, run, pace, fan_out, medium, even_default_route, warnings })
+        let filter = scenario.emulator.filter.unwrap_or_default();
+        Ok(Plan {
+            name,
+            stations,
+            cuts,
+            traffic,
+            replays,
+            run,
+            pace,
+            fan_out,
+            filter,
+            medium,
+            even_default_route,
+            warnings,
+        })
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.

@@ -4,6 +4,7 @@
 
 pub mod check;
 
+use crate::bus::filter::FilterChoice;
 use crate::cable::Cut;
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
@@ -275,6 +276,15 @@ pub struct EmulatorResults {
     /// Frames that the kernel did not make the copies of, though it should; they were sent one by one.
     #[serde(default)]
     pub fan_out_failures: u64,
+    /// Whom frames are copied to.
+    #[serde(default)]
+    pub filter: FilterChoice,
+    /// Copies that were not made, since the frame was for another station and nobody at this one wanted it.
+    #[serde(default)]
+    pub filtered: u64,
+    /// With a filter: stations that hear everything all the same, at this moment.
+    #[serde(default)]
+    pub stations_unfiltered: u64,
     /// Frames the kernel dropped because the receive ring was full.
     pub ring_drops: u64,
     /// Deliveries the kernel refused because the station's namespace is gone or its interface is down.

@@ -3,6 +3,7 @@
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
 use crate::bus::delivery::FanOutChoice;
+use crate::bus::filter::FilterChoice;
 use crate::bus::protocol::OnOverload;
 use crate::fault::fault;
 use crate::traffic::{Arrivals, Sizes};
@@ -118,6 +119,8 @@ pub struct EmulatorSection {
     pub on_overload: Option<OnOverload>,
     /// `"auto"`, `"kernel"` or `"batch"`.
     pub fan_out: Option<FanOutChoice>,
+    /// `"none"` or `"address"`.
+    pub filter: Option<FilterChoice>,
 }
 
 /// `[[segment]]`

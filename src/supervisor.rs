@@ -100,6 +100,7 @@ impl DataPlane {
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
         descriptors.extend(segment.fan_out.hub().map(|hub| hub.memory.as_fd()));
+        descriptors.extend(segment.watch.as_ref().map(AsFd::as_fd));
         descriptors.extend(outputs.iter().map(File::as_fd));
         ours.send_with_fds(&message, &descriptors)?;
         drop(their_stream);

@@ -223,6 +223,8 @@ fn emulator(emulator: &EmulatorResults) -> String {
         ("ports lost", emulator.ports_lost),
         ("link changes missed", emulator.link_changes_missed),
         ("failures of the fan-out", emulator.fan_out_failures),
+        ("left out by the filter", emulator.filtered),
+        ("stations it is lifted for", emulator.stations_unfiltered),
     ];
     let oddities: Vec<String> = oddities
         .iter()

@@ -9,8 +9,8 @@ use medium::{BitTimes, StationId, Topology};
 
 fuzz_target!(|data: &[u8]| {
     let ports = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-    let ports = ports.map(|mac| Port { name: "st".to_owned(), index: 7, mac, outside: mac[5] == 2 });
-    let mut ports = Ports::new(ports.to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
+    let port = |mac: [u8; 6]| Port { name: "st".to_owned(), index: 7, mac, outside: mac[5] == 2, watched: None };
+    let mut ports = Ports::new(ports.map(port).to_vec(), &Topology::Bus { positions: vec![BitTimes::ZERO; 2] });
     let mut octets = data.to_vec();
     let length = octets.len();
     for station in [0, 1].map(StationId::new) {

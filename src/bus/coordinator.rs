@@ -59,6 +59,7 @@ const RING: u64 = 0;
 const MONITOR: u64 = 1;
 const WAKE: u64 = 2;
 const CLOCK: u64 = 3;
+const STATIONS: u64 = 4;
 
 /// A frame on its way to the medium, in order of stamp, then station, then reading.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -153,6 +154,7 @@ impl Coordinator {
         waiter.add(&receiver, RING).map_err(BusError::link)?;
         waiter.add(&monitor, MONITOR).map_err(BusError::link)?;
         waiter.add(&*observers.wake, WAKE).map_err(BusError::link)?;
+        delivery.filter.watch().map_or(Ok(()), |watch| waiter.add(watch, STATIONS)).map_err(BusError::link)?;
         set_timer_slack(Duration::from_nanos(1)).map_err(BusError::link)?;
         let clock_steps = ClockSteps::watch().map_err(BusError::link)?;
         waiter.add(&clock_steps, CLOCK).map_err(BusError::link)?;
@@ -162,7 +164,8 @@ impl Coordinator {
         let farthest = longest_distance(&config.topology).get();
         let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
-        let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, delivery.way());
+        let (way, filter) = (delivery.way(), delivery.filter.choice());
+        let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, way, filter);
         Ok(Coordinator {
             medium: Medium::new(config)?,
             timeline,
@@ -255,7 +258,9 @@ impl Coordinator {
     }
 
     fn take_batch(&mut self) -> usize {
-        let Coordinator { receiver, ports, clocks, timeline, emulator, arrivals, order, ring_empty_at, .. } = self;
+        let Coordinator {
+            receiver, ports, clocks, timeline, emulator, arrivals, order, ring_empty_at, delivery, ..
+        } = self;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
                 emulator.counts.strays += 1;
@@ -264,6 +269,7 @@ impl Coordinator {
             emulator.counts.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
             emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
             emulator.counts.oversized += u64::from(received.truncated);
+            delivery.filter.sent(station, received.octets);
             let mut octets: Arc<[u8]> = received.octets.into();
             if received.partial_checksum && !received.truncated {
                 let octets = Arc::get_mut(&mut octets).expect("nobody else has it yet");
@@ -375,7 +381,8 @@ impl Coordinator {
             let octets = pad(&delivery.octets, &mut padded);
             // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
             let here = |station: &StationId| self.medium.attached(*station);
-            let stations: Vec<StationId> = delivery.stations.iter().copied().filter(here).collect();
+            let mut stations: Vec<StationId> = delivery.stations.iter().copied().filter(here).collect();
+            self.emulator.counts.filtered += self.delivery.filter.leave_out(octets, &mut stations);
             let results = self.delivery.send(octets, &stations, &self.ports, &mut self.emulator.counts);
             let (due, late) = (delivery.due, monotonic_nanos() - delivery.due);
             let mut refused = Vec::new();
@@ -467,6 +474,7 @@ impl Coordinator {
 
     /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
     fn watch_links(&mut self) -> Result<(), BusError> {
+        self.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
         let changes = match self.monitor.poll() {
             // The monitor will tell how each interface is. One that vanished unseen shows when a delivery to it fails.
             Err(MonitorError::Overrun) => {
@@ -596,7 +604,7 @@ impl Coordinator {
                 let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
                 self.spin = (self.spin * 15 + wanted) / 16;
             }
-            if tokens.contains(&MONITOR) {
+            if tokens.contains(&MONITOR) || tokens.contains(&STATIONS) {
                 self.watch_links()?;
             }
             if tokens.contains(&CLOCK) {

@@ -3,6 +3,7 @@
 //! Both ways give the same frames to the same stations, and one result for each; they differ in what they cost
 //! (`cargo run --release -p ethbus-link --example port_cost`).
 
+use super::filter::Filter;
 use super::ports::Ports;
 use crate::results::EmulatorResults;
 use link::fanout::FanOut;
@@ -36,6 +37,8 @@ pub enum FanOutChoice {
 pub struct Delivery {
     sender: Sender,
     fan_out: Option<FanOut>,
+    /// Whom a frame means nothing to.
+    pub filter: Filter,
     /// The same without the kernel's copies.
     sent: Vec<Result<(), SendError>>,
     places: Vec<usize>,
@@ -43,9 +46,9 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Through `sender`, and through a hub if there is one.
-    pub fn new(sender: Sender, fan_out: Option<FanOut>) -> Delivery {
-        Delivery { sender, fan_out, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
+    /// Through `sender`, and through a hub if there is one, to whom `filter` lets it.
+    pub fn new(sender: Sender, fan_out: Option<FanOut>, filter: Filter) -> Delivery {
+        Delivery { sender, fan_out, filter, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
     }
 
     /// What results say of the way.
@@ -61,7 +64,7 @@ impl Delivery {
         ports: &Ports,
         counts: &mut EmulatorResults,
     ) -> &[Result<(), SendError>] {
-        let Delivery { sender, fan_out, sent, places, results } = self;
+        let Delivery { sender, fan_out, sent, places, results, .. } = self;
         results.clear();
         if let Some(fan_out) = fan_out
             && stations.len() >= FEWEST_HEARERS

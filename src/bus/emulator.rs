@@ -1,5 +1,6 @@
 //! How well the emulator itself does: lateness, and everything it could not keep.
 
+use super::filter::FilterChoice;
 use crate::results::EmulatorResults;
 use hdrhistogram::Histogram;
 
@@ -16,10 +17,11 @@ pub struct Emulator {
 
 impl Emulator {
     /// Nothing has happened yet.
-    pub fn new(priority: String, time_scale: f64, fan_out: &str) -> Emulator {
+    pub fn new(priority: String, time_scale: f64, fan_out: &str, filter: FilterChoice) -> Emulator {
         let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
         let fan_out = fan_out.to_owned();
-        Emulator { counts: EmulatorResults { priority, time_scale, fan_out, ..EmulatorResults::default() }, lateness }
+        let counts = EmulatorResults { priority, time_scale, fan_out, filter, ..EmulatorResults::default() };
+        Emulator { counts, lateness }
     }
 
     /// A frame was handed to the kernel for one station, `late` nanoseconds after it was due.
@@ -52,8 +54,10 @@ impl Emulator {
 
     /// Counts from zero again.
     pub fn restart(&mut self) {
-        let EmulatorResults { priority, time_scale, fan_out, .. } = std::mem::take(&mut self.counts);
-        self.counts = EmulatorResults { priority, time_scale, fan_out, ..EmulatorResults::default() };
+        let EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, .. } =
+            std::mem::take(&mut self.counts);
+        let kept = EmulatorResults { priority, time_scale, fan_out, filter, ..EmulatorResults::default() };
+        self.counts = EmulatorResults { stations_unfiltered, ..kept };
         self.lateness.reset();
     }
 }
@@ -64,7 +68,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_told_to_three_digits() {
-        let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch");
+        let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch", FilterChoice::None);
         (1..=100).for_each(|n| emulator.delivered(n * 1_000));
         let results = emulator.results();
         assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));

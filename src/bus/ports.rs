@@ -121,7 +121,7 @@ mod tests {
     fn ports() -> Ports {
         let port = |n: u8| {
             let (name, index, mac) = (format!("st{n}"), 10 + u32::from(n), [2, 0, 0, 0, 0, n]);
-            Port { name, index, mac, outside: n == 2 }
+            Port { name, index, mac, outside: n == 2, watched: None }
         };
         let positions = [0, 10, 20].map(BitTimes::new).to_vec();
         Ports::new(vec![port(0), port(1), port(2)], &Topology::Bus { positions })

@@ -1,5 +1,6 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
+use super::filter::{FilterChoice, Watched};
 use crate::cable::Cut;
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
@@ -21,6 +22,8 @@ pub struct Setup {
     pub ports: Vec<Port>,
     /// The interface behind which the kernel copies frames, if there is one; its memory comes with the descriptors.
     pub hub: Option<u32>,
+    /// Whom frames are copied to; what tells of stations' interfaces then comes with the descriptors.
+    pub filter: FilterChoice,
     /// What is written while the medium runs.
     pub outputs: Outputs,
     /// How the medium's time follows real time.
@@ -83,6 +86,9 @@ pub struct Port {
     /// Hosts with other addresses may be behind it.
     #[serde(default)]
     pub outside: bool,
+    /// Where the station's interface can be watched, if it may be filtered.
+    #[serde(default)]
+    pub watched: Option<Watched>,
 }
 
 impl Setup {
@@ -94,6 +100,7 @@ impl Setup {
             configuration: Configuration::from(config),
             ports,
             hub,
+            filter: FilterChoice::default(),
             outputs: Outputs::default(),
             pace: Pace::default(),
         }

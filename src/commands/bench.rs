@@ -6,6 +6,7 @@
 use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::args::BenchLiveArgs;
 use crate::bench::{Context, Report, State, names, run, table};
+use crate::bus::filter::FilterChoice;
 use crate::lab;
 use crate::plan::PlanError;
 use crate::view::{say, show};
@@ -23,7 +24,7 @@ pub fn live(args: &BenchLiveArgs) -> Outcome {
     check_rows(&args.only)?;
     rights::gain("ethbus bench")?;
     let interrupts = interrupts()?;
-    lab::keep_least(STATIONS)?;
+    lab::keep_least(STATIONS, FilterChoice::None)?;
     let seed = args.seed.map_or_else(draw_seed, Ok)?;
     say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
     let context = Context { duration: args.duration, seed, interrupts: &interrupts };

@@ -45,7 +45,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     };
     let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
     plan.require_real_time()?;
-    lab::keep_least(plan.stations.len())?;
+    lab::keep_least(plan.stations.len(), plan.filter)?;
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;

@@ -115,7 +115,7 @@ fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
 /// Makes the lab and serves it until its end.
 fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
     let (outputs, files) = outputs(args)?;
-    lab::keep_least(plan.stations.len())?;
+    lab::keep_least(plan.stations.len(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
     let greeting = greeting(plan, &segment.fan_out, record.has_names());
@@ -151,6 +151,7 @@ fn start(
     let setup = Setup {
         outputs,
         pace: plan.pace,
+        filter: plan.filter,
         ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.index())
     };
     let mut plane = DataPlane::start(&setup, &segment, files)?;

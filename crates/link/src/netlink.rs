@@ -9,6 +9,7 @@ mod outside;
 mod program;
 mod request;
 pub(crate) mod saved;
+mod watch;
 
 use std::io;
 use std::net::IpAddr;
@@ -28,6 +29,7 @@ use request::{Refusal, Transport};
 pub use monitor::{LinkChange, LinkMonitor, MonitorError};
 pub use name::{NAME_OCTETS_MAX, NameError, check_interface_name};
 pub use outside::Vxlan;
+pub use watch::{LinkNews, LinkState, LinkWatch};
 
 /// Why something could not be done with a link.
 #[derive(Debug, thiserror::Error)]
@@ -124,6 +126,8 @@ pub struct VethPair {
     pub bus_index: u32,
     /// Index of the station's end, in the station's namespace.
     pub station_index: u32,
+    /// The number by which the bus's namespace knows the station's; none if both ends are in one.
+    pub namespace: Option<i32>,
 }
 
 /// What the kernel tells about an interface.
@@ -344,7 +348,11 @@ impl Netlink {
             interface: bus_name.to_owned(),
             source: io::ErrorKind::InvalidData.into(),
         })?;
-        Ok(VethPair { bus_index: message.header.index, station_index })
+        let namespace = message.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::LinkNetNsId(number) => Some(*number),
+            _ => None,
+        });
+        Ok(VethPair { bus_index: message.header.index, station_index, namespace })
     }
 
     /// Asks for one interface.

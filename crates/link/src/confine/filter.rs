@@ -16,6 +16,7 @@ const ALLOWED: &[libc::c_long] = &[
     // Ports, observers, record and event log.
     libc::SYS_sendmmsg,
     libc::SYS_recvfrom,
+    libc::SYS_recvmsg,
     libc::SYS_getsockopt,
     libc::SYS_read,
     // What else the machine does (`load`).

@@ -24,6 +24,8 @@ pub enum Capability {
     SysPtrace,
     /// CAP_KILL: end processes of other users.
     Kill,
+    /// CAP_NET_BROADCAST: be told of what becomes of interfaces in other namespaces.
+    NetBroadcast,
     /// CAP_SETPCAP: take capabilities out of the bounding set.
     SetPcap,
 }
@@ -37,6 +39,7 @@ impl Capability {
         match self {
             Capability::Kill => 5,
             Capability::SetPcap => 8,
+            Capability::NetBroadcast => 11,
             Capability::NetAdmin => 12,
             Capability::NetRaw => 13,
             Capability::SysPtrace => 19,
@@ -50,6 +53,7 @@ impl std::fmt::Display for Capability {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Capability::NetAdmin => "CAP_NET_ADMIN",
+            Capability::NetBroadcast => "CAP_NET_BROADCAST",
             Capability::NetRaw => "CAP_NET_RAW",
             Capability::SysAdmin => "CAP_SYS_ADMIN",
             Capability::SysNice => "CAP_SYS_NICE",

@@ -16,7 +16,7 @@ use nix::sys::socket::{
 use crate::namespace::{Namespace, NamespaceError};
 
 /// Octets of a datagram that the kernel may send: it cuts none at 32 KiB.
-const DATAGRAM_OCTETS: usize = 32 * 1024;
+pub(super) const DATAGRAM_OCTETS: usize = 32 * 1024;
 
 /// Octets of changes that the kernel keeps for us: each takes some 2 KiB.
 const QUEUE_OCTETS: usize = 4 << 20;
@@ -84,18 +84,7 @@ pub struct LinkMonitor {
 impl LinkMonitor {
     /// Begins to listen in `namespace`. To miss nothing, list the interfaces afterwards.
     pub fn open(namespace: &Namespace) -> Result<LinkMonitor, MonitorError> {
-        let failed = |call| move |errno: Errno| MonitorError::System { call, source: errno.into() };
-        let opened = namespace.run(|| {
-            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-            let protocol = SockProtocol::NetlinkRoute;
-            socket(SocketFamily::Netlink, SockType::Raw, flags, protocol)
-        })?;
-        let socket = opened.map_err(failed("opening a netlink socket"))?;
-        let groups = NetlinkAddr::new(0, libc::RTMGRP_LINK as u32);
-        // Room for some thousand changes, where that is allowed; without it, Overrun comes earlier.
-        let _ = setsockopt(&socket, RcvBufForce, &QUEUE_OCTETS);
-        bind(socket.as_raw_fd(), &groups).map_err(failed("listening to changes of interfaces"))?;
-        Ok(LinkMonitor::from_fd(socket))
+        Ok(LinkMonitor::from_fd(listen(namespace)?))
     }
 
     /// Takes the descriptor of a monitor, for instance one from another process.
@@ -136,6 +125,22 @@ impl LinkMonitor {
             }
         }
     }
+}
+
+/// A socket that is told of changes of interfaces.
+pub(super) fn listen(namespace: &Namespace) -> Result<OwnedFd, MonitorError> {
+    let failed = |call| move |errno: Errno| MonitorError::System { call, source: errno.into() };
+    let opened = namespace.run(|| {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let protocol = SockProtocol::NetlinkRoute;
+        socket(SocketFamily::Netlink, SockType::Raw, flags, protocol)
+    })?;
+    let socket = opened.map_err(failed("opening a netlink socket"))?;
+    let groups = NetlinkAddr::new(0, libc::RTMGRP_LINK as u32);
+    // Room for some thousand changes, where that is allowed; without it, Overrun comes earlier.
+    let _ = setsockopt(&socket, RcvBufForce, &QUEUE_OCTETS);
+    bind(socket.as_raw_fd(), &groups).map_err(failed("listening to changes of interfaces"))?;
+    Ok(socket)
 }
 
 impl AsFd for LinkMonitor {

@@ -75,13 +75,23 @@ pub fn netns_cookie(socket: impl AsFd) -> io::Result<u64> {
     Ok(cookie)
 }
 
+/// Has a netlink socket told of changes in every namespace that its own has a number for, and of which it is.
+pub fn listen_to_all_namespaces(socket: impl AsFd) -> io::Result<()> {
+    set_at::<libc::c_int>(socket, libc::SOL_NETLINK, libc::NETLINK_LISTEN_ALL_NSID, &1)
+}
+
 /// Sets one option of the packet level.
 fn set<T>(socket: impl AsFd, name: libc::c_int, value: &T) -> io::Result<()> {
+    set_at(socket, libc::SOL_PACKET, name, value)
+}
+
+/// Sets one option.
+fn set_at<T>(socket: impl AsFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Result<()> {
     // SAFETY: the kernel reads size_of::<T>() octets of `value`, which outlives the call.
     super::checked(unsafe {
         libc::setsockopt(
             socket.as_fd().as_raw_fd(),
-            libc::SOL_PACKET,
+            level,
             name,
             std::ptr::from_ref(value).cast(),
             size_of::<T>() as libc::socklen_t,
