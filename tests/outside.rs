@@ -7,11 +7,15 @@ mod common;
 use common::lab::{INTERFACE, Lab, fresh_name};
 use common::process::{Finished, Running, ethbus, program, run};
 use common::results::{check, grown, number, station};
+use common::user::{User, users_may_have_labs};
 use common::{PATIENCE, Turn, skipped, wait_until};
 use link::namespace::Namespace;
+use link::netlink::Netlink;
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use serde_json::Value;
-use std::path::PathBuf;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A machine: a network namespace of the test's own.
@@ -202,6 +206,50 @@ fn a_killed_lab_gives_its_interface_back() {
     assert_eq!(home.interface("eth1"), before);
 }
 
+/// Whoever gave an interface back may have been stopped half-way: then it is at home, without what it had there.
+#[test]
+fn an_interface_that_came_back_half_way_is_made_what_it_was() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (home, _far) = machine_with_eth1();
+    let before = home.interface("eth1");
+    let mut lab = home.up(&["--stations", "1", "--attach", "eth1"]);
+    lab.lose_supervisor();
+    let mut there = Netlink::in_namespace(&lab.namespace("eth1")).expect("a socket");
+    let index = there.link_by_name("outside0").expect("a kernel that tells").expect("it is there").index;
+    there.set_down(index).expect("root may");
+    there.rename(index, "eth1").expect("root may");
+    there.move_to(index, &home.namespace, None, None).expect("root may");
+    assert_ne!(home.interface("eth1"), before);
+    let told = run(lab.ethbus("down", &[])).succeeded();
+    assert!(!told.stderr.contains("warning"), "{told:#?}");
+    lab.assert_nothing_left();
+    assert_eq!(home.interface("eth1"), before);
+}
+
+/// Without root a lab has rights over its own namespaces only, and says so.
+#[test]
+fn what_leads_outside_takes_root() {
+    if skipped(&["ip"]) || !users_may_have_labs() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (home, _far) = machine_with_eth1();
+    let (before, user, name) = (home.interface("eth1"), User::logged_in(), fresh_name());
+    let (_folder, path) = scenario("[[station]]\n[[station]]\nkind = 'vxlan'\nremote = '192.0.2.2'\n");
+    let public = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("own file");
+    public(_folder.path(), 0o755);
+    public(&path, 0o644);
+    for leads_outside in [&["--stations", "1", "--attach", "eth1"][..], &[path.to_str().expect("plain")]] {
+        let told = home.run(|| user.run(&[&["up", "--name", &name], leads_outside].concat()));
+        told.failed_with(1, &["sudo ethbus up"]);
+    }
+    user.assert_nothing_left();
+    assert_eq!(home.interface("eth1"), before);
+}
+
 /// What could not be given back, and what the machine needs itself, is refused before anything is changed.
 #[test]
 fn interfaces_that_are_needed_are_not_taken() {
@@ -253,7 +301,7 @@ fn a_station_follows_the_link_of_its_interface() {
 }
 
 fn mac_of(machine: &Machine, interface: &str) -> Option<link::MacAddr> {
-    let link = machine.run(|| link::netlink::Netlink::open().and_then(|mut netlink| netlink.link_by_name(interface)));
+    let link = machine.run(|| Netlink::open().and_then(|mut netlink| netlink.link_by_name(interface)));
     link.expect("a kernel that tells").map(|link| link.mac)
 }
 
