@@ -148,6 +148,13 @@ fn check_stream(before: &Value, after: &Value, outside: &str) {
     assert!(grown(before, after, outside, "frames_received_ok") > 100, "acknowledgements are for {outside}: {after}");
 }
 
+/// Frames that the kernel dropped where a station leads outside.
+#[track_caller]
+fn lost_outside(results: &Value, station: &str) -> u64 {
+    let links = results["emulator"]["links"].as_array().expect("a list");
+    number(links.iter().find(|link| link["station"] == station).expect("its link"), "lost_outside")
+}
+
 /// An interface is lent, is a station with whatever is behind it, and is given back as it was: name, index, MTU, addresses,
 /// routes. Its far end is another kernel with its offloads on, so its TCP hands over more than a frame at a time.
 #[test]
@@ -164,6 +171,7 @@ fn an_attached_interface_is_a_station_and_comes_back_as_it_was() {
     ping(&far, &lab.ipv4("st1"));
     lab.ping("st2", "10.77.0.99");
     let results = lab.settled_stats();
+    assert_eq!(lost_outside(&results, "eth1"), 0, "what it dropped before it was lent is not the lab's");
     let rate = tcp(&lab, |words| far.command(words));
     assert!((1.0..10.0).contains(&rate), "{rate} Mb/s");
     check_stream(&results, &lab.settled_stats(), "eth1");
@@ -424,16 +432,11 @@ fn a_station_on_another_machine_is_joined_by_a_tunnel() {
     let rate = tcp(&lab, |words| far.command(words));
     assert!((1.0..10.0).contains(&rate), "{rate} Mb/s");
     check_stream(&results, &lab.settled_stats(), "far");
-    let lost_outside = |lab: &Lab| {
-        let results = lab.stats();
-        let links = results["emulator"]["links"].as_array().expect("a list");
-        number(links.iter().find(|link| link["station"] == "far").expect("its link"), "lost_outside")
-    };
     home.ip("link set wan down");
-    let before = lost_outside(&lab);
+    let before = lost_outside(&lab.stats(), "far");
     let lost = run(lab.exec("st1", &["ping", "-c", "1", "-W", "1", &lab.ipv4("far")]));
     assert_eq!(lost.code(), Some(1), "{lost:#?}");
-    assert!(lost_outside(&lab) > before, "what has no way to the other machine is counted");
+    assert!(lost_outside(&lab.stats(), "far") > before, "what has no way to the other machine is counted");
     home.ip("link set wan up");
     lab.ping("st1", &lab.ipv4("far"));
     // The number of a tunnel is free again as soon as `down` has returned.

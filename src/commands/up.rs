@@ -166,7 +166,7 @@ fn start(
     carrier::follow(plan, &segment)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
-    let links = Links::new(record.namespaces(), &segment.ports);
+    let links = Links::new(record, &segment.ports);
     Ok((plane, requests, links))
 }
 

@@ -17,25 +17,37 @@ use link::netlink::{LinkInfo, Netlink};
 #[derive(Clone, Debug)]
 pub struct Links {
     bus: Option<Claim>,
-    stations: Vec<(Port, Option<Claim>)>,
+    stations: Vec<Station>,
+}
+
+#[derive(Clone, Debug)]
+struct Station {
+    port: Port,
+    claim: Option<Claim>,
+    /// What was lost outside before the lab was up: an interface that is lent has counted since it was made.
+    lost_before: u64,
 }
 
 impl Links {
-    /// The links of the lab whose namespaces are `claims`.
-    pub fn new(claims: &[Claim], ports: &[Port]) -> Links {
-        let claim = |whose: &str| claims.iter().find(|claim| claim.whose == whose).cloned();
-        let stations = ports.iter().map(|port| (port.clone(), claim(&port.name))).collect();
-        Links { bus: claim(BUS), stations }
+    /// The links of the lab with this record.
+    pub fn new(record: &Record, ports: &[Port]) -> Links {
+        let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
+        let station = |port: &Port| {
+            let claim = claim(&port.name);
+            let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| links_in(record, claim));
+            Station { port: port.clone(), claim, lost_before: lost_outside(&there) }
+        };
+        Links { bus: claim(BUS), stations: ports.iter().map(station).collect() }
     }
 
-    /// What the kernel has counted since the links were made. A station whose interface or namespace is gone is left out.
+    /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
     pub fn look(&self, record: &Record) -> Vec<LinkResults> {
         let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
-        let of_station = |(port, claim): &(Port, Option<Claim>)| {
+        let of_station = |Station { port, claim, lost_before }: &Station| {
             let here = bus.iter().find(|link| link.index == port.index)?;
             let there = claim.as_ref().map_or_else(Vec::new, |claim| links_in(record, claim));
             let find = |name: &str| there.iter().find(|link| link.name == name);
-            let (interface, tap, outside) = (find(INTERFACE), find(TAP), find(OUTSIDE));
+            let (interface, tap) = (find(INTERFACE), find(TAP));
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
             Some(LinkResults {
                 station: port.name.clone(),
@@ -44,11 +56,17 @@ impl Links {
                 lost_from_station: count(interface, |link| link.tx_dropped),
                 lost_to_station: here.tx_dropped,
                 lost_at_tap: count(tap, |link| link.tx_dropped + link.rx_dropped),
-                lost_outside: count(outside, |link| link.tx_dropped + link.rx_dropped + link.tx_errors),
+                lost_outside: lost_outside(&there).saturating_sub(*lost_before),
             })
         };
         self.stations.iter().filter_map(of_station).collect()
     }
+}
+
+/// What was dropped where a station leads outside, since that interface was made.
+fn lost_outside(links: &[LinkInfo]) -> u64 {
+    let outside = links.iter().find(|link| link.name == OUTSIDE);
+    outside.map_or(0, |link| link.tx_dropped + link.rx_dropped + link.tx_errors)
 }
 
 /// The interfaces of a namespace, if it is still there and ours.
