@@ -5,7 +5,8 @@
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded};
 use link::Pid;
-use link::namespace::{Namespace, NamespaceError};
+use link::confine::lend;
+use link::namespace::{Capability, Namespace, NamespaceError};
 use link::process::end_with_thread;
 use link::signals::Signal;
 use std::io;
@@ -110,11 +111,13 @@ impl Peer {
         let station = Namespace::from_fd(station.as_fd().try_clone_to_owned().map_err(failed)?);
         let ((tell_pid, pid), (tell_output, output)) = (bounded(1), bounded(1));
         let (running, ended) = bounded(0);
+        // `ping` needs a right that only root's programs get by themselves.
+        let mut start = move || lend(end_with_thread(&mut command), &[Capability::NetRaw]).spawn();
         // The thread lives as long as the program, which ends with it.
         let run = move || {
             let entered = station.enter().map_err(|source| PeerError::Enter { name: tool.name, source });
             drop(station);
-            match entered.and_then(|()| end_with_thread(&mut command).spawn().map_err(failed)) {
+            match entered.and_then(|()| start().map_err(failed)) {
                 Err(error) => _ = tell_pid.send(Err(error)),
                 Ok(child) => {
                     // Whoever starts a program waits for its number; its output nobody need want.
