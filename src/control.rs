@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long somebody who connects may take to say what he wants.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -122,9 +122,25 @@ pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
 }
 
 fn read_request(stream: &UnixStream) -> Option<Control> {
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    Control::read_from(stream)
+    Control::read_from(InTime { stream, end: Instant::now() + PATIENCE })
+}
+
+/// A stream that ends at an instant, however slowly its octets come.
+struct InTime<'a> {
+    stream: &'a UnixStream,
+    end: Instant,
+}
+
+impl Read for InTime<'_> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(octets)
+    }
 }
 
 /// Answers [`Control::Enter`]: one octet, which brings two descriptors.

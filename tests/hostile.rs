@@ -6,7 +6,10 @@ use common::lab::{INTERFACE, Lab, Unused};
 use common::process::{Running, data_plane, ethbus, program, run, signal};
 use common::results::{check, number, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// What it does to its own interface: another name, address, MTU and place; then it removes it. Each time the others go on,
 /// and the lab knows whether the station is on the medium.
@@ -89,6 +92,27 @@ fn changes_that_the_kernel_could_not_tell_are_asked_for() {
     assert!(missed > 0, "the queue was not filled");
     lab.ping("st1", &lab.ipv4("st2"));
     check(&lab.stats());
+}
+
+/// Whoever asks slowly does not keep others from asking: what he wants must be said within two seconds.
+#[test]
+fn a_request_that_comes_octet_by_octet_keeps_nobody_waiting() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2"]);
+    let mut slow = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
+    let drip = std::thread::spawn(move || {
+        // Some sixty of these would make a request; the lab hangs up before.
+        while slow.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    });
+    let begin = Instant::now();
+    check(&lab.stats());
+    assert!(begin.elapsed() < PATIENCE / 2, "it took {:?}", begin.elapsed());
+    drip.join().expect("it was hung up on");
 }
 
 /// The log of a lab in the background is cut when it has become long: it stands in memory.

@@ -286,6 +286,40 @@ fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
     }
 }
 
+/// A user who logs out may lose the folder that his login made, and with it the way to his lab: the lab ends.
+#[test]
+fn a_lab_that_nobody_can_reach_any_more_ends() {
+    if skipped(&["unshare"]) || !users_may_have_labs() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let user = User::logged_in();
+    let lab = Theirs::up(&user, &fresh_name(), &["--stations", "2"]);
+    let sleeper = lab.sleeper("st1");
+    std::fs::remove_dir_all(user.login()).expect("root may");
+    assert_eq!(sleeper.wait().signal(), Some(15));
+    wait_until(PATIENCE, "nobody", || user.processes().is_empty());
+    let lab = Lab::up(&["--stations", "2"]);
+    std::fs::remove_dir_all(lab.record()).expect("root may");
+    let mut lab = lab;
+    let ended = lab.ended().succeeded();
+    assert!(ended.stderr.contains("record is gone") && ended.stderr.contains("it adds up"), "{ended:#?}");
+    lab.assert_nothing_left();
+}
+
+/// Its bench runs without root too, with programs that want rights of their own.
+#[test]
+fn a_user_can_measure_a_live_bus() {
+    if skipped(&["ping", "unshare"]) || !users_may_have_labs() {
+        return;
+    }
+    let _turn = Turn::shared();
+    let user = User::logged_in();
+    let told = user.run(&["bench", "live", "--only", "ping", "--duration", "300ms"]).succeeded();
+    assert!(told.stdout.contains("RTT of a veth pair") && !told.stdout.contains("FAILED"), "{told:#?}");
+    user.assert_nothing_left();
+}
+
 /// Root and two users have labs of one name at the same time. None sees, reaches or disturbs another's.
 #[test]
 fn labs_of_one_name_in_different_hands_do_not_meet() {

@@ -17,7 +17,7 @@ use crate::results::Results;
 use crate::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
 use crate::view::{said, say, table};
 use background::Background;
-use crossbeam_channel::{Receiver, at, never, select};
+use crossbeam_channel::{Receiver, at, never, select, tick};
 use greeting::greeting;
 use link::signals::Signal;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Brings a lab up.
 ///
@@ -172,6 +172,9 @@ fn start(
 
 type Requests = Receiver<(Control, UnixStream)>;
 
+/// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
 fn serve(
     plan: &Plan,
@@ -182,11 +185,16 @@ fn serve(
     links: &Links,
 ) -> Result<Ended, CommandError> {
     let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
+    let looks = tick(LOOK);
     let stream = loop {
         let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
         select! {
             recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
             recv(interrupts) -> _ => break None,
+            recv(looks) -> _ => if !record.is_there() {
+                say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
+                break None;
+            },
             recv(told) -> told => match told {
                 Ok(Told::Port { station, state }) => {
                     say_port(&station, state);

@@ -171,7 +171,7 @@ pub struct Record {
     /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
     /// outlive a name that somebody removes by hand.
     held: Vec<Namespace>,
-    _lock: File,
+    lock: File,
 }
 
 impl Record {
@@ -191,7 +191,7 @@ impl Record {
             }
         };
         let content = read(&folder)?.unwrap_or_default();
-        Ok(Record { folder, content, held: Vec::new(), _lock: lock })
+        Ok(Record { folder, content, held: Vec::new(), lock })
     }
 
     /// Whether a lab of this name is up, or has left something behind.
@@ -382,6 +382,11 @@ impl Record {
         &self.content.namespaces
     }
 
+    /// Whether it still stands where whoever wants something of the lab looks for it.
+    pub fn is_there(&self) -> bool {
+        is_at(&self.lock, &self.folder.join("lock"))
+    }
+
     /// How many namespaces stand in it.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()
@@ -458,7 +463,10 @@ fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<()
     remove_made(content, held)?;
     remove_file(&folder.join(LOG))?;
     remove_rest(folder)?;
-    std::fs::remove_dir(folder).map_err(file_error("remove", folder))
+    match std::fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(file_error("remove", folder)),
+    }
 }
 
 fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
