@@ -21,6 +21,7 @@ pub mod ports;
 mod precedence;
 pub mod protocol;
 mod reporter;
+mod stamp;
 mod threads;
 mod timeline;
 mod watch;

@@ -14,6 +14,7 @@ use super::ports::Ports;
 use super::precedence::Precedence;
 use super::protocol::{Change, PortState, Request, Setup, Told};
 use super::reporter::{Observers, Report};
+use super::stamp::Stamp;
 use super::timeline::Timeline;
 use super::watch::{SoFar, Watch};
 use super::writer::Writer;
@@ -46,9 +47,6 @@ const LONGEST_GUARD: u64 = 10_000;
 /// Nothing is due earlier after something happens on the medium, but for what the farthest station has yet to hear:
 /// the shortest packet is 576 BT long, and 96 BT after its first bit its deliveries are settled.
 const SHORTEST_NOTICE: u64 = 480;
-/// A stamp this long before the ring was last empty was mapped while somebody set the clock. Between its stamp and the
-/// ring a frame waits only for whoever took the processor from its sender. In nanoseconds.
-const STALE: u64 = 1_000_000_000;
 /// Frames taken out of the ring before the medium is looked after again.
 const BATCH: usize = 256;
 /// Batches in one go: more than the ring holds. Without an end, stations that send faster than this thread reads could keep it
@@ -278,15 +276,13 @@ impl Coordinator {
                     Repair::Unknown => emulator.counts.checksums_left += 1,
                 }
             }
-            // No frame comes from the future, nor waits in a ring that was empty: such a stamp was mapped while somebody
-            // set the clock.
-            let (stamp, now) = (clocks.to_monotonic(received.stamp), monotonic_nanos());
-            let (future, stale) = (stamp > now, stamp.saturating_add(STALE) < *ring_empty_at);
-            emulator.counts.future_stamps += u64::from(future);
-            emulator.counts.stale_stamps += u64::from(stale);
+            let now = monotonic_nanos();
+            let stamp = Stamp::read(clocks.to_monotonic(received.stamp), now, *ring_empty_at);
+            emulator.counts.future_stamps += u64::from(stamp == Stamp::Future);
+            emulator.counts.stale_stamps += u64::from(stamp == Stamp::Stale);
             *order += 1;
             arrivals.push(Reverse(Arrival {
-                at: timeline.instant(if future || stale { now } else { stamp }),
+                at: timeline.instant(stamp.or(now)),
                 station,
                 order: *order,
                 frame: ArrivedFrame { octets, length: received.original_len as u32 },

@@ -83,10 +83,10 @@ impl Emulated {
             }
         }
         if self.slips > 0 {
+            let times = if self.slips == 1 { "once".to_owned() } else { format!("{} times", group(self.slips)) };
+            let for_how_long = nanos(self.slip_ns);
             sentences.push(format!(
-                "While the frame was with its MAC the medium's time stood still {} times, for {} in all.",
-                group(self.slips),
-                nanos(self.slip_ns)
+                "While the frame was with its MAC the medium's time stood still {times}, for {for_how_long} in all."
             ));
         }
         if sentences.is_empty() {
