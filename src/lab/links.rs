@@ -34,7 +34,7 @@ impl Links {
         let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
         let station = |port: &Port| {
             let claim = claim(&port.name);
-            let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| links_in(record, claim));
+            let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
             Station { port: port.clone(), claim, lost_before: lost_outside(&there) }
         };
         Links { bus: claim(BUS), stations: ports.iter().map(station).collect() }
@@ -45,7 +45,7 @@ impl Links {
         let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
         let of_station = |Station { port, claim, lost_before }: &Station| {
             let here = bus.iter().find(|link| link.index == port.index)?;
-            let there = claim.as_ref().map_or_else(Vec::new, |claim| links_in(record, claim));
+            let there = claim.as_ref().map_or_else(Vec::new, |claim| known_in(record, claim));
             let find = |name: &str| there.iter().find(|link| link.name == name);
             let (interface, tap) = (find(INTERFACE), find(TAP));
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
@@ -67,6 +67,13 @@ impl Links {
 fn lost_outside(links: &[LinkInfo]) -> u64 {
     let outside = links.iter().find(|link| link.name == OUTSIDE);
     outside.map_or(0, |link| link.tx_dropped + link.rx_dropped + link.tx_errors)
+}
+
+/// The interfaces that a station's namespace has from the lab. The others are not listed: there may be any number of them.
+fn known_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+    let Some(namespace) = record.namespace(claim) else { return Vec::new() };
+    let Ok(mut netlink) = Netlink::in_namespace(&namespace) else { return Vec::new() };
+    [INTERFACE, TAP, OUTSIDE].into_iter().filter_map(|name| netlink.link_by_name(name).ok()?).collect()
 }
 
 /// The interfaces of a namespace, if it is still there and ours.

@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::ffi::OsStr;
 use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 use std::time::Duration;
 
 use common::{Offloads, STATION_INTERFACE, collect, frame, lab, skipped, until, waiting};
@@ -223,4 +226,33 @@ fn expect(monitor: &mut LinkMonitor, change: LinkChange) {
         last = monitor.poll().unwrap().last().copied().or(last);
         last == Some(change)
     });
+}
+
+/// An interface's names and alias are octets, and not always text: whoever makes such must not be able to hide an interface
+/// from whoever lists them.
+#[test]
+fn names_that_are_no_text_hide_nothing() {
+    if skipped() {
+        return;
+    }
+    let lab = lab(1, Offloads::Off);
+    let station = &lab.stations[0];
+    let ip = |arguments: &[&[u8]]| {
+        let arguments = arguments.iter().map(|octets| OsStr::from_bytes(octets));
+        station
+            .namespace
+            .run(|| Command::new("ip").args(arguments).output())
+            .unwrap()
+            .is_ok_and(|ip| ip.status.success())
+    };
+    if !ip(&[b"link", b"set", b"eth0", b"alias", b"\xff\xfe"]) {
+        return common::say_skipped("needs ip");
+    }
+    assert!(ip(&[b"link", b"property", b"add", b"dev", b"eth0", b"altname", &[0xff; 100]]));
+    assert!(ip(&[b"link", b"add", b"name", b"no\xfftext", b"type", b"bridge"]));
+    let mut netlink = Netlink::in_namespace(&station.namespace).unwrap();
+    let links = netlink.links().unwrap();
+    assert_eq!(links.len(), 3, "{links:?}");
+    assert_eq!(netlink.link_by_name(STATION_INTERFACE).unwrap().unwrap().index, station.pair.station_index);
+    netlink.set_down(STATION_INTERFACE).unwrap();
 }

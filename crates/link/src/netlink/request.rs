@@ -91,7 +91,8 @@ impl Transport {
 
         let mut answers = Answers::default();
         loop {
-            let (datagram, _) = self.socket.recv_from_full()?;
+            let (mut datagram, _) = self.socket.recv_from_full()?;
+            make_names_text(&mut datagram);
             if self.read(&datagram, &mut answers)? {
                 return Ok(answers);
             }
@@ -130,6 +131,51 @@ impl Transport {
     }
 }
 
+/// Where the attributes of an interface begin: behind an `nlmsghdr` and an `ifinfomsg`.
+const LINK_ATTRIBUTES: usize = NLMSGHDR_OCTETS + 16;
+/// What somebody has called an interface. The last stands in a list of such.
+const NAMES: [u16; 3] = [libc::IFLA_IFNAME, libc::IFLA_IFALIAS, libc::IFLA_ALT_IFNAME];
+/// The bit that says of an attribute that it holds others.
+const NESTED: u16 = 1 << 15;
+
+/// Makes text of the names of interfaces, which to the kernel are octets: one name that is none would else make a whole list
+/// unreadable, and whoever may name an interface could hide it, and others with it.
+fn make_names_text(datagram: &mut [u8]) {
+    let mut rest = datagram;
+    while let Some(&[a, b, c, d, e, f]) = rest.first_chunk() {
+        let length = u32::from_ne_bytes([a, b, c, d]) as usize;
+        let next = length.next_multiple_of(4).min(rest.len());
+        if next < NLMSGHDR_OCTETS {
+            return;
+        }
+        let (message, after) = std::mem::take(&mut rest).split_at_mut(next);
+        if let Some(attributes) = message.get_mut(LINK_ATTRIBUTES..)
+            && u16::from_ne_bytes([e, f]) == libc::RTM_NEWLINK
+        {
+            make_attributes_text(attributes);
+        }
+        rest = after;
+    }
+}
+
+fn make_attributes_text(attributes: &mut [u8]) {
+    let mut rest = attributes;
+    while let Some(&[a, b, c, d]) = rest.first_chunk() {
+        let (length, kind) = (usize::from(u16::from_ne_bytes([a, b])), u16::from_ne_bytes([c, d]) & !NESTED);
+        let next = length.next_multiple_of(4).min(rest.len());
+        let (attribute, after) = std::mem::take(&mut rest).split_at_mut(next);
+        rest = after;
+        match attribute.get_mut(4..length) {
+            Some(list) if kind == libc::IFLA_PROP_LIST => make_attributes_text(list),
+            Some(name) if NAMES.contains(&kind) && std::str::from_utf8(name).is_err() => {
+                name.iter_mut().filter(|octet| !octet.is_ascii()).for_each(|octet| *octet = b'?');
+            }
+            Some(_) => {}
+            None => return,
+        }
+    }
+}
+
 /// The kernel's own words about an error.
 fn explanation(error: &ErrorMessage, flags: u16) -> Option<String> {
     // Without NLM_F_CAPPED the whole request stands before the attributes; we asked for capped.
@@ -150,6 +196,41 @@ fn explanation(error: &ErrorMessage, flags: u16) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_become_text_and_what_is_cut_short_does_no_harm() {
+        let attribute = |kind: u16, value: &[u8]| {
+            let mut octets = (4 + value.len() as u16).to_ne_bytes().to_vec();
+            octets.extend(kind.to_ne_bytes());
+            octets.extend(value);
+            octets.resize(octets.len().next_multiple_of(4), 0);
+            octets
+        };
+        let list = attribute(libc::IFLA_ALT_IFNAME, b"b\xfe");
+        let attributes = [
+            attribute(libc::IFLA_IFALIAS, b"a\xff\0"),
+            attribute(libc::IFLA_PROP_LIST | NESTED, &list),
+            attribute(libc::IFLA_ADDRESS, &[0xff; 6]),
+            attribute(libc::IFLA_IFNAME, "\u{e9}".as_bytes()),
+        ]
+        .concat();
+        let mut message = (LINK_ATTRIBUTES as u32 + attributes.len() as u32).to_ne_bytes().to_vec();
+        message.extend(libc::RTM_NEWLINK.to_ne_bytes());
+        message.resize(LINK_ATTRIBUTES, 0);
+        message.extend(attributes);
+        let twice = [message.clone(), message].concat();
+        let mut plain = twice.clone();
+        make_names_text(&mut plain);
+        let changed: Vec<u8> =
+            twice.iter().zip(&plain).filter(|(before, after)| before != after).map(|(_, &after)| after).collect();
+        assert_eq!(changed, b"????", "one octet of each name that is no text, in each message");
+        for length in 0..twice.len() {
+            make_names_text(&mut twice[..length].to_vec());
+            let mut broken = twice.clone();
+            broken[length] ^= 0xff;
+            make_names_text(&mut broken);
+        }
+    }
 
     #[test]
     fn the_kernels_words_are_found_behind_the_repeated_header() {
