@@ -107,6 +107,8 @@ pub struct Coordinator {
     spin_for_engine: bool,
     /// How long to spin before a delivery.
     spin: u64,
+    /// A sleep has ended by time since the last housekeeping.
+    slept_in_time: bool,
     ports: Ports,
     receiver: Receiver,
     delivery: Delivery,
@@ -173,6 +175,7 @@ impl Coordinator {
             engine_slack: notice.saturating_sub(SHORTEST_SPIN + LONGEST_GUARD).max(LONGEST_GUARD.min(notice / 2)),
             spin_for_engine: notice < LONGEST_GUARD + SHORTEST_SPIN,
             spin: SHORTEST_SPIN,
+            slept_in_time: false,
             ports,
             receiver,
             delivery,
@@ -417,6 +420,11 @@ impl Coordinator {
 
     fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
+        if !self.slept_in_time {
+            // Nothing tells how late sleeps are when there are none: less spinning, until there are.
+            self.spin = (self.spin * 3 / 4).max(SHORTEST_SPIN);
+        }
+        self.slept_in_time = false;
         if self.precedence.look(now) {
             self.tell(Report::Told(Told::Calm));
         }
@@ -596,6 +604,7 @@ impl Coordinator {
             let awake = monotonic_nanos();
             self.precedence.slept(awake - now);
             if tokens.is_empty() {
+                self.slept_in_time = true;
                 // Follows twice the usual lateness, a sixteenth of the way each time.
                 let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
                 self.spin = (self.spin * 15 + wanted) / 16;

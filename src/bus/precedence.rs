@@ -10,9 +10,9 @@
 use link::clock::{has_fifo, leave_fifo};
 
 /// Busier than this part of the time between two looks, the thread does without SCHED_FIFO at once.
-const BUSY: f64 = 0.7;
+const BUSY: f64 = 0.85;
 /// Less busy than this for a while, it may have it again.
-const CALM: f64 = 0.5;
+const CALM: f64 = 0.7;
 /// For how many looks; and so many looks after it was asked for, SCHED_FIFO is there or never will be.
 const WHILE: u32 = 4;
 const PATIENCE: u32 = 40;
@@ -113,12 +113,12 @@ mod tests {
     #[test]
     fn a_thread_that_sleeps_most_of_the_time_gets_ahead_after_a_while() {
         assert_eq!(wishes(&mut ordinary(), &[0.1, 0.2, 0.4, 0.3, 0.6]), [None, None, None, Some(Wish::Fifo), None]);
-        assert_eq!(wishes(&mut ordinary(), &[0.1, 0.1, 0.6, 0.1, 0.1, 0.1, 0.1])[5..], [None, Some(Wish::Fifo)]);
+        assert_eq!(wishes(&mut ordinary(), &[0.1, 0.1, 0.8, 0.1, 0.1, 0.1, 0.1])[5..], [None, Some(Wish::Fifo)]);
     }
 
     #[test]
     fn a_thread_that_gets_busy_is_ordinary_at_once() {
-        let wishes = wishes(&mut ordinary(), &[0.1, 0.1, 0.1, 0.1, 0.8, 0.6, 0.6]);
+        let wishes = wishes(&mut ordinary(), &[0.1, 0.1, 0.1, 0.1, 0.9, 0.8, 0.8]);
         assert_eq!(wishes[3..], [Some(Wish::Fifo), Some(Wish::Ordinary), None, None]);
     }
 
