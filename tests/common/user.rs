@@ -1,7 +1,7 @@
 //! An ordinary user: a number that nobody else has, and the folder that a login would have made for him.
 
 use super::process::{Finished, run};
-use super::{ETHBUS, skip};
+use super::{ETHBUS, PATIENCE, skip, wait_until};
 use std::fs::{DirBuilder, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, chown};
@@ -96,13 +96,13 @@ impl User {
         processes[0].0
     }
 
-    /// Checks that he has no process and no record.
+    /// Checks that he has no record and, in a moment, no process: whoever has told that a lab is down ends after that.
     #[track_caller]
     pub fn assert_nothing_left(&self) {
-        assert_eq!(self.processes(), []);
         let records = std::fs::read_dir(self.login().join("ethbus"))
             .map_or(Vec::new(), |entries| entries.flatten().map(|entry| entry.file_name()).collect());
         assert_eq!(records, Vec::<std::ffi::OsString>::new());
+        wait_until(PATIENCE, "no process of his", || self.processes().is_empty());
     }
 }
 
