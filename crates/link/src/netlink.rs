@@ -149,7 +149,8 @@ pub struct LinkInfo {
     pub mtu: u32,
     /// Whether it is set up (IFF_UP).
     pub up: bool,
-    /// Whether it has carrier (IFF_LOWER_UP): for veth, whether both ends are up.
+    /// Whether it has carrier, for a veth when both ends are up (IFF_LOWER_UP), and the kernel has acted on that
+    /// (IFF_RUNNING): before, it drops what is sent.
     pub carrier: bool,
     /// How many ask it to receive everything, such as running captures.
     pub promiscuity: u32,
@@ -440,7 +441,7 @@ impl LinkInfo {
             mac: MacAddr::zero(),
             mtu: 0,
             up: flags.contains(LinkFlags::Up),
-            carrier: flags.contains(LinkFlags::LowerUp),
+            carrier: flags.contains(LinkFlags::LowerUp | LinkFlags::Running),
             promiscuity: 0,
             rx_packets: 0,
             tx_packets: 0,

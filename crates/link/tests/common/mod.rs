@@ -73,8 +73,15 @@ pub fn lab(stations: usize, offloads: Offloads) -> Lab {
     let bus = Namespace::anonymous().unwrap();
     bus.run(silence_ipv6_everywhere).unwrap().unwrap();
     let mut netlink = Netlink::in_namespace(&bus).unwrap();
-    let stations = (0..stations).map(|number| station(&mut netlink, number, offloads)).collect();
+    let mut stations: Vec<Station> = (0..stations).map(|number| station(&mut netlink, number, offloads)).collect();
+    for Station { netlink: own, pair, .. } in &mut stations {
+        until(|| has_carrier(&mut netlink, pair.bus_index) && has_carrier(own, pair.station_index));
+    }
     Lab { bus, netlink, stations }
+}
+
+fn has_carrier(netlink: &mut Netlink, index: u32) -> bool {
+    netlink.links().unwrap().iter().any(|link| link.index == index && link.carrier)
 }
 
 fn station(bus: &mut Netlink, number: usize, offloads: Offloads) -> Station {
