@@ -24,10 +24,10 @@ impl Emulator {
         Emulator { counts, lateness }
     }
 
-    /// A frame was handed to the kernel for one station, `late` nanoseconds after it was due.
-    pub fn delivered(&mut self, late: u64) {
-        self.counts.deliveries += 1;
-        self.lateness.saturating_record(late);
+    /// A frame was handed to the kernel for so many stations, `late` nanoseconds after it was due.
+    pub fn delivered(&mut self, late: u64, copies: u64) {
+        self.counts.deliveries += copies;
+        self.lateness.saturating_record_n(late, copies);
     }
 
     /// A frame's stamp was `late` nanoseconds before the engine's now.
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn quantiles_are_told_to_three_digits() {
         let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch", FilterChoice::None);
-        (1..=100).for_each(|n| emulator.delivered(n * 1_000));
+        (1..=100).for_each(|n| emulator.delivered(n * 1_000, 1));
         let results = emulator.results();
         assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
         assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
