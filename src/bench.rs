@@ -20,8 +20,8 @@ pub use peer::PeerError;
 pub use row::{Asked, Figure, Row, Run, State, Verdict};
 pub use view::table;
 
+use crate::view::with_causes;
 use serde::Serialize;
-use std::error::Error;
 use std::time::Instant;
 
 /// A row's name, what it is about, and how it is measured.
@@ -85,7 +85,7 @@ pub fn run(
             Ok(()) => {}
             Err(BenchError::Interrupted) => return None,
             Err(BenchError::Peer(error @ PeerError::Missing { .. })) => row.state = State::Skipped(error.to_string()),
-            Err(error) => row.state = State::Failed(told(&error)),
+            Err(error) => row.state = State::Failed(with_causes(&error)),
         }
         rows.push(row);
     }
@@ -97,18 +97,4 @@ pub fn run(
         machine: Machine::read(),
         rows,
     })
-}
-
-/// An error with everything that led to it, each part once.
-fn told(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
 }

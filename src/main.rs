@@ -6,7 +6,7 @@ use ethbus::args::{BenchCommand, Cli, Command};
 use ethbus::commands::CommandError;
 use ethbus::lab::MakeError;
 use ethbus::plot::PlotError;
-use ethbus::view::{said, say};
+use ethbus::view::{said, say, with_causes};
 use ethbus::{bus, commands};
 use std::error::Error;
 use std::process::ExitCode;
@@ -57,15 +57,6 @@ fn main() -> ExitCode {
 
 /// Prints an error with everything that led to it, each part once.
 fn failed(error: &dyn Error) -> ExitCode {
-    let mut text = format!("ethbus: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text += &format!(": {cause_text}");
-        }
-        source = cause.source();
-    }
-    say(&format!("{}\n", text.trim_end()));
+    say(&format!("ethbus: {}\n", with_causes(error).trim_end()));
     ExitCode::FAILURE
 }

@@ -6,11 +6,26 @@ use crate::cable::Cut;
 use crate::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::error::Error;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 pub use said::say;
+
+/// An error with everything that led to it, each part once.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
 
 /// The whole table: stations, medium, emulator.
 pub fn table(results: &Results) -> String {

@@ -384,6 +384,14 @@ fn reply(frame: &[u8], mac: [u8; 6], ip: [u8; 4]) -> Option<Vec<u8>> {
     }
 }
 
+/// A program's station of this kind, and two with a kernel's stack.
+fn tap_scenario(kind: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let text = format!("[[station]]\nname = 'vm'\nkind = '{kind}'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n");
+    std::fs::write(file.path(), text).expect("own file");
+    file
+}
+
 /// A station whose host is a program with a TAP device: a stack in user space is pinged from a kernel's, over the bus; it
 /// hears what others say to each other, as on a cable; and without it nobody answers.
 #[test]
@@ -395,11 +403,8 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
         return common::skip("needs the TUN driver");
     }
     let _turn = Turn::shared();
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let scenario = folder.path().join("tap.toml");
-    let text = "[[station]]\nname = 'vm'\nkind = 'tap'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n";
-    std::fs::write(&scenario, text).expect("own folder");
-    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    let scenario = tap_scenario("tap");
+    let mut lab = Lab::up(&[scenario.path().to_str().expect("plain")]);
     assert!(lab.greeting().contains("tap0"), "{}", lab.greeting());
     no_ping(&lab, "a", "vm");
     let stack = Stack::start(&lab, "vm");
@@ -415,8 +420,8 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
     assert!(heard >= 2, "{heard} frames between others");
     lab.down();
     lab.assert_nothing_left();
-    std::fs::write(&scenario, text.replace("'tap'", "'tun'")).expect("own folder");
-    run(ethbus(["up", scenario.to_str().expect("plain")])).failed_with(2, &["line 3", "`tun`", "`tap`"]);
+    let wrong = tap_scenario("tun");
+    run(ethbus(["up", wrong.path().to_str().expect("plain")])).failed_with(2, &["line 3", "`tun`", "`tap`"]);
 }
 
 /// What a program with a TAP device does not read, the kernel drops: that is counted, and told where.
@@ -551,11 +556,8 @@ fn a_stack_that_others_wrote_speaks_tcp_through_a_tap_device() {
         return common::skip("needs the TUN driver");
     }
     let _turn = Turn::shared();
-    let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let scenario = folder.path().join("tap.toml");
-    let text = "[[station]]\nname = 'vm'\nkind = 'tap'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n";
-    std::fs::write(&scenario, text).expect("own folder");
-    let mut lab = Lab::up(&[scenario.to_str().expect("plain")]);
+    let scenario = tap_scenario("tap");
+    let mut lab = Lab::up(&[scenario.path().to_str().expect("plain")]);
     let stack = Smoltcp::start(&lab, "vm");
     lab.ping("a", &lab.ipv4("vm"));
     run(lab.exec("b", &["ping", "-c", "5", "-i", "0.05", "-s", "1400", &lab.ipv4("vm")])).succeeded();

@@ -191,7 +191,7 @@ impl Bus {
     /// # Errors
     /// A socket that the kernel refuses.
     pub fn saturated(&self, size: Octets) -> Result<Offering, BenchError> {
-        let level = level(self.plan.medium.rate, size);
+        let level = saturating_level(self.plan.medium.rate, size);
         Ok(Offering::asked(self.sources(size, |_| Pace::Asked)?, level))
     }
 
@@ -256,11 +256,6 @@ pub fn rest(context: &Context<'_>, duration: Duration) -> Result<(), BenchError>
         Ok(_) => Err(BenchError::Interrupted),
         Err(_) => Ok(()),
     }
-}
-
-/// Frames that saturate a station.
-pub fn level(rate: BitRate, size: Octets) -> u64 {
-    saturating_level(rate, size)
 }
 
 /// A run of a bus as a row tells it.

@@ -1,12 +1,12 @@
 //! Frames of our own raw-socket driver: how many a bus carries, and how late it is.
 
-use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, level, real_seconds, run};
+use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, real_seconds, run};
 use super::machine::{Conditions, Meter};
 use super::row::{Asked, Figure, Row, drops};
 use super::yardstick::{Pair, Yardstick};
 use crate::driver::ETHERTYPE;
 use crate::driver::offering::Offering;
-use crate::driver::source::{Pace, Source, line_rate};
+use crate::driver::source::{Pace, Source, line_rate, saturating_level};
 use crate::experiment;
 use crate::lab::INTERFACE;
 use crate::plan::Plan;
@@ -35,7 +35,7 @@ const SLIP_ALLOWED: f64 = 1.0;
 /// A bus that cannot be made.
 pub fn pairs(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let rate = BitRate::MBIT_10;
-    let wanted = Wanted { queue_limit: Some(level(rate, SHORTEST) * 4), ..Wanted::silent(4, rate) };
+    let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST) * 4), ..Wanted::silent(4, rate) };
     let mut bus = Bus::start(context, &wanted)?;
     let gap = 1e9 / (ABOVE_LINE_RATE * line_rate(rate, SHORTEST));
     let mut sources = bus.sources(SHORTEST, |_| Pace::Even(gap))?;
@@ -101,7 +101,7 @@ fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), Ben
     let rate = BitRate::MBIT_10;
     let (results, conditions) = saturated(context, stations, rate, SHORTEST)?;
     let emulator = results.emulator.clone().unwrap_or_default();
-    let wanted = Wanted { queue_limit: Some(level(rate, SHORTEST)), ..Wanted::silent(stations, rate) };
+    let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST)), ..Wanted::silent(stations, rate) };
     row.figures.push(Figure::new("drops in the emulator", drops(&emulator) as f64, "").asked(Asked::AtMost(0.0)));
     row.figures.push(Figure::new("slip", slip_percent(&results), "%").asked(Asked::AtMost(SLIP_ALLOWED)));
     row.figures.push(Figure::new("frames of 64 octets", frames_per_second(&results), "frames/s"));
@@ -111,7 +111,7 @@ fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), Ben
         "frames/s",
     ));
     row.figures.push(Figure::new("copies delivered", emulator.deliveries as f64 / real_seconds(&results), "frames/s"));
-    lateness(row, "", &results, None);
+    lateness(row, &results, None);
     let way = if emulator.fan_out == "kernel" { "copied by the kernel" } else { "sent one by one" };
     row.notes.push(format!("frames are {way} to the stations (`fan_out`: {})", emulator.fan_out));
     row.runs.push(run("bus", &results, conditions));
@@ -128,7 +128,7 @@ pub fn shortest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), Bench
         let (results, conditions) = saturated(context, stations, rate, SHORTEST)?;
         tell_frames(row, &format!("{stations} saturated stations"), &results, conditions);
     }
-    let wanted = Wanted { queue_limit: Some(level(rate, SHORTEST)), ..Wanted::silent(2, rate) };
+    let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST)), ..Wanted::silent(2, rate) };
     let mut bus = Bus::start(context, &wanted)?;
     let mut offering = Offering::paced(bus.sources(SHORTEST, |_| Pace::Even(2e9 / PACED))?);
     let measured = bus.measure(context, &mut offering, |_| ());
@@ -160,7 +160,7 @@ fn tell_frames(row: &mut Row, who: &str, results: &Results, conditions: Conditio
 /// A bus that cannot be made.
 pub fn longest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let (results, conditions) = saturated(context, 4, BitRate::MBIT_100, LONGEST)?;
-    lateness(row, "", &results, Some(Asked::AtMost(10.0)));
+    lateness(row, &results, Some(Asked::AtMost(10.0)));
     row.figures.push(Figure::new("frames of 1518 octets", frames_per_second(&results), "frames/s"));
     row.runs.push(run("bus", &results, conditions));
     Ok(())
@@ -172,17 +172,17 @@ fn saturated(
     rate: BitRate,
     size: Octets,
 ) -> Result<(Results, Conditions), BenchError> {
-    let wanted = Wanted { queue_limit: Some(level(rate, size)), ..Wanted::silent(stations, rate) };
+    let wanted = Wanted { queue_limit: Some(saturating_level(rate, size)), ..Wanted::silent(stations, rate) };
     let mut bus = Bus::start(context, &wanted)?;
     let mut offering = bus.saturated(size)?;
     bus.measure(context, &mut offering, |_| ())
 }
 
-fn lateness(row: &mut Row, of: &str, results: &Results, asked: Option<Asked>) {
+fn lateness(row: &mut Row, results: &Results, asked: Option<Asked>) {
     let Some(emulator) = &results.emulator else { return };
-    let p50 = Figure::new(format!("{of}lateness, p50"), emulator.lateness_p50_ns as f64 / 1e3, "us");
+    let p50 = Figure::new("lateness, p50", emulator.lateness_p50_ns as f64 / 1e3, "us");
     row.figures.push(asked.map_or(p50.clone(), |asked| p50.asked(asked)));
-    row.figures.push(Figure::new(format!("{of}lateness, p99"), emulator.lateness_p99_ns as f64 / 1e3, "us"));
+    row.figures.push(Figure::new("lateness, p99", emulator.lateness_p99_ns as f64 / 1e3, "us"));
 }
 
 /// For how much of a run the medium's time stood still.

@@ -56,10 +56,15 @@ impl Emulator {
     pub fn restart(&mut self) {
         let EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, .. } =
             std::mem::take(&mut self.counts);
-        let kept = EmulatorResults { priority, time_scale, fan_out, filter, ..EmulatorResults::default() };
-        self.counts = EmulatorResults { stations_unfiltered, ..kept };
+        let anew = EmulatorResults::default();
+        self.counts = EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, ..anew };
         self.lateness.reset();
     }
+}
+
+/// How much has been counted since a count was `before`; counting may have begun anew meanwhile.
+pub fn since(before: u64, now: u64) -> u64 {
+    if now < before { now } else { now - before }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Whether the machine keeps up, and when that is to be told. What is done about it is the coordinator's.
 
+use super::emulator::since;
 use super::protocol::{OnOverload, Told};
 use crate::results::EmulatorResults;
 
@@ -48,9 +49,7 @@ impl Overload {
         }
         self.next_telling = now + TELLING;
         let EmulatorResults { slip_ns, overload_drops, .. } = *counts;
-        // Counting may have begun anew since.
-        let since = |now: u64, before: u64| if now < before { now } else { now - before };
-        let (slip, drops) = (since(slip_ns, self.told_slip), since(overload_drops, self.told_drops));
+        let (slip, drops) = (since(self.told_slip, slip_ns), since(self.told_drops, overload_drops));
         (self.told_slip, self.told_drops) = (slip_ns, overload_drops);
         (slip > 0 || drops > 0).then_some(Told::Overload { slip_ns: slip, drops })
     }

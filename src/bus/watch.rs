@@ -1,6 +1,7 @@
 //! What is looked at now and then, since nobody is told when it changes: drops of the ring and of the channels, and
 //! what else the machine does. Each look gives what is new since the one before, as counts and as events.
 
+use super::emulator::since;
 use super::overload::OVERLOAD;
 use super::threads;
 use crate::event_log::EmulatorKind;
@@ -79,7 +80,6 @@ impl Watch {
         add(&mut counts.cpu_wait_ns, cpu_wait);
         let new = [
             (ring_drops, EmulatorKind::RingDrops { count: ring_drops }),
-            // Counting may have begun anew since.
             news(before.reports_skipped, reports_skipped, |count| EmulatorKind::ReportsSkipped { count }),
             news(before.link_changes_missed, link_changes_missed, |count| EmulatorKind::LinkChangesMissed { count }),
             news(before.so_far.record_skipped, so_far.record_skipped, |count| EmulatorKind::RecordSkipped { count }),
@@ -103,7 +103,7 @@ fn add(sum: &mut Option<u64>, more: Option<u64>) {
 }
 
 fn news(before: u64, now: u64, kind: fn(u64) -> EmulatorKind) -> (u64, EmulatorKind) {
-    let count = if now < before { now } else { now - before };
+    let count = since(before, now);
     (count, kind(count))
 }
 

@@ -175,6 +175,16 @@ type Requests = Receiver<(Control, UnixStream)>;
 /// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Who has asked for results, and when.
+type Asked = VecDeque<(Instant, UnixStream)>;
+
+/// Asks for results on behalf of whoever is at the other end of `stream`.
+fn ask(plane: &mut DataPlane, asked: &mut Asked, stream: UnixStream) -> Result<(), SupervisorError> {
+    plane.ask(Request::Report)?;
+    asked.push_back((Instant::now(), stream));
+    Ok(())
+}
+
 /// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
 fn serve(
     plan: &Plan,
@@ -184,7 +194,7 @@ fn serve(
     interrupts: &Receiver<Signal>,
     links: &Links,
 ) -> Result<Ended, CommandError> {
-    let (told, mut asked) = (plane.told().clone(), VecDeque::<(Instant, UnixStream)>::new());
+    let (told, mut asked) = (plane.told().clone(), Asked::new());
     let looks = tick(LOOK);
     let stream = loop {
         let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
@@ -212,16 +222,12 @@ fn serve(
                 Err(_) => return Err(plane.died().into()),
             },
             recv(requests) -> request => match request {
-                Ok((Control::Stats, stream)) => {
-                    plane.ask(Request::Report)?;
-                    asked.push_back((Instant::now(), stream));
-                }
+                Ok((Control::Stats, stream)) => ask(&mut plane, &mut asked, stream)?,
                 Ok((Control::Change { station, change }, stream)) => {
                     // A station that is not there gets no answer: whoever asks has looked.
                     if let Some(station) = plan.stations.iter().position(|known| known.name == station) {
                         plane.ask(Request::Change { station: station as u16, change })?;
-                        plane.ask(Request::Report)?;
-                        asked.push_back((Instant::now(), stream));
+                        ask(&mut plane, &mut asked, stream)?;
                     }
                 }
                 Ok((Control::Enter { station }, stream)) => hand_over(record, &station, stream),
@@ -229,8 +235,7 @@ fn serve(
                     // Nor does a cut that is none.
                     if cut.is_none_or(|cut| plan.medium.topology.beyond(cut.into()).is_ok()) {
                         plane.ask(Request::Cable(cut))?;
-                        plane.ask(Request::Report)?;
-                        asked.push_back((Instant::now(), stream));
+                        ask(&mut plane, &mut asked, stream)?;
                     }
                 }
                 Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
