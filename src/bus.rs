@@ -27,9 +27,10 @@ mod timeline;
 mod watch;
 mod writer;
 
+use crate::choices::FilterChoice;
 use coordinator::Coordinator;
 use delivery::Delivery;
-use filter::{Filter, FilterChoice};
+use filter::Filter;
 use link::Pid;
 use link::channel::Channel;
 use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};

@@ -1,6 +1,6 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
-use crate::experiment::{DELAYS, FIGURES, NUMBERS};
+use crate::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::results::Results;
 use std::collections::BTreeMap;
 

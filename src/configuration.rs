@@ -3,7 +3,6 @@
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
-use crate::results::ConfigResults;
 use medium::{
     BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, StationId, Topology,
 };
@@ -41,23 +40,14 @@ impl Configuration {
         self.0.rate
     }
 
+    /// The engine's own form of it.
+    pub fn config(&self) -> &Config {
+        &self.0
+    }
+
     /// Seed of every random draw.
     pub fn seed(&self) -> u64 {
         self.0.seed
-    }
-
-    /// As results tell it, of a lab called `name`.
-    pub fn results(&self, name: &str) -> ConfigResults {
-        let Config { rate, topology, queue_limit, .. } = &self.0;
-        ConfigResults {
-            name: name.to_owned(),
-            rate_bits_per_second: rate.get(),
-            topology: kind(topology).to_owned(),
-            longest_distance_bt: longest_distance(topology).get(),
-            queue_limit: *queue_limit,
-            medium: self.clone(),
-            run: None,
-        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
 
 use crate::configuration::Configuration;
-use crate::metrics::{Delays, Sums, half_width, half_width_around};
+use crate::metrics::{DELAYS, Delays, FIGURES, Figure, NUMBERS, Sums, half_width, half_width_around};
 use crate::plan::{Plan, RunPlan};
-use crate::results::{DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION};
+use crate::results::{
+    ConfigResults, DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION,
+};
 use crate::simulator::{Simulator, Watch};
 use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
 use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
@@ -149,7 +151,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         medium.fairness = runs.iter().map(fairness).sum::<f64>() / runs.len() as f64;
     }
     medium.ci95 = intervals(runs, &medium);
-    let mut config = Configuration::from(&plan.medium).results(&plan.name);
+    let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic));
     Results {
         version: VERSION,
@@ -237,30 +239,3 @@ fn tells(metric: &str, sample: &MediumResults) -> bool {
         _ => sample.utilization_frame > 0.0,
     }
 }
-
-/// How a metric is had from results.
-pub type Metric = fn(&MediumResults) -> f64;
-/// How a delay is had from results.
-pub type DelayOf = fn(&MediumResults) -> &DelayResults;
-/// How a figure is had from a delay.
-pub type Figure = fn(&DelayResults) -> f64;
-
-/// Metrics that are one number, under their names.
-pub const NUMBERS: &[(&str, Metric)] = &[
-    ("utilization_frame", |m| m.utilization_frame),
-    ("utilization_wire", |m| m.utilization_wire),
-    ("utilization_total", |m| m.utilization_total),
-    ("utilization_payload", |m| m.utilization_payload),
-    ("attempts_per_frame", |m| m.attempts_per_frame),
-    ("discard_fraction", |m| m.discard_fraction),
-    ("stations_per_collision", |m| m.stations_per_collision),
-    ("same_winner", |m| m.same_winner),
-    ("fairness", |m| m.fairness),
-];
-
-/// Metrics that are delays, under their names.
-pub const DELAYS: &[(&str, DelayOf)] = &[("access_delay", |m| &m.access_delay), ("mac_delay", |m| &m.mac_delay)];
-
-/// The figures of a delay that are estimates.
-pub const FIGURES: &[(&str, Figure)] =
-    &[("mean_bt", |d| d.mean_bt), ("p50_bt", |d| d.p50_bt as f64), ("p99_bt", |d| d.p99_bt as f64)];

@@ -22,8 +22,9 @@ mod processes;
 pub mod record;
 mod watched;
 
-use crate::bus::filter::{FilterChoice, Watched};
+use crate::bus::filter::Watched;
 use crate::bus::protocol::Port;
+use crate::choices::FilterChoice;
 use crate::plan::host::Host;
 use crate::plan::{Plan, StationPlan};
 use crate::scenario::Network;

@@ -26,6 +26,7 @@ pub mod args;
 pub mod bench;
 pub mod bus;
 pub mod cable;
+pub mod choices;
 pub mod columns;
 pub mod commands;
 pub mod configuration;

@@ -198,6 +198,33 @@ impl MediumResults {
     }
 }
 
+/// How a metric is had from results.
+pub type Metric = fn(&MediumResults) -> f64;
+/// How a delay is had from results.
+pub type DelayOf = fn(&MediumResults) -> &DelayResults;
+/// How a figure is had from a delay.
+pub type Figure = fn(&DelayResults) -> f64;
+
+/// Metrics that are one number, under their names.
+pub const NUMBERS: &[(&str, Metric)] = &[
+    ("utilization_frame", |m| m.utilization_frame),
+    ("utilization_wire", |m| m.utilization_wire),
+    ("utilization_total", |m| m.utilization_total),
+    ("utilization_payload", |m| m.utilization_payload),
+    ("attempts_per_frame", |m| m.attempts_per_frame),
+    ("discard_fraction", |m| m.discard_fraction),
+    ("stations_per_collision", |m| m.stations_per_collision),
+    ("same_winner", |m| m.same_winner),
+    ("fairness", |m| m.fairness),
+];
+
+/// Metrics that are delays, under their names.
+pub const DELAYS: &[(&str, DelayOf)] = &[("access_delay", |m| &m.access_delay), ("mac_delay", |m| &m.mac_delay)];
+
+/// The figures of a delay that are estimates.
+pub const FIGURES: &[(&str, Figure)] =
+    &[("mean_bt", |d| d.mean_bt), ("p50_bt", |d| d.p50_bt as f64), ("p99_bt", |d| d.p99_bt as f64)];
+
 /// 0 where there is nothing to divide by.
 fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }

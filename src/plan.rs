@@ -5,9 +5,7 @@ pub mod host;
 mod medium;
 mod run;
 
-use crate::bus::delivery::FanOutChoice;
-use crate::bus::filter::FilterChoice;
-use crate::bus::protocol::Pace;
+use crate::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::configuration::longest_distance;
 use crate::scenario::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};

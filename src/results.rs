@@ -4,12 +4,12 @@
 
 pub mod check;
 
-use crate::bus::filter::FilterChoice;
 use crate::cable::Cut;
-use crate::configuration::Configuration;
+use crate::choices::FilterChoice;
+use crate::configuration::{Configuration, kind, longest_distance};
 use crate::fault::FaultName;
 use crate::metrics::{Delays, Sums};
-use medium::{BitTimes, Fault, Medium, StationId, Tally};
+use medium::{BitTimes, Config, Fault, Medium, StationId, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -53,6 +53,22 @@ pub struct ConfigResults {
     /// What only a run in virtual time has.
     #[serde(flatten)]
     pub run: Option<RunResults>,
+}
+
+impl ConfigResults {
+    /// Of a lab called `name`, whose medium is made from `medium`.
+    pub fn new(medium: &Configuration, name: &str) -> ConfigResults {
+        let Config { rate, topology, queue_limit, .. } = medium.config();
+        ConfigResults {
+            name: name.to_owned(),
+            rate_bits_per_second: rate.get(),
+            topology: kind(topology).to_owned(),
+            longest_distance_bt: longest_distance(topology).get(),
+            queue_limit: *queue_limit,
+            medium: medium.clone(),
+            run: None,
+        }
+    }
 }
 
 /// What a run in virtual time was asked for.
@@ -455,7 +471,7 @@ mod tests {
         }
         let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
         let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), &Delays::default(), None);
-        let config = Configuration::from(medium.config()).results("");
+        let config = ConfigResults::new(&Configuration::from(medium.config()), "");
         let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
         assert_eq!(results.medium.utilization_total, 1.0);
         assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);

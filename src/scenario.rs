@@ -2,9 +2,7 @@
 //!
 //! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
 
-use crate::bus::delivery::FanOutChoice;
-use crate::bus::filter::FilterChoice;
-use crate::bus::protocol::OnOverload;
+use crate::choices::{FanOutChoice, FilterChoice, OnOverload};
 use crate::fault::fault;
 use crate::traffic::{Arrivals, Sizes};
 use crate::units::{self, Length};

@@ -1,6 +1,7 @@
 //! The supervisor's side of the data plane: starts it, asks it, ends it, and notices when it dies.
 
-use crate::bus::protocol::{PortState, Request, Setup, Told};
+use crate::bus::protocol::{Request, Setup, Told};
+use crate::choices::PortState;
 use crate::lab::Segment;
 use crate::results::Results;
 use crate::view::say;

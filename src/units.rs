@@ -202,6 +202,15 @@ pub fn load(text: &str) -> Result<Load, String> {
     }
 }
 
+/// A number with its thousands apart.
+pub fn group(number: u64) -> String {
+    let digits = number.to_string();
+    let first = digits.len() % 3;
+    let groups = digits.as_bytes()[first..].chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
+    let head = (first > 0).then(|| digits[..first].to_owned());
+    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ pub mod said;
 
 use crate::cable::Cut;
 use crate::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
+use crate::units::group;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
@@ -47,15 +48,6 @@ pub fn table(results: &Results) -> String {
     text += &medium(results);
     text += &results.emulator.as_ref().map_or_else(String::new, emulator);
     text
-}
-
-/// A number with its thousands apart.
-pub fn group(number: u64) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let groups = digits.as_bytes()[first..].chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
-    let head = (first > 0).then(|| digits[..first].to_owned());
-    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
 }
 
 /// A plain table: the first column to the left, numbers to the right.

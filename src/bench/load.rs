@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::results::Results;
 use crate::simulator::Unwatched;
 use crate::traffic::{Arrivals, Sizes, TrafficSpec};
-use crate::view::group;
+use crate::units::group;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use std::time::{Duration, Instant};

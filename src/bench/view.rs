@@ -2,7 +2,8 @@
 
 use super::row::{Asked, Figure, Row, Run, State, Verdict};
 use super::{Machine, Report};
-use crate::view::{group, plain_table};
+use crate::units::group;
+use crate::view::plain_table;
 use std::fmt::Write as _;
 
 /// The whole report: for each row its figures, and under which conditions they were measured.

@@ -9,7 +9,6 @@ use crate::results::EmulatorResults;
 use link::fanout::FanOut;
 use link::packet::{SendError, Sender};
 use medium::StationId;
-use serde::{Deserialize, Serialize};
 
 /// Up to so many stations, `auto` has no fan-out in the kernel: one by one is fast enough, and needs nothing to be made.
 pub const FEW_STATIONS: usize = 16;
@@ -18,19 +17,6 @@ const FEWEST_HEARERS: usize = 3;
 /// The longest frame, without FCS, that any interface takes: of a longer one the kernel tells who sends it to a single
 /// interface that it is too long there, but not who has it copied.
 const LONGEST_COPIED: usize = 1514;
-
-/// Which way is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FanOutChoice {
-    /// The kernel, with more than [`FEW_STATIONS`] and where it lets itself be told to.
-    #[default]
-    Auto,
-    /// The kernel, with however few.
-    Kernel,
-    /// One by one.
-    Batch,
-}
 
 /// Hands frames to the kernel.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! How well the emulator itself does: lateness, and everything it could not keep.
 
-use super::filter::FilterChoice;
+use crate::choices::FilterChoice;
 use crate::results::EmulatorResults;
 use hdrhistogram::Histogram;
 

@@ -14,6 +14,7 @@
 //! as a macvlan that was made in a namespace inside the station.
 
 use super::protocol::Port;
+use crate::choices::FilterChoice;
 use crate::results::EmulatorResults;
 use link::netlink::{LinkNews, LinkState, LinkWatch, MonitorError};
 use medium::StationId;
@@ -22,17 +23,6 @@ use std::collections::{BTreeSet, HashMap};
 
 /// More interfaces than so many on top of a station's are not kept count of: it is not filtered any more.
 const UPPERS_MAX: usize = 256;
-
-/// Whom frames are copied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FilterChoice {
-    /// Every other station, as on a cable.
-    #[default]
-    None,
-    /// Those that it can mean anything to.
-    Address,
-}
 
 /// Where a station's interface is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

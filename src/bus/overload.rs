@@ -1,7 +1,8 @@
 //! Whether the machine keeps up, and when that is to be told. What is done about it is the coordinator's.
 
 use super::emulator::since;
-use super::protocol::{OnOverload, Told};
+use super::protocol::Told;
+use crate::choices::OnOverload;
 use crate::results::EmulatorResults;
 
 /// A delivery later than this, or a sleep longer by this than was asked for, is overload. In nanoseconds.

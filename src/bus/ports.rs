@@ -1,7 +1,8 @@
 //! Which interface is which station, whose a MAC address is, and who hears whom after how long.
 
 use super::behind::Behind;
-use super::protocol::{Port, PortState};
+use super::protocol::Port;
+use crate::choices::PortState;
 use medium::{BitTimes, Destination, StationId, Topology};
 use std::collections::HashMap;
 

@@ -1,12 +1,13 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
-use super::filter::{FilterChoice, Watched};
+use super::filter::Watched;
 use crate::cable::Cut;
+use crate::choices::{FilterChoice, Pace, PortState};
 use crate::configuration::Configuration;
 use crate::fault::FaultName;
 use crate::results::check::is_plain;
 use crate::results::{ConfigResults, Results};
-use medium::{BitRate, Config, ConfigError};
+use medium::{Config, ConfigError};
 use serde::{Deserialize, Serialize};
 
 /// The first message, with the descriptors.
@@ -28,40 +29,6 @@ pub struct Setup {
     pub outputs: Outputs,
     /// How the medium's time follows real time.
     pub pace: Pace,
-}
-
-/// How the medium's time follows real time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Pace {
-    /// The medium's time as a part of real time: at 0.1 a bus of 10 Mb/s carries a million bits a second.
-    pub time_scale: f64,
-    /// When the machine does not keep up.
-    pub on_overload: OnOverload,
-}
-
-impl Default for Pace {
-    fn default() -> Pace {
-        Pace { time_scale: 1.0, on_overload: OnOverload::default() }
-    }
-}
-
-impl Pace {
-    /// Bits of a medium of this rate that go by in a real second; at least one.
-    pub fn rate(self, rate: BitRate) -> BitRate {
-        let bits = (rate.get() as f64 * self.time_scale).round() as u64;
-        BitRate::per_second(bits.max(1)).expect("at least one bit per second")
-    }
-}
-
-/// What to do when the machine does not keep up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnOverload {
-    /// The medium's time stands still until deliveries are punctual again.
-    #[default]
-    Slip,
-    /// What would be delivered too late is not delivered.
-    Drop,
 }
 
 /// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
@@ -118,7 +85,7 @@ impl Setup {
 
     /// The configuration as results tell it.
     pub fn config_results(&self) -> ConfigResults {
-        self.configuration.results(&self.name)
+        ConfigResults::new(&self.configuration, &self.name)
     }
 
     /// The stations' names, in order of station number.
@@ -209,20 +176,4 @@ impl Told {
         };
         believable.then_some(told)
     }
-}
-
-/// What became of a station's interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PortState {
-    /// Both ends are up.
-    Up,
-    /// The station's end is down.
-    Down,
-    /// The interface or its namespace is no more.
-    Gone,
-    /// Somebody attached it.
-    Attached,
-    /// Somebody detached it.
-    Detached,
 }

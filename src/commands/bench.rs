@@ -6,7 +6,7 @@
 use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::args::BenchLiveArgs;
 use crate::bench::{Context, Report, State, names, run, table};
-use crate::bus::filter::FilterChoice;
+use crate::choices::FilterChoice;
 use crate::lab;
 use crate::plan::PlanError;
 use crate::view::{say, show};

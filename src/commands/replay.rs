@@ -5,8 +5,9 @@ use crate::args::ReplayArgs;
 use crate::event_log::{EventLog, Header};
 use crate::lines::LineReader;
 use crate::recording::{RecordReader, replay as run};
-use crate::results::Results;
-use crate::view::{group, say, table};
+use crate::results::{ConfigResults, Results};
+use crate::units::group;
+use crate::view::{say, table};
 use std::process::ExitCode;
 
 /// Replays a record, writes its events if they are wanted, and tells its results.
@@ -25,7 +26,8 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));
-    let results = Results::new(configuration.results(&name), configuration.seed(), &stations, &replayed.snapshot);
+    let results =
+        Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     print_result(args.format, &results, table)?;
     Ok(ExitCode::SUCCESS)
 }

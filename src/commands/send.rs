@@ -8,7 +8,7 @@ use crate::driver::source::{Pace, Source, line_rate, run};
 use crate::lab::INTERFACE;
 use crate::lab::record::{Content, Record, RecordError};
 use crate::units::FrameRate;
-use crate::view::group;
+use crate::units::group;
 use link::MacAddr;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};

@@ -2,7 +2,7 @@
 //! on the medium. They are no part of the digest, and a replay has none.
 
 use super::{Line, Names, number, string};
-use crate::bus::protocol::PortState;
+use crate::choices::PortState;
 use medium::{BitInstant, FrameId, StationId};
 
 /// What `layer` says in their lines. Lines of the medium have no such column.

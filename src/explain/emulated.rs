@@ -3,7 +3,7 @@
 use super::Story;
 use super::words::{list, nanos, wrap};
 use crate::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
-use crate::view::group;
+use crate::units::group;
 use medium::{BitInstant, BitTimes, FrameId};
 use std::io::BufRead;
 

@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Meeting, PREAMBLE, Story, Transmission, name};
-use crate::view::group;
+use crate::units::group;
 use medium::{BitInstant, BitTimes, Config, Kind};
 use std::fmt::Write;
 

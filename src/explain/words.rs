@@ -4,7 +4,7 @@ use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 use super::{Meeting, PREAMBLE, Setting, Step, Story, Transmission, name};
 use crate::configuration::{kind, longest_distance};
 use crate::event_log::Header;
-use crate::view::group;
+use crate::units::group;
 use medium::{BitInstant, BitTimes, Cause, Config, Event, Kind};
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
 //! Whether the kernel makes the copies of frames for several stations, and if not, why.
 
 use super::{BUS, MakeError};
-use crate::bus::delivery::{FEW_STATIONS, FanOutChoice};
+use crate::bus::delivery::FEW_STATIONS;
 use crate::bus::protocol::Port;
+use crate::choices::FanOutChoice;
 use crate::plan::Plan;
 use link::fanout::{FanOutError, Hub, make_hub};
 use link::namespace::Namespace;

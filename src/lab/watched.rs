@@ -1,8 +1,9 @@
 //! Which stations' interfaces can be watched, so that a filter knows when it must let everything through.
 
 use super::{INTERFACE, MakeError, link_error};
-use crate::bus::filter::{FilterChoice, Watched};
+use crate::bus::filter::Watched;
 use crate::bus::protocol::Port;
+use crate::choices::FilterChoice;
 use crate::plan::Plan;
 use link::namespace::Namespace;
 use link::netlink::{LinkInfo, LinkWatch, Netlink};

@@ -1,7 +1,7 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
 use super::{PlanError, Planner, RunPlan};
-use crate::bus::protocol::Pace;
+use crate::choices::Pace;
 use crate::scenario::{DurationText, RunSection, StationSection};
 use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
 use medium::{Config, Fault, Octets};

@@ -1,7 +1,7 @@
 //! A sweep's table as Parquet: the same columns and rows as in CSV, with types.
 
 use super::output::TableError;
-use crate::experiment::{DELAYS, FIGURES, NUMBERS};
+use crate::metrics::{DELAYS, FIGURES, NUMBERS};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};

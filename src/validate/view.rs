@@ -2,7 +2,8 @@
 
 use super::row::{Expected, HALF_WIDTHS, Row, Verdict};
 use super::{Report, Section};
-use crate::view::{group, plain_table};
+use crate::units::group;
+use crate::view::plain_table;
 use std::fmt::Write as _;
 
 /// The whole report: a table for each section, and the reasons below it.

@@ -1,8 +1,8 @@
 //! From the medium to the stations: what is settled waits until it is due, and goes out.
 
 use super::super::overload::OVERLOAD;
-use super::super::protocol::PortState;
 use super::Coordinator;
+use crate::choices::PortState;
 use crate::event_log::EmulatorKind;
 use crate::results::EmulatorResults;
 use link::clock::monotonic_nanos;

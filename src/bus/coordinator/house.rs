@@ -1,11 +1,12 @@
 //! What the coordinator does beside moving frames: clocks, counts, links, and what the supervisor asks for.
 
 use super::super::BusError;
-use super::super::protocol::{Change, PortState, Request, Told};
+use super::super::protocol::{Change, Request, Told};
 use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
+use crate::choices::PortState;
 use crate::event_log::EmulatorKind;
 use crate::fault::FaultName;
 use crate::recording::End;

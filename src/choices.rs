@@ -1,0 +1,80 @@
+//! What a live bus is asked to do, as plain words: choices that scenarios, results and event logs carry.
+//!
+//! They stand here and not in the data plane, so that whatever reads and writes files does not depend on it.
+
+use medium::BitRate;
+use serde::{Deserialize, Serialize};
+
+/// How the medium's time follows real time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pace {
+    /// The medium's time as a part of real time: at 0.1 a bus of 10 Mb/s carries a million bits a second.
+    pub time_scale: f64,
+    /// When the machine does not keep up.
+    pub on_overload: OnOverload,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace { time_scale: 1.0, on_overload: OnOverload::default() }
+    }
+}
+
+impl Pace {
+    /// Bits of a medium of this rate that go by in a real second; at least one.
+    pub fn rate(self, rate: BitRate) -> BitRate {
+        let bits = (rate.get() as f64 * self.time_scale).round() as u64;
+        BitRate::per_second(bits.max(1)).expect("at least one bit per second")
+    }
+}
+
+/// What to do when the machine does not keep up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnOverload {
+    /// The medium's time stands still until deliveries are punctual again.
+    #[default]
+    Slip,
+    /// What would be delivered too late is not delivered.
+    Drop,
+}
+
+/// Which way is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FanOutChoice {
+    /// The kernel, from some number of stations on, and where it lets itself be told to.
+    #[default]
+    Auto,
+    /// The kernel, with however few.
+    Kernel,
+    /// One by one.
+    Batch,
+}
+
+/// Whom frames are copied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FilterChoice {
+    /// Every other station, as on a cable.
+    #[default]
+    None,
+    /// Those that it can mean anything to.
+    Address,
+}
+
+/// What became of a station's interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PortState {
+    /// Both ends are up.
+    Up,
+    /// The station's end is down.
+    Down,
+    /// The interface or its namespace is no more.
+    Gone,
+    /// Somebody attached it.
+    Attached,
+    /// Somebody detached it.
+    Detached,
+}
