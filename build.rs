@@ -1,18 +1,25 @@
 //! Shell completions and man pages from the argument definitions, into `$OUT_DIR/completions` and `$OUT_DIR/man`.
 
-#[path = "src/args.rs"]
+extern crate self as sim;
+
+#[path = "src/cli/args.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
 mod args;
-#[path = "src/units.rs"]
+#[path = "crates/sim/src/words/units.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
-mod units;
+pub mod units;
+
+/// What of the crate `sim` the definitions use, by the same path.
+mod words {
+    pub use super::units;
+}
 
 use clap::{CommandFactory, ValueEnum};
 use std::path::PathBuf;
 
 fn main() -> std::io::Result<()> {
-    println!("cargo::rerun-if-changed=src/args.rs");
-    println!("cargo::rerun-if-changed=src/units.rs");
+    println!("cargo::rerun-if-changed=src/cli/args.rs");
+    println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

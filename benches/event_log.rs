@@ -3,9 +3,9 @@
 //! `cargo bench --bench event_log`. Throughput is events per wall second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use ethbus::event_log::{EventLog, EventLogReader, Header};
-use ethbus::lines::LineReader;
 use medium::{BitInstant, BitRate, Config, Destination, Event, Frame, Input, Medium, Octets, StationId, Topology};
+use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::lines::LineReader;
 use std::path::Path;
 
 const STATIONS: u16 = 10;

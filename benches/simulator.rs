@@ -3,9 +3,9 @@
 //! `cargo bench --bench simulator`. Throughput is successful frames per wall second; compare rows of one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use ethbus::simulator::{Simulator, Unwatched};
-use ethbus::traffic::{TrafficSpec, sources};
 use medium::{BitInstant, BitRate, Config, Topology};
+use sim::run::simulator::{Simulator, Unwatched};
+use sim::traffic::{TrafficSpec, sources};
 
 const SECOND: u64 = 10_000_000;
 

@@ -2,12 +2,13 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
-use ethbus::args::{BenchCommand, Cli, Command};
-use ethbus::commands::CommandError;
-use ethbus::lab::MakeError;
-use ethbus::plot::PlotError;
-use ethbus::view::{said, say, with_causes};
-use ethbus::{bus, commands};
+use ethbus::cli::args::{BenchCommand, Cli, Command};
+use ethbus::cli::commands;
+use ethbus::cli::commands::CommandError;
+use ethbus::live::lab::MakeError;
+use ethbus::live::plane;
+use ethbus::show::{said, say, with_causes};
+use ethbus::study::plot::PlotError;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
         Some(Command::Receive(args)) => commands::receive::receive(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
         Some(Command::Explain(args)) => commands::explain::explain(args),
-        Some(Command::Bus) => return bus::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
+        Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     let code = outcome.unwrap_or_else(|error| {
         let code = failed(&error);

@@ -4,9 +4,9 @@
 mod common;
 
 use common::process::{ethbus, run};
-use ethbus::event_log::EventLogReader;
-use ethbus::explain::{Wanted, find, tell};
-use ethbus::lines::LineReader;
+use ethbus::study::explain::{Wanted, find, tell};
+use sim::files::event_log::EventLogReader;
+use sim::files::lines::LineReader;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;

@@ -1,9 +1,9 @@
 //! What stations offer, by its public door: loads, mixes and independence as chance would have them. Seeds are written
 //! down; every statistic is a number of standard deviations, and lies within 5 of them.
 
-use ethbus::traffic::{Arrivals, Replay, ReplayError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
 use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
 use proptest::prelude::*;
+use sim::traffic::{Arrivals, Replay, ReplayError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 

@@ -1,6 +1,6 @@
 //! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
-use ethbus::validate::{Options, Verdict, run};
+use ethbus::study::validate::{Options, Verdict, run};
 use medium::{BitTimes, Config};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! A capture file, pcap or pcapng.
 #![no_main]
 
-use ethbus::traffic::Replay;
+use sim::traffic::Replay;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! What somebody writes to a lab's control socket.
 #![no_main]
 
-use ethbus::control::Control;
+use ethbus::live::control::Control;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,9 +1,9 @@
 //! An event log, and the life of a frame in it.
 #![no_main]
 
-use ethbus::event_log::EventLogReader;
-use ethbus::explain::{Wanted, find, tell};
-use ethbus::lines::LineReader;
+use sim::files::event_log::EventLogReader;
+use ethbus::study::explain::{Wanted, find, tell};
+use sim::files::lines::LineReader;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

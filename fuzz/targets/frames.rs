@@ -1,8 +1,8 @@
 //! What a station sends: octets of any kind, with anything that the kernel may say about them.
 #![no_main]
 
-use ethbus::bus::ports::Ports;
-use ethbus::bus::protocol::Port;
+use ethbus::live::plane::ports::Ports;
+use ethbus::live::plane::protocol::Port;
 use libfuzzer_sys::fuzz_target;
 use link::packet::repair_checksum;
 use medium::{BitTimes, StationId, Topology};

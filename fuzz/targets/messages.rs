@@ -1,15 +1,15 @@
 //! What supervisor and data plane say to each other: the supervisor believes no data plane that has been taken over.
 #![no_main]
 
-use ethbus::bus::protocol::{Request, Setup, Told};
+use ethbus::live::plane::protocol::{Request, Setup, Told};
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;
 
 fuzz_target!(|data: &[u8]| {
     let _ = serde_json::from_slice::<Request>(data);
     if let Some(Told::Results(results)) = Told::read(data) {
-        let _ = ethbus::view::table(&results);
-        let _ = ethbus::view::live_line(&results, Duration::from_secs(1), Duration::from_secs(2));
+        let _ = ethbus::show::table(&results);
+        let _ = ethbus::show::live_line(&results, Duration::from_secs(1), Duration::from_secs(2));
     }
     let Ok(setup) = serde_json::from_slice::<Setup>(data) else { return };
     // That there is a port for each station is the supervisor's word, and an assertion.

@@ -1,9 +1,9 @@
 //! The record of a run, run again.
 #![no_main]
 
-use ethbus::event_log::EventLog;
-use ethbus::lines::LineReader;
-use ethbus::recording::{RecordReader, replay};
+use sim::files::event_log::EventLog;
+use sim::files::lines::LineReader;
+use sim::files::record::{RecordReader, replay};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,8 +1,8 @@
 //! A scenario file, and the plan that is made of it.
 #![no_main]
 
-use ethbus::plan::{Overrides, Plan};
-use ethbus::scenario::Scenario;
+use sim::scenario::plan::{Overrides, Plan};
+use sim::scenario::file::Scenario;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! Quantities, traffic, places and addresses as people write them.
 #![no_main]
 
-use ethbus::scenario::{MacText, Network, PlaceText, TopologyText};
-use ethbus::traffic::{Arrivals, Sizes, To};
-use ethbus::units;
+use sim::scenario::file::{MacText, Network, PlaceText, TopologyText};
+use sim::traffic::{Arrivals, Sizes, To};
+use sim::words::units;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,0 +1,484 @@
+//! The results schema: what the demonstration, `stats` and every later command report. See docs/results.md.
+//!
+//! Everything under `medium` and `stations` is a fold of the engine's events; how it is worked out stands in `metrics`.
+
+pub mod check;
+
+use crate::figures::metrics::{Delays, Sums};
+use crate::words::cable::Cut;
+use crate::words::choices::FilterChoice;
+use crate::words::configuration::{Configuration, kind, longest_distance};
+use crate::words::fault::FaultName;
+use medium::{BitTimes, Config, Fault, Medium, StationId, Tally};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The schema's version.
+pub const VERSION: u32 = 1;
+
+/// What happened on a bus.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Results {
+    /// [`VERSION`]
+    pub version: u32,
+    /// What the medium was made from.
+    pub config: ConfigResults,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// How long was measured.
+    pub measured_bit_times: u64,
+    /// The medium as a whole.
+    pub medium: MediumResults,
+    /// Each station, in order of station number.
+    pub stations: Vec<StationResults>,
+    /// The emulator itself; nothing for a run in virtual time.
+    pub emulator: Option<EmulatorResults>,
+}
+
+/// What the medium was made from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ConfigResults {
+    /// The lab's name; empty in the demonstration.
+    pub name: String,
+    /// Bits per second.
+    pub rate_bits_per_second: u64,
+    /// `star`, `bus` or `segments`.
+    pub topology: String,
+    /// The longest distance between two stations, in bit times.
+    pub longest_distance_bt: u64,
+    /// Frames that a transmit queue holds.
+    pub queue_limit: usize,
+    /// The medium's whole configuration: places, and the parameters of 802.3, table 4-2.
+    pub medium: Configuration,
+    /// What only a run in virtual time has.
+    #[serde(flatten)]
+    pub run: Option<RunResults>,
+}
+
+impl ConfigResults {
+    /// Of a lab called `name`, whose medium is made from `medium`.
+    pub fn new(medium: &Configuration, name: &str) -> ConfigResults {
+        let Config { rate, topology, queue_limit, .. } = medium.config();
+        ConfigResults {
+            name: name.to_owned(),
+            rate_bits_per_second: rate.get(),
+            topology: kind(topology).to_owned(),
+            longest_distance_bt: longest_distance(topology).get(),
+            queue_limit: *queue_limit,
+            medium: medium.clone(),
+            run: None,
+        }
+    }
+}
+
+/// What a run in virtual time was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResults {
+    /// Measured time of each run, in seconds.
+    pub duration_s: f64,
+    /// Time before it, in seconds.
+    pub warmup_s: f64,
+    /// Independent runs, seeded one after another from `seed`; counts are of all of them together.
+    pub replications: u64,
+    /// What the stations offer: one text if all offer the same, else one for each.
+    pub traffic: Vec<String>,
+}
+
+/// Metrics of the medium, under the names of 802.3 and of docs/results.md.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MediumResults {
+    /// Octets of successful frames from destination address to FCS, as a part of the time measured.
+    pub utilization_frame: f64,
+    /// The same with preamble and SFD.
+    pub utilization_wire: f64,
+    /// The same with preamble, SFD and inter-packet gap: 1.0 for a lone saturated station.
+    pub utilization_total: f64,
+    /// Data octets only.
+    pub utilization_payload: f64,
+    /// Attempts per frame that was transmitted or discarded.
+    pub attempts_per_frame: f64,
+    /// Frames discarded after attempt_limit attempts, as a part of those transmitted or so discarded.
+    pub discard_fraction: f64,
+    /// Overlaps on the medium.
+    pub collision_episodes: u64,
+    /// Transmissions per overlap.
+    pub stations_per_collision: f64,
+    /// Part of the successful frames whose sender also sent the one before.
+    pub same_winner: f64,
+    /// Jain's index over successful octets.
+    pub fairness: f64,
+    /// Head of the queue to first bit of the successful attempt.
+    pub access_delay: DelayResults,
+    /// Arrival in the queue to last bit.
+    pub mac_delay: DelayResults,
+    /// Frames that got through after 1 … 15 collisions.
+    pub collision_frames: Vec<u64>,
+    /// Where the cable is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+    /// Half-widths of 95 % confidence intervals, where a figure is an estimate; live counts are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<Intervals>,
+}
+
+/// Half-widths of 95 % confidence intervals, each under the name of its metric.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Where the samples come from: `batch_means` over the run, or `replications`.
+    pub method: String,
+    /// How many samples there are.
+    pub samples: usize,
+    /// The half-widths: a number, or for a delay an object of numbers.
+    #[serde(flatten)]
+    pub half_widths: BTreeMap<String, HalfWidth>,
+}
+
+impl Intervals {
+    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
+    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
+        match (self.half_widths.get(metric)?, figure) {
+            (HalfWidth::Number(half), None) => Some(*half),
+            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
+            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
+        }
+    }
+}
+
+/// How far a figure can be off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HalfWidth {
+    /// In the metric's own unit.
+    Number(f64),
+    /// For each figure of a delay.
+    Delay(BTreeMap<String, f64>),
+}
+
+/// A delay, in bit times.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct DelayResults {
+    /// Its mean.
+    pub mean_bt: f64,
+    /// Its median, to one part in a thousand.
+    #[serde(default)]
+    pub p50_bt: u64,
+    /// Its 99th percentile, to one part in a thousand.
+    #[serde(default)]
+    pub p99_bt: u64,
+    /// The longest.
+    pub max_bt: u64,
+}
+
+/// One station.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StationResults {
+    /// Its name.
+    pub name: String,
+    /// Whether it is on the medium.
+    pub attached: bool,
+    /// What is wrong with it, if somebody made it faulty.
+    #[serde(default)]
+    pub fault: Option<FaultName>,
+    /// Frames in its transmit queue at the start of the measurement.
+    pub queued_at_start: u64,
+    /// Frames in its transmit queue at the end, the one being sent included.
+    pub queued: u64,
+    /// Frames that got through after 1 … 15 collisions.
+    pub collision_frames: Vec<u64>,
+    /// Every counter under its name.
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl StationResults {
+    /// Every station, in order of station number.
+    pub fn all(names: &[String], snapshot: &Snapshot) -> Vec<StationResults> {
+        let stations = names.iter().zip(snapshot.tally.stations()).enumerate();
+        let station = |(index, (name, counters)): (usize, (&String, &medium::Counters))| StationResults {
+            name: name.clone(),
+            attached: snapshot.attached[index],
+            fault: snapshot.faults[index].map(FaultName),
+            queued_at_start: snapshot.queued_at_start[index],
+            queued: snapshot.queued[index],
+            collision_frames: counters.collision_frames.to_vec(),
+            counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
+        };
+        stations.map(station).collect()
+    }
+
+    /// Takes in what the same station did in another run.
+    pub fn add(&mut self, other: &StationResults) {
+        self.attached &= other.attached;
+        self.queued_at_start += other.queued_at_start;
+        self.queued += other.queued;
+        self.collision_frames.iter_mut().zip(&other.collision_frames).for_each(|(count, more)| *count += more);
+        other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
+    }
+
+    /// A counter's value.
+    ///
+    /// # Panics
+    /// If there is no counter of this name: the caller's mistake.
+    pub fn counter(&self, name: &str) -> u64 {
+        *self.counters.get(name).unwrap_or_else(|| panic!("no counter is called {name}"))
+    }
+
+    /// Frames that will never be sent, for whatever cause.
+    pub fn discarded(&self) -> u64 {
+        ["queue_drops", "excessive_collisions", "late_collision_discards", "too_short", "too_long", "detached"]
+            .map(|name| self.counter(name))
+            .iter()
+            .sum()
+    }
+
+    /// Conservation: offered + queued at the start = transmitted + discarded + queued at the end.
+    pub fn adds_up(&self) -> bool {
+        self.counter("offered") + self.queued_at_start
+            == self.counter("frames_transmitted_ok") + self.discarded() + self.queued
+    }
+}
+
+/// How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmulatorResults {
+    /// Frames copied to stations.
+    pub deliveries: u64,
+    /// Median of how late a delivery was handed to the kernel.
+    pub lateness_p50_ns: u64,
+    /// 99th percentile of it.
+    pub lateness_p99_ns: u64,
+    /// The latest.
+    pub lateness_max_ns: u64,
+    /// Copies that are not due yet, or due this very moment.
+    #[serde(default)]
+    pub deliveries_pending: u64,
+    /// Frames that were read and that the medium has not been given yet.
+    #[serde(default)]
+    pub arrivals_pending: u64,
+    /// Frames whose stamp was before the engine's now; they were applied at its now.
+    pub late_arrivals: u64,
+    /// The latest of them.
+    pub late_arrival_max_ns: u64,
+    /// Real time in which the medium's time stood still, because the machine did not keep up.
+    #[serde(default)]
+    pub slip_ns: u64,
+    /// How often it stood still.
+    #[serde(default)]
+    pub slips: u64,
+    /// Frames of which copies were handed over more than a millisecond after they were due.
+    #[serde(default)]
+    pub late_deliveries: u64,
+    /// Deliveries that were dropped because the machine did not keep up.
+    #[serde(default)]
+    pub overload_drops: u64,
+    /// Time in which a hypervisor gave the processors to others, all together; nothing if the kernel does not say.
+    #[serde(default)]
+    pub steal_ns: Option<u64>,
+    /// Time in which the data plane was ready to run and others had the processor; likewise.
+    #[serde(default)]
+    pub cpu_wait_ns: Option<u64>,
+    /// Times that the real-time clock was set.
+    #[serde(default)]
+    pub clock_steps: u64,
+    /// The medium's time as a part of real time, as asked for.
+    #[serde(default)]
+    pub time_scale: f64,
+    /// How frames get to several stations: `kernel` makes the copies, or they are sent as a `batch`, one by one.
+    #[serde(default)]
+    pub fan_out: String,
+    /// Of the frames copied to stations, those that the kernel made the copies of.
+    #[serde(default)]
+    pub kernel_copies: u64,
+    /// Frames that the kernel did not make the copies of, though it should; they were sent one by one.
+    #[serde(default)]
+    pub fan_out_failures: u64,
+    /// Whom frames are copied to.
+    #[serde(default)]
+    pub filter: FilterChoice,
+    /// Copies that were not made, since the frame was for another station and nobody at this one wanted it.
+    #[serde(default)]
+    pub filtered: u64,
+    /// With a filter: stations that hear everything all the same, at this moment.
+    #[serde(default)]
+    pub stations_unfiltered: u64,
+    /// Frames the kernel dropped because the receive ring was full.
+    pub ring_drops: u64,
+    /// Deliveries the kernel refused because the station's namespace is gone or its interface is down.
+    pub deliveries_to_absent: u64,
+    /// Deliveries the kernel refused for another reason.
+    pub delivery_failures: u64,
+    /// Frames that the kernel stamped as it put them into the ring, a few microseconds late: TCP's, as the place of
+    /// the stamp holds TCP's own departure time, and those before stamping was switched on.
+    pub stamped_at_ring: u64,
+    /// Frames whose stamp was later than their reading, because somebody set the clock; the reading served.
+    pub future_stamps: u64,
+    /// Frames whose stamp was long before the ring was last empty, for the same reason; the reading served.
+    #[serde(default)]
+    pub stale_stamps: u64,
+    /// Frames longer than the ring's slot: super-frames of a station that switched offloads on.
+    pub oversized: u64,
+    /// Frames that came with a partial checksum, which was filled in.
+    pub checksums_repaired: u64,
+    /// Frames that came with a partial checksum which could not be filled in.
+    pub checksums_left: u64,
+    /// Frames whose VLAN tag the kernel had stripped and which got it back.
+    pub vlan_tags_restored: u64,
+    /// Frames from an interface that is no station's.
+    pub strays: u64,
+    /// Times that a station's interface went down or vanished.
+    pub ports_lost: u64,
+    /// Times that news of interfaces came faster than it was read.
+    pub link_changes_missed: u64,
+    /// Reports that an observer did not take in time.
+    pub reports_skipped: u64,
+    /// Inputs that are not in the record, because its disk was too slow or full.
+    pub record_skipped: u64,
+    /// Events that are not in the event log, for the same reasons; it ends before the first.
+    pub events_skipped: u64,
+    /// Of record and event log, how many were wanted and are not whole.
+    pub files_incomplete: u64,
+    /// How the kernel schedules the data plane.
+    pub priority: String,
+    /// What the kernel counts on the way between each station and the bus; not in the demonstration.
+    #[serde(default)]
+    pub links: Vec<LinkResults>,
+}
+
+/// What the kernel counts on the way between a station and the bus, since the lab came up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkResults {
+    /// The station's name.
+    pub station: String,
+    /// Frames from the station that got to the bus's end of its link.
+    pub from_station: u64,
+    /// Copies that got to the station's end.
+    pub to_station: u64,
+    /// Frames from the station that the kernel dropped on the way to the bus's end.
+    pub lost_from_station: u64,
+    /// Copies that it dropped on the way to the station's end.
+    pub lost_to_station: u64,
+    /// Frames that it dropped at the station's TAP device, in either direction: the program did not read in time, or
+    /// none had the device open.
+    pub lost_at_tap: u64,
+    /// Frames that it dropped at the interface or the end of the tunnel that the station leads outside by, in either
+    /// direction: for a tunnel, those for which there was no way to the other machine.
+    #[serde(default)]
+    pub lost_outside: u64,
+}
+
+/// What a measurement began with.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The instant, in bit times.
+    pub at: medium::BitInstant,
+    /// Frames in each transmit queue.
+    pub queued: Vec<u64>,
+}
+
+impl Start {
+    /// A measurement that begins at `at`.
+    pub fn take(medium: &Medium, at: medium::BitInstant) -> Start {
+        Start { at, queued: queued(medium) }
+    }
+}
+
+/// Frames in each station's transmit queue, in order of station number.
+fn queued(medium: &Medium) -> Vec<u64> {
+    stations_of(medium).map(|station| medium.queued(station) as u64).collect()
+}
+
+fn stations_of(medium: &Medium) -> impl Iterator<Item = StationId> {
+    (0..medium.config().topology.stations() as u16).map(StationId::new)
+}
+
+/// What a measurement ended with: everything that results are worked out from.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Counters and sums.
+    pub tally: Tally,
+    /// How long was measured.
+    pub measured: BitTimes,
+    /// Frames in each transmit queue at the start.
+    pub queued_at_start: Vec<u64>,
+    /// Frames in each transmit queue now.
+    pub queued: Vec<u64>,
+    /// Which stations are on the medium.
+    pub attached: Vec<bool>,
+    /// What is wrong with each station.
+    pub faults: Vec<Option<Fault>>,
+    /// Where the cable is cut.
+    pub cut: Option<Cut>,
+    /// Access delay and MAC delay.
+    pub delays: [DelayResults; 2],
+    /// The emulator itself; nothing in virtual time.
+    pub emulator: Option<EmulatorResults>,
+}
+
+impl Snapshot {
+    /// What `medium` has counted since `start`, and the delays since then.
+    pub fn take(
+        medium: &Medium,
+        start: &Start,
+        now: medium::BitInstant,
+        delays: &Delays,
+        emulator: Option<EmulatorResults>,
+    ) -> Snapshot {
+        Snapshot {
+            tally: medium.tally().clone(),
+            delays: delays.results(),
+            measured: now.since(start.at),
+            queued_at_start: start.queued.clone(),
+            queued: queued(medium),
+            attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
+            faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
+            cut: medium.cut().map(Cut::from),
+            emulator,
+        }
+    }
+}
+
+impl Results {
+    /// Works out every metric.
+    pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
+        let sums = Sums::of(&snapshot.tally, snapshot.measured.get());
+        Results {
+            version: VERSION,
+            config,
+            seed,
+            measured_bit_times: sums.measured,
+            medium: MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) },
+            stations: StationResults::all(names, snapshot),
+            emulator: snapshot.emulator.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitInstant, BitRate, Config, Destination, Frame, Input, Octets, Topology};
+
+    /// A lone saturated station uses the whole medium when the gap is counted (`utilization_total` is 1).
+    #[test]
+    fn a_lone_saturated_station_uses_everything() {
+        let mut medium = Medium::new(Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1)).expect("valid");
+        let frame = Frame::new(Octets::new(64), Destination::Station(StationId::new(1)));
+        for _ in 0..10 {
+            medium.handle_input(BitInstant::ZERO, Input::Offer { station: StationId::new(0), frame });
+        }
+        while let Some(due) = medium.next_timeout().filter(|due| due.get() < 6720) {
+            medium.handle_input(due, Input::Timeout);
+        }
+        let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
+        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), &Delays::default(), None);
+        let config = ConfigResults::new(&Configuration::from(medium.config()), "");
+        let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
+        assert_eq!(results.medium.utilization_total, 1.0);
+        assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);
+        assert_eq!(results.medium.fairness, 0.5);
+        assert!(results.stations.iter().all(StationResults::adds_up));
+        let json = serde_json::to_string(&results).expect("numbers and names");
+        let back: Results = serde_json::from_str(&json).expect("what was written");
+        assert_eq!(back.stations[0].counter("frames_transmitted_ok"), 10);
+    }
+}

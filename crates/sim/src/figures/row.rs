@@ -1,0 +1,91 @@
+//! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
+
+use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
+use crate::figures::results::Results;
+use std::collections::BTreeMap;
+
+/// A row's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A count.
+    Count(u64),
+    /// A measure; it is written with as many digits as bring it back exactly.
+    Measure(f64),
+    /// There is none, as for an interval of a single sample.
+    Missing,
+}
+
+impl Value {
+    /// As a number, if there is one.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Value::Count(count) => Some(count as f64),
+            Value::Measure(measure) => Some(measure),
+            Value::Missing => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Count(count) => count.fmt(f),
+            Value::Measure(measure) => measure.fmt(f),
+            Value::Missing => Ok(()),
+        }
+    }
+}
+
+/// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
+/// the stations. The names and their order are the same for all runs.
+pub fn columns(results: &Results) -> Vec<(String, Value)> {
+    let medium = &results.medium;
+    let mut row = vec![
+        ("seed".to_owned(), Value::Count(results.seed)),
+        ("stations".to_owned(), Value::Count(results.stations.len() as u64)),
+        ("rate_bits_per_second".to_owned(), Value::Count(results.config.rate_bits_per_second)),
+        ("longest_distance_bt".to_owned(), Value::Count(results.config.longest_distance_bt)),
+        ("measured_bit_times".to_owned(), Value::Count(results.measured_bit_times)),
+        ("collision_episodes".to_owned(), Value::Count(medium.collision_episodes)),
+    ];
+    row.extend(NUMBERS.iter().map(|(name, metric)| ((*name).to_owned(), Value::Measure(metric(medium)))));
+    for (name, delay) in DELAYS {
+        let delay = delay(medium);
+        row.extend(FIGURES.iter().map(|(figure, value)| (format!("{name}_{figure}"), Value::Measure(value(delay)))));
+        row.push((format!("{name}_max_bt"), Value::Count(delay.max_bt)));
+    }
+    let half = |metric: &str, figure: Option<&str>| {
+        let half = medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure));
+        half.map_or(Value::Missing, Value::Measure)
+    };
+    row.extend(NUMBERS.iter().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
+    for (name, _) in DELAYS {
+        row.extend(FIGURES.iter().map(|(figure, _)| (format!("ci95_{name}_{figure}"), half(name, Some(figure)))));
+    }
+    let collision_frames = medium.collision_frames.iter().enumerate();
+    row.extend(
+        collision_frames.map(|(index, count)| (format!("collision_frames_{}", index + 1), Value::Count(*count))),
+    );
+    let mut counters: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, count) in results.stations.iter().flat_map(|station| &station.counters) {
+        *counters.entry(name).or_default() += count;
+    }
+    row.extend(counters.into_iter().map(|(name, count)| (name.to_owned(), Value::Count(count))));
+    row
+}
+
+/// A header and one row for each of `results`.
+///
+/// # Errors
+/// They cannot be written.
+pub fn csv<'a>(results: impl IntoIterator<Item = &'a Results>) -> csv::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for (number, row) in results.into_iter().map(columns).enumerate() {
+        if number == 0 {
+            writer.write_record(row.iter().map(|(name, _)| name))?;
+        }
+        writer.write_record(row.iter().map(|(_, value)| value.to_string()))?;
+    }
+    let octets = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(String::from_utf8_lossy(&octets).into_owned())
+}

@@ -1,0 +1,594 @@
+//! The record of a run: everything that its medium was given, so that it can be run again. See docs/trace.md.
+//!
+//! ```text
+//!   {"format":"ethbus record","version":1,…}                      as an event log begins
+//!   {"t":576,"kind":"offer","station":"st1","size":98,…}          each input, at the instant at which it was applied
+//!   {"kind":"end","inputs":1,"run_to":90000,…}                    so that it shows if something is missing
+//! ```
+//! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
+
+use crate::figures::metrics::Delays;
+use crate::figures::results::{Snapshot, Start};
+use crate::files::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
+use crate::files::lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::words::cable::Cut;
+use crate::words::fault::FaultName;
+use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, Place, StationId, Topology};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::BufRead;
+use std::path::Path;
+
+/// The version of records.
+pub const VERSION: u32 = 1;
+const FORMAT: &str = "ethbus record";
+/// What a frame has on the medium besides the octets that its host handed over.
+const FCS: u64 = 4;
+/// The latest instant in a record: three thousand years at 10 Mb/s, and far from any overflow.
+const LATEST: u64 = 1 << 60;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// Everything that was due up to this instant has been run.
+    pub run_to: u64,
+    /// The instant at which the results were taken.
+    pub t: u64,
+}
+
+/// Writes a record.
+#[derive(Debug)]
+pub struct Recorder {
+    output: LineWriter,
+    names: Names,
+    inputs: u64,
+    missing: u64,
+}
+
+impl Recorder {
+    /// Writes the header to `output`. Inputs of a medium that has had none yet come next.
+    ///
+    /// # Errors
+    /// The header cannot be written.
+    fn new(mut output: LineWriter, header: &Header) -> Result<Recorder, WriteError> {
+        let header = header.clone().of_format(FORMAT, VERSION);
+        output.line(|line| serde_json::to_writer(line, &header).expect("numbers and names"))?;
+        output.flush()?;
+        Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0 })
+    }
+
+    /// The same in a new file, which is none of `others`.
+    ///
+    /// # Errors
+    /// The file cannot be made, or the header not be written.
+    pub fn create(path: &Path, others: &[&Path], header: &Header) -> Result<Recorder, WriteError> {
+        Recorder::from_file(create(path, others)?, path.display().to_string(), header)
+    }
+
+    /// The same in a file that somebody else opened at `place`.
+    ///
+    /// # Errors
+    /// The header cannot be written.
+    pub fn from_file(file: File, place: String, header: &Header) -> Result<Recorder, WriteError> {
+        Recorder::new(LineWriter::new(file, place, "inputs"), header)
+    }
+
+    /// One input, and when the medium got it. Of a frame that has octets they are kept.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
+        let names = &self.names;
+        let begin_kind = |line: &mut Vec<u8>, kind| {
+            line.extend_from_slice(b"{\"t\":");
+            line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
+            string(line, "kind", kind);
+        };
+        let begin = |line: &mut Vec<u8>, kind, station: &StationId| {
+            begin_kind(line, kind);
+            string(line, "station", names.escaped(*station));
+        };
+        match input {
+            Input::Timeout => return Ok(()),
+            Input::Offer { station, frame } => self.output.line(|line| {
+                begin(line, "offer", station);
+                write_frame(line, names, frame, octets);
+                line.push(b'}');
+            }),
+            Input::Attach { station } => self.output.line(|line| {
+                begin(line, "attach", station);
+                line.push(b'}');
+            }),
+            Input::Detach { station } => self.output.line(|line| {
+                begin(line, "detach", station);
+                line.push(b'}');
+            }),
+            Input::SetFault { station, fault } => self.output.line(|line| {
+                begin(line, "set_fault", station);
+                key(line, "fault");
+                serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
+                line.push(b'}');
+            }),
+            Input::SetCut { cut } => self.output.line(|line| {
+                begin_kind(line, "set_cut");
+                key(line, "cut");
+                serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
+                line.push(b'}');
+            }),
+        }?;
+        self.inputs += 1;
+        Ok(())
+    }
+
+    /// The tally starts from zero at `at`, everything due up to `run_to` having been run.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), WriteError> {
+        self.entry(&Line::Restart { t: at.get(), run_to: run_to.get() })
+    }
+
+    /// `count` inputs came here and could not be kept.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn missing(&mut self, count: u64) -> Result<(), WriteError> {
+        self.missing += count;
+        self.entry(&Line::Missing { count })
+    }
+
+    /// The run is over. Gives how many inputs the record has.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn finish(mut self, end: End, digest: Option<Digest>) -> Result<u64, WriteError> {
+        let (inputs, missing) = (self.inputs, self.missing);
+        let (events, events_crc32) = (digest.map(|digest| digest.events), digest.map(|digest| digest.crc32));
+        self.entry(&Line::End { t: end.t, run_to: end.run_to, inputs, missing, events, events_crc32 })?;
+        self.output.flush()?;
+        Ok(inputs)
+    }
+
+    /// Hands everything so far to the kernel.
+    ///
+    /// # Errors
+    /// As [`Recorder::input`].
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        self.output.flush()
+    }
+
+    fn entry(&mut self, entry: &Line) -> Result<(), WriteError> {
+        self.output.line(|line| serde_json::to_writer(line, entry).expect("numbers and names"))
+    }
+}
+
+fn write_frame(line: &mut Vec<u8>, names: &Names, frame: &Frame, octets: Option<&[u8]>) {
+    let Frame { size, destination, tagged } = *frame;
+    number(line, "size", size.get().into());
+    match destination {
+        Destination::All => string(line, "destination", "all"),
+        Destination::Nobody => string(line, "destination", "nobody"),
+        Destination::Station(station) => {
+            key(line, "destination");
+            line.extend_from_slice(b"{\"station\":\"");
+            line.extend_from_slice(names.escaped(station).as_bytes());
+            line.extend_from_slice(b"\"}");
+        }
+    }
+    truth(line, "tagged", tagged);
+    if let Some(octets) = octets {
+        key(line, "octets");
+        line.push(b'"');
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        line.extend(octets.iter().flat_map(|&octet| [octet >> 4, octet & 15]).map(|digit| DIGITS[usize::from(digit)]));
+        line.push(b'"');
+    }
+}
+
+/// A line of a record after the first.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Offer { t: u64, station: String, size: u32, destination: To, tagged: bool, octets: Option<String> },
+    Attach { t: u64, station: String },
+    Detach { t: u64, station: String },
+    SetFault { t: u64, station: String, fault: Option<FaultName> },
+    SetCut { t: u64, cut: Option<Cut> },
+    Restart { t: u64, run_to: u64 },
+    Missing { count: u64 },
+    End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum To {
+    Station(String),
+    All,
+    Nobody,
+}
+
+/// What stands in a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// An input of the medium.
+    Input {
+        /// When.
+        at: BitInstant,
+        /// What.
+        input: Input,
+        /// Of a frame that had octets, those without FCS.
+        octets: Option<Vec<u8>>,
+    },
+    /// The tally starts from zero.
+    Restart {
+        /// Everything due up to here has been run.
+        run_to: BitInstant,
+        /// When.
+        at: BitInstant,
+    },
+    /// Inputs that the writer could not take.
+    Missing {
+        /// How many.
+        count: u64,
+    },
+    /// The end, always the last.
+    End {
+        /// How the run ended.
+        end: End,
+        /// What its events were, if somebody counted them.
+        digest: Option<Digest>,
+    },
+}
+
+/// Reads a record, one entry at a time.
+#[derive(Debug)]
+pub struct RecordReader<R> {
+    lines: LineReader<R>,
+    header: Header,
+    names: Names,
+    topology: Topology,
+    inputs: u64,
+}
+
+impl<R: BufRead> RecordReader<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// What is no record, or one of a medium that cannot be.
+    pub fn new(mut lines: LineReader<R>) -> Result<RecordReader<R>, ReadError> {
+        let header = Header::read(&mut lines, FORMAT, VERSION)?;
+        let names = Names::new(&header.stations);
+        let topology = header.config().topology;
+        Ok(RecordReader { lines, header, names, topology, inputs: 0 })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The next entry, up to [`Entry::End`].
+    ///
+    /// # Errors
+    /// A line that makes no sense, or a record that ends without its end.
+    pub fn next_entry(&mut self) -> Result<Entry, ReadError> {
+        if !self.lines.advance()? {
+            let what = format!("{} inputs are before it, but the record's own end is missing", self.inputs);
+            return Err(self.lines.cut_short(what));
+        }
+        let entry = self.entry(self.lines.json()?).map_err(|what| self.lines.wrong(what))?;
+        self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
+        if matches!(entry, Entry::End { .. }) && self.lines.advance()? {
+            return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
+        }
+        Ok(entry)
+    }
+
+    fn entry(&self, line: Line) -> Result<Entry, String> {
+        let input = |t, input| Ok(Entry::Input { at: instant(t)?, input, octets: None });
+        match line {
+            Line::Offer { t, station, size, destination, tagged, octets } => {
+                let octets = octets.map(|digits| octets_of(&digits, size)).transpose()?;
+                let destination = match destination {
+                    To::Station(name) => Destination::Station(self.station(&name)?),
+                    To::All => Destination::All,
+                    To::Nobody => Destination::Nobody,
+                };
+                let frame = Frame { size: Octets::new(size), destination, tagged };
+                let input = Input::Offer { station: self.station(&station)?, frame };
+                Ok(Entry::Input { at: instant(t)?, input, octets })
+            }
+            Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
+            Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
+            Line::SetFault { t, station, fault } => {
+                let fault = fault.map(|FaultName(fault)| fault);
+                input(t, Input::SetFault { station: self.station(&station)?, fault })
+            }
+            Line::SetCut { t, cut } => {
+                let cut = cut.map(Place::from);
+                cut.map_or(Ok(()), |cut| self.topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
+                input(t, Input::SetCut { cut })
+            }
+            Line::Restart { t, run_to } => Ok(Entry::Restart { run_to: instant(run_to)?, at: instant(t)? }),
+            Line::Missing { count } => Ok(Entry::Missing { count }),
+            Line::End { t, run_to, inputs, missing: _, events, events_crc32 } => {
+                instant(t.max(run_to))?;
+                if inputs != self.inputs {
+                    return Err(format!("the record had {inputs} inputs, but {} are before its end", self.inputs));
+                }
+                let digest = events.zip(events_crc32).map(|(events, crc32)| Digest { events, crc32 });
+                Ok(Entry::End { end: End { run_to, t }, digest })
+            }
+        }
+    }
+
+    fn station(&self, name: &str) -> Result<StationId, String> {
+        self.names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
+    }
+}
+
+fn instant(t: u64) -> Result<BitInstant, String> {
+    if t <= LATEST { Ok(BitInstant::new(t)) } else { Err(format!("an instant of {t}: at most {LATEST} BT")) }
+}
+
+fn octets_of(digits: &str, size: u32) -> Result<Vec<u8>, String> {
+    let digit = |octet: u8| char::from(octet).to_digit(16).map(|digit| digit as u8);
+    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(*pair.get(1)?)?);
+    let octets: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(pair).collect();
+    let octets = octets.ok_or("`octets` is no list of octets: it has two hexadecimal digits for each")?;
+    if octets.len() as u64 + FCS > u64::from(size) {
+        return Err(format!("{} octets and 4 of FCS in a frame of {size}", octets.len()));
+    }
+    Ok(octets)
+}
+
+/// Why a record could not be replayed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The record is damaged or incomplete.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The events cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The engine does something else with the same inputs.
+    #[error(
+        "the events are not those of the recorded run: {} with CRC-32 {:08x} there, {} with {:08x} here; it was recorded by {program}",
+        recorded.events, recorded.crc32, replayed.events, replayed.crc32
+    )]
+    Different {
+        /// What the run had.
+        recorded: Digest,
+        /// What the replay has.
+        replayed: Digest,
+        /// Who recorded it.
+        program: String,
+    },
+}
+
+/// What came of a replay.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// What results are worked out from.
+    pub snapshot: Snapshot,
+    /// How many inputs there were.
+    pub inputs: u64,
+    /// All events, in short.
+    pub digest: Digest,
+    /// The record had their digest, and it is the same.
+    pub confirmed: bool,
+}
+
+/// Runs a record again in virtual time; `log` takes the events.
+///
+/// # Errors
+/// A damaged or incomplete record, a log that cannot be written, or events other than the recorded run's.
+pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Result<Replayed, ReplayError> {
+    let config = Config { keep_events: true, ..record.header().config() };
+    let stations = config.topology.stations();
+    let mut medium = Medium::new(config).expect("the header's configuration was checked");
+    let mut start = Start { at: BitInstant::ZERO, queued: vec![0; stations] };
+    let mut delays = Delays::default();
+    loop {
+        match record.next_entry()? {
+            Entry::Input { at, input, .. } => {
+                run(&mut medium, &mut log, &mut delays, |due| due < at)?;
+                if at < medium.now() {
+                    let what = format!("`t` is {at}, but the medium had got to {}: time never goes back", medium.now());
+                    return Err(record.lines.wrong(what).into());
+                }
+                medium.handle_input(at, input);
+                take_events(&mut medium, &mut log, &mut delays)?;
+            }
+            Entry::Restart { run_to, at } => {
+                run(&mut medium, &mut log, &mut delays, |due| due <= run_to)?;
+                medium.restart_tally();
+                delays.restart();
+                start = Start::take(&medium, at);
+            }
+            Entry::Missing { count } => {
+                let what = format!(
+                    "{count} inputs are missing here, as the disk was too slow for the run: it cannot be run again"
+                );
+                return Err(record.lines.wrong(what).into());
+            }
+            Entry::End { end, digest: recorded } => {
+                run(&mut medium, &mut log, &mut delays, |due| due.get() <= end.run_to)?;
+                log.flush()?;
+                let replayed = log.digest();
+                if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
+                    let program = record.header.program;
+                    return Err(ReplayError::Different { recorded, replayed, program });
+                }
+                let now = BitInstant::new(end.t);
+                let snapshot = Snapshot::take(&medium, &start, now, &delays, None);
+                let (inputs, confirmed) = (record.inputs, recorded.is_some());
+                return Ok(Replayed { snapshot, inputs, digest: replayed, confirmed });
+            }
+        }
+    }
+}
+
+/// Runs what is due, as long as `wanted` says so, with no more events in memory than one instant has.
+fn run(
+    medium: &mut Medium,
+    log: &mut EventLog,
+    delays: &mut Delays,
+    wanted: impl Fn(BitInstant) -> bool,
+) -> Result<(), WriteError> {
+    while let Some(due) = medium.next_timeout().filter(|&due| wanted(due)) {
+        medium.handle_input(due, Input::Timeout);
+        take_events(medium, log, delays)?;
+    }
+    Ok(())
+}
+
+fn take_events(medium: &mut Medium, log: &mut EventLog, delays: &mut Delays) -> Result<(), WriteError> {
+    while let Some(event) = medium.poll_event() {
+        delays.record(&event);
+        log.event(&event)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::event_log::EventLogReader;
+    use medium::{BitRate, BitTimes, Event};
+
+    fn header() -> Header {
+        let topology = Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
+        let names = ["st1", "st2", "s\"3"].map(str::to_owned);
+        let config = Config { queue_limit: 3, ..Config::new(BitRate::MBIT_10, topology, 5) };
+        Header::new("lab", &config, &names)
+    }
+
+    /// A run with every kind of input, timeouts given at other moments than a replay gives them, and what it was.
+    fn run_recorded(restart: bool) -> (Vec<u8>, Vec<Event>, Snapshot) {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let mut recorder = Recorder::create(file.path(), &[], &header()).expect("a file");
+        let mut log = EventLog::unwritten(&header());
+        let config = Config { keep_events: true, ..header().config() };
+        let mut medium = Medium::new(config).expect("valid");
+        let mut events = Vec::new();
+        let mut start = Start { at: BitInstant::ZERO, queued: vec![0; 3] };
+        for step in 0..400_u64 {
+            let station = StationId::new((step % 3) as u16);
+            let destination = match step % 5 {
+                0 => Destination::All,
+                1 => Destination::Nobody,
+                _ => Destination::Station(StationId::new(((step + 1) % 3) as u16)),
+            };
+            let frame = Frame { size: Octets::new(20 + (step * 37 % 1510) as u32), destination, tagged: step % 7 == 0 };
+            let input = match step {
+                100 | 200 => Input::Detach { station },
+                103 | 203 => Input::Attach { station },
+                250 => Input::SetFault { station, fault: Some(medium::Fault::BadFcs) },
+                300 => Input::SetFault { station, fault: None },
+                320 => Input::SetCut { cut: Some(Cut { segment: 0, position_bt: 20 }.into()) },
+                360 => Input::SetCut { cut: None },
+                _ => Input::Offer { station, frame },
+            };
+            let at = medium.now().max(BitInstant::new(step / 4 * 700));
+            let octets = vec![step as u8; 16];
+            recorder.input(at, &input, (step % 2 == 0).then_some(&octets)).expect("room");
+            medium.handle_input(at, input);
+            if step % 3 == 0 {
+                // As the live loop does: what is due, now and then.
+                let horizon = at + BitTimes::new(40);
+                while let Some(due) = medium.next_timeout().filter(|&due| due <= horizon) {
+                    medium.handle_input(due, Input::Timeout);
+                }
+            }
+            if restart && step == 150 {
+                recorder.restart(at + BitTimes::new(40), medium.now()).expect("room");
+                medium.restart_tally();
+                start = Start::take(&medium, medium.now());
+            }
+        }
+        let run_to = medium.now() + BitTimes::new(100_000);
+        while let Some(due) = medium.next_timeout().filter(|&due| due <= run_to) {
+            medium.handle_input(due, Input::Timeout);
+        }
+        while let Some(event) = medium.poll_event() {
+            log.event(&event).expect("nowhere is never full");
+            events.push(event);
+        }
+        let end = End { run_to: run_to.get(), t: run_to.get() + 17 };
+        assert_eq!(recorder.finish(end, Some(log.digest())).expect("room"), 400);
+        let snapshot = Snapshot::take(&medium, &start, BitInstant::new(end.t), &Delays::default(), None);
+        (std::fs::read(file.path()).expect("a file"), events, snapshot)
+    }
+
+    fn replay_text(text: &[u8]) -> Result<(Replayed, Vec<Event>), ReplayError> {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let record = RecordReader::new(LineReader::new(text, "x".to_owned()))?;
+        let replayed = replay(record, EventLog::create(file.path(), &[], &header())?)?;
+        let mut log = EventLogReader::new(LineReader::open(file.path())?)?;
+        let events: Result<Vec<Event>, _> = std::iter::from_fn(|| log.next_event().transpose()).collect();
+        Ok((replayed, events?))
+    }
+
+    #[test]
+    fn a_replay_has_the_same_events_and_results() {
+        for restart in [false, true] {
+            let (record, events, snapshot) = run_recorded(restart);
+            let (replayed, again) = replay_text(&record).expect("a whole record");
+            assert!(events.iter().any(|event| event.kind.name() == "collision"), "a run worth replaying");
+            assert_eq!(again, events);
+            assert!(replayed.confirmed);
+            assert_eq!((replayed.inputs, replayed.snapshot.tally), (400, snapshot.tally));
+            assert_eq!((replayed.snapshot.measured, replayed.snapshot.queued), (snapshot.measured, snapshot.queued));
+        }
+    }
+
+    #[test]
+    fn octets_come_back() {
+        let (record, _, _) = run_recorded(false);
+        let mut reader = RecordReader::new(LineReader::new(&record[..], "x".to_owned())).expect("a record");
+        let first = reader.next_entry().expect("an entry");
+        let frame = Frame { size: Octets::new(20), destination: Destination::All, tagged: true };
+        let input = Input::Offer { station: StationId::new(0), frame };
+        assert_eq!(first, Entry::Input { at: BitInstant::ZERO, input, octets: Some(vec![0; 16]) });
+        let Entry::Input { octets: None, .. } = reader.next_entry().expect("an entry") else {
+            panic!("no octets kept")
+        };
+    }
+
+    /// Wherever a record is cut, the replay says so, with the line; wherever it is changed, too.
+    #[test]
+    fn a_truncated_or_damaged_record_is_named_with_its_line() {
+        let (record, _, _) = run_recorded(false);
+        for end in (0..record.len() - 1).step_by(997) {
+            let error = replay_text(&record[..end]).expect_err("cut").to_string();
+            let line = record[..end].iter().filter(|&&octet| octet == b'\n').count() + 1;
+            assert!(error.starts_with(&format!("x, line {line}: the file was cut short here")), "{end}: {error}");
+        }
+        let text = String::from_utf8(record).expect("UTF-8");
+        let lines: Vec<&str> = text.lines().collect();
+        let without = |line: usize| [&lines[..line], &lines[line + 1..]].concat().join("\n") + "\n";
+        let last_seen = |line: usize, text: &str| [&lines[..line], &[text], &lines[line..]].concat().join("\n") + "\n";
+        let missing = last_seen(9, r#"{"kind":"missing","count":3}"#);
+        let back = last_seen(300, lines[9]);
+        for (text, words) in [
+            (without(9), "the record had 400 inputs, but 399 are before its end"),
+            (missing, "x, line 10: 3 inputs are missing here"),
+            (back, "x, line 301: `t` is 1400, but the medium had got to"),
+            (text.clone() + lines[9] + "\n", "x, line 403: nothing comes after a record's end"),
+            (text.replacen("\"seed\":5", "\"seed\":6", 1), "the events are not those of the recorded run: "),
+            (text.replacen("\"all\"", "\"everyone\"", 1), "x, line 2: unknown variant `everyone`"),
+            (text.replacen("\"octets\":\"00", "\"octets\":\"0", 1), "x, line 2: `octets` is no list of octets"),
+            (
+                text.replacen("\"position_bt\":20", "\"position_bt\":0", 1),
+                "line 322: a cut of segment 0 at 0 BT has all",
+            ),
+            (text.replacen("\"t\":700", "\"t\":1152921504606846977", 1), "at most 1152921504606846976 BT"),
+        ] {
+            let error = replay_text(text.as_bytes()).expect_err(words).to_string();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! All of ethbus that runs without a kernel: files, figures, scenarios, traffic, and runs in virtual time.
+//!
+//! | room | holds |
+//! |---|---|
+//! | [`words`] | quantities, faults, cuts and choices as people write them |
+//! | [`traffic`] | what stations offer in virtual time |
+//! | [`files`] | the event log and the record |
+//! | [`figures`] | sums, delays, the results schema, flat rows |
+//! | [`scenario`] | the scenario file, and the plan that it and the command line make |
+//! | [`run`] | the loop in virtual time, and a measurement made of it |
+//!
+//! What it must never know: sockets, namespaces, threads of a live bus, the command line, plots. Cargo keeps that: `link`
+//! and clap are no dependencies here.
+#![forbid(unsafe_code)]
+
+pub mod figures;
+pub mod files;
+pub mod run;
+pub mod scenario;
+pub mod traffic;
+pub mod words;

@@ -1,0 +1,241 @@
+//! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
+
+use crate::figures::metrics::{DELAYS, Delays, FIGURES, Figure, NUMBERS, Sums, half_width, half_width_around};
+use crate::figures::results::{
+    ConfigResults, DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION,
+};
+use crate::run::simulator::{Simulator, Watch};
+use crate::scenario::plan::{Plan, RunPlan};
+use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
+use crate::words::configuration::Configuration;
+use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
+use std::collections::BTreeMap;
+
+/// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
+pub const BATCHES: u64 = 32;
+/// Looks at the clock, and at interrupts, in one batch.
+const SLICES: u64 = 32;
+
+/// Why a measurement could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError<E> {
+    /// The medium cannot be made.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Traffic cannot be had.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// What was to be kept of the run could not be kept.
+    #[error("{0}")]
+    Watch(E),
+}
+
+/// What one run gave.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    sums: Sums,
+    delays: Delays,
+    stations: Vec<StationResults>,
+    batches: Vec<MediumResults>,
+    /// It was measured to its end.
+    pub whole: bool,
+    /// The end of what was run.
+    pub end: BitInstant,
+}
+
+/// Runs `plan` once, with `seed`. `go_on` is told which part is done, and says whether to go on.
+///
+/// # Errors
+/// A plan whose medium or traffic cannot be made; what `watch` could not keep.
+pub fn run<W: Watch>(
+    plan: &Plan,
+    seed: u64,
+    watch: &mut W,
+    go_on: impl FnMut(f64) -> bool,
+) -> Result<Measured, RunError<W::Error>> {
+    let config = medium::Config { seed, ..plan.medium.clone() };
+    let sources = sources_with(&plan.traffic, &plan.replays, config.rate, config.parameters.min_frame_size, seed)?;
+    let bits = |span| BitTimes::within(span, plan.medium.rate).get();
+    let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
+    let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
+    let begin = BitInstant::new(warmup);
+    let mut running = Running { simulator: Simulator::new(config, sources)?, watch, go_on, all: warmup + duration };
+    for (station, fault) in plan.faults() {
+        let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
+        running.simulator.begin_with(input, running.watch).map_err(RunError::Watch)?;
+    }
+    plan.cable().for_each(|(at, cut)| running.simulator.expect_change(at, Input::SetCut { cut }));
+    let mut measured = Measured::nothing(begin);
+    if running.advance(0, warmup)? == warmup {
+        running.simulator.begin_measurement(begin);
+        running.watch.measure(begin).map_err(RunError::Watch)?;
+        for batch in 0..BATCHES {
+            let (from, to) = (boundary(batch), boundary(batch + 1));
+            measured.end = BitInstant::new(running.advance(from, to)?);
+            measured.end_batch(&mut running.simulator, measured.end.since(begin), measured.end.get() == to);
+            if measured.end.get() != to {
+                break;
+            }
+        }
+    }
+    measured.whole = measured.batches.len() as u64 == BATCHES;
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
+    Ok(measured)
+}
+
+/// `number` of `of` parts of `whole`, without overflow.
+fn part(whole: u64, number: u64, of: u64) -> u64 {
+    (u128::from(whole) * u128::from(number) / u128::from(of)) as u64
+}
+
+/// A run that can be stopped.
+struct Running<'a, W, G> {
+    simulator: Simulator,
+    watch: &'a mut W,
+    go_on: G,
+    all: u64,
+}
+
+impl<W: Watch, G: FnMut(f64) -> bool> Running<'_, W, G> {
+    /// Runs from one instant to another, and tells how far it got.
+    fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<W::Error>> {
+        let mut end = from;
+        for slice in 1..=SLICES {
+            end = from + part(to - from, slice, SLICES);
+            self.simulator.run_until(BitInstant::new(end), self.watch).map_err(RunError::Watch)?;
+            if !(self.go_on)(end as f64 / self.all as f64) {
+                break;
+            }
+        }
+        Ok(end)
+    }
+}
+
+impl Measured {
+    fn nothing(end: BitInstant) -> Measured {
+        Measured {
+            sums: Sums::default(),
+            delays: Delays::default(),
+            stations: Vec::new(),
+            batches: Vec::new(),
+            whole: false,
+            end,
+        }
+    }
+
+    fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
+        let sums = simulator.sums(measured);
+        let delays = simulator.take_delays();
+        if whole {
+            self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.results()));
+        }
+        self.delays.add(&delays);
+        self.sums = sums;
+    }
+}
+
+/// The results of all runs of `plan` together; of none, nothing was counted.
+pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
+    let sums = runs.iter().fold(Sums::default(), |sums, run| sums.and(&run.sums));
+    let mut delays = Delays::default();
+    runs.iter().for_each(|run| delays.add(&run.delays));
+    let mut stations = runs.first().map_or_else(Vec::new, |run| run.stations.clone());
+    for run in runs.iter().skip(1) {
+        stations.iter_mut().zip(&run.stations).for_each(|(station, more)| station.add(more));
+    }
+    let mut medium = MediumResults::new(&sums, delays.results());
+    if runs.len() > 1 {
+        // That of one run's length: over all runs together shares would be more even.
+        let fairness = |run: &Measured| MediumResults::new(&run.sums, run.delays.results()).fairness;
+        medium.fairness = runs.iter().map(fairness).sum::<f64>() / runs.len() as f64;
+    }
+    medium.ci95 = intervals(runs, &medium);
+    let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
+    config.run = Some(run_results(&plan.run, &plan.traffic));
+    Results {
+        version: VERSION,
+        config,
+        seed: plan.medium.seed,
+        measured_bit_times: sums.measured,
+        medium,
+        stations,
+        emulator: None,
+    }
+}
+
+fn run_results(run: &RunPlan, traffic: &[TrafficSpec]) -> RunResults {
+    let text = |spec: &TrafficSpec| {
+        let sizes = spec.sizes.as_ref().map_or_else(|| Sizes::DEFAULT.to_string(), Sizes::to_string);
+        format!("{} of {sizes} octets", spec.arrivals)
+    };
+    let same = traffic.windows(2).all(|pair| pair[0] == pair[1]);
+    let texts = traffic.iter().take(if same { 1 } else { traffic.len() }).map(text).collect();
+    RunResults {
+        duration_s: run.duration.as_secs_f64(),
+        warmup_s: run.warmup.as_secs_f64(),
+        replications: run.replications,
+        traffic: texts,
+    }
+}
+
+/// Half-widths from several runs, or from the batches of one.
+fn intervals(runs: &[Measured], whole: &MediumResults) -> Option<Intervals> {
+    let several: Vec<MediumResults>;
+    let (method, samples) = match runs {
+        [] => return None,
+        [one] => ("batch_means", &one.batches),
+        _ => {
+            let whole = runs.iter().filter(|run| run.whole);
+            several = whole.map(|run| MediumResults::new(&run.sums, run.delays.results())).collect();
+            ("replications", &several)
+        }
+    };
+    let mut half_widths = BTreeMap::new();
+    for (name, metric) in NUMBERS {
+        // Shares become even with time, so those of batches say nothing of those of the run.
+        if *name == "fairness" && method == "batch_means" {
+            continue;
+        }
+        let told: Vec<f64> = samples.iter().filter(|sample| tells(name, sample)).map(metric).collect();
+        if let Some(half) = half_width_of_mean(&told, method) {
+            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+        }
+    }
+    for (name, delay) in DELAYS {
+        let told: Vec<&DelayResults> = samples.iter().filter(|sample| tells(name, sample)).map(delay).collect();
+        let half = |(figure, value): &(&str, Figure)| {
+            let values: Vec<f64> = told.iter().map(|delay| value(delay)).collect();
+            let half = match *figure {
+                "mean_bt" => half_width_of_mean(&values, method),
+                // The run's quantile is not the mean of those of its parts: so they are held against the run's.
+                _ => half_width_around(value(delay(whole)), values.iter().copied()),
+            };
+            half.map(|half| ((*figure).to_owned(), half))
+        };
+        let figures: BTreeMap<String, f64> = FIGURES.iter().filter_map(half).collect();
+        if !figures.is_empty() {
+            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
+        }
+    }
+    Some(Intervals { method: method.to_owned(), samples: samples.len(), half_widths })
+}
+
+/// Batches that lie next to each other can depend on each other, and then too many of them make the interval too narrow:
+/// so the widest of those from all, half and a quarter as many serves. Runs are independent.
+fn half_width_of_mean(samples: &[f64], method: &str) -> Option<f64> {
+    let groups: &[usize] = if method == "batch_means" { &[1, 2, 4] } else { &[1] };
+    let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
+    let half = |size: &usize| half_width(samples.chunks_exact(*size).map(mean));
+    groups.iter().filter_map(half).reduce(f64::max)
+}
+
+/// Whether a stretch of time had anything of which the metric is a mean: with no collision there were not 0 stations in
+/// one, and with no frame no delay of 0.
+fn tells(metric: &str, sample: &MediumResults) -> bool {
+    match metric {
+        "stations_per_collision" => sample.collision_episodes > 0,
+        name if name.starts_with("utilization") => true,
+        _ => sample.utilization_frame > 0.0,
+    }
+}

@@ -1,0 +1,473 @@
+//! What a lab or a run will be, wholly checked before anything is made.
+
+mod cuts;
+pub mod host;
+mod medium;
+mod run;
+
+use crate::scenario::file::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
+use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
+use crate::words::MacAddr;
+use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
+use crate::words::configuration::longest_distance;
+use crate::words::interface::interface_name;
+use crate::words::units::lab_name;
+use ::medium::{BitInstant, BitRate, Config, Fault, Place};
+use host::{Host, Hosts};
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use toml::Spanned;
+
+const DEFAULT_STATIONS: usize = 4;
+/// A lab's name unless said otherwise.
+pub const DEFAULT_NAME: &str = "ethbus";
+const DEFAULT_IPV4: Network = Network { address: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), prefix: 16 };
+const DEFAULT_IPV6: Network = Network { address: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), prefix: 64 };
+
+/// A lab that can be made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The lab's name.
+    pub name: String,
+    /// The medium.
+    pub medium: Config,
+    /// The stations, in order of station number.
+    pub stations: Vec<StationPlan>,
+    /// When the cable is cut, in order of time.
+    pub cuts: Vec<CutPlan>,
+    /// What each station offers in virtual time; a load is its own.
+    pub traffic: Vec<TrafficSpec>,
+    /// The capture files that it names.
+    pub replays: Arc<[Replay]>,
+    /// How long a run in virtual time is.
+    pub run: RunPlan,
+    /// How a live bus follows real time.
+    pub pace: Pace,
+    /// How its frames get to several stations.
+    pub fan_out: FanOutChoice,
+    /// An interface may be taken even if it carries a default route.
+    pub even_default_route: bool,
+    /// Whom they are copied to.
+    pub filter: FilterChoice,
+    /// What is allowed, and perhaps not meant.
+    pub warnings: Vec<String>,
+}
+
+/// How long a run in virtual time is, and how often it is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Measured time of each run.
+    pub duration: Duration,
+    /// Time before it.
+    pub warmup: Duration,
+    /// Independent runs.
+    pub replications: u64,
+}
+
+impl RunPlan {
+    /// Unless said otherwise.
+    pub const DEFAULT: RunPlan =
+        RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1 };
+    /// The most independent runs.
+    pub const MOST_REPLICATIONS: u64 = 10_000;
+}
+
+/// One station of a plan.
+#[derive(Clone, Debug)]
+pub struct StationPlan {
+    /// Its name, and that of its interface on the bus's side.
+    pub name: String,
+    /// Its MAC address.
+    pub mac: MacAddr,
+    /// Its addresses.
+    pub addresses: Vec<Network>,
+    /// What its host is.
+    pub host: Host,
+    /// What is wrong with it from the first instant on.
+    pub fault: Option<Fault>,
+}
+
+/// A cut of the cable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutPlan {
+    /// Where.
+    pub place: Place,
+    /// Since when.
+    pub from: BitInstant,
+    /// Until when, if it is mended at all.
+    pub until: Option<BitInstant>,
+}
+
+/// Why a scenario or the options make no lab. Each says place, value, and what would be right.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {what}")]
+pub struct PlanError {
+    place: String,
+    what: String,
+}
+
+impl PlanError {
+    /// An option has a value that makes no sense.
+    pub fn option(name: &str, what: String) -> PlanError {
+        PlanError { place: name.to_owned(), what }
+    }
+}
+
+/// Why a scenario file makes no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It cannot be read, or a key or value is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Its values make no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// What the command line says over the scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `--name`
+    pub name: Option<String>,
+    /// `--stations`
+    pub stations: Option<usize>,
+    /// `--rate`, in bits per second
+    pub rate: Option<u64>,
+    /// `--seed`
+    pub seed: Option<u64>,
+    /// `--topology`
+    pub topology: Option<TopologyText>,
+    /// `--traffic`
+    pub arrivals: Option<Arrivals>,
+    /// `--frame-size`
+    pub sizes: Option<Sizes>,
+    /// `--bursting`
+    pub bursting: Option<bool>,
+    /// `--duration`
+    pub duration: Option<Duration>,
+    /// `--warmup`
+    pub warmup: Option<Duration>,
+    /// `--replications`
+    pub replications: Option<u64>,
+    /// `--time-scale`
+    pub time_scale: Option<f64>,
+    /// `--attach`
+    pub attach: Vec<String>,
+    /// `--even-default-route`
+    pub even_default_route: bool,
+}
+
+/// A scenario with the place of each value, so that an error can name it.
+struct Planner<'a> {
+    scenario: &'a Scenario,
+    source: Option<&'a Source>,
+    overrides: &'a Overrides,
+}
+
+impl Plan {
+    /// Fits a scenario and the command line together. `drawn_seed` serves where neither gives a seed.
+    ///
+    /// # Errors
+    /// Values out of range, that contradict each other, or that clash between stations.
+    pub fn new(
+        scenario: &Scenario,
+        source: Option<&Source>,
+        overrides: &Overrides,
+        drawn_seed: u64,
+    ) -> Result<Plan, PlanError> {
+        let planner = Planner { scenario, source, overrides };
+        let name = planner.name()?;
+        let sections = planner.sections()?;
+        let stations = planner.stations(&name, &sections)?;
+        let rate = planner.rate()?;
+        let topology = planner.topology(&sections, rate)?;
+        let medium = Config {
+            parameters: planner.parameters(rate)?,
+            queue_limit: planner.queue_limit()?,
+            ..Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed))
+        };
+        medium.check().map_err(|error| planner.wrong_medium(&error))?;
+        let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+        let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
+        let replays = planner.replays(&sections, &traffic, &names, &medium)?;
+        let cuts = planner.cuts(&names, &medium)?;
+        let warnings = round_trip_warning(&medium).into_iter();
+        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let (run, pace, even_default_route) = (planner.run()?, planner.pace()?, overrides.even_default_route);
+        let fan_out = scenario.emulator.fan_out.unwrap_or_default();
+        let filter = scenario.emulator.filter.unwrap_or_default();
+        Ok(Plan {
+            name,
+            stations,
+            cuts,
+            traffic,
+            replays,
+            run,
+            pace,
+            fan_out,
+            filter,
+            medium,
+            even_default_route,
+            warnings,
+        })
+    }
+
+    /// Reads the scenario, if there is one, and fits it and the command line together.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`] and [`Plan::new`].
+    pub fn read(scenario: Option<&Path>, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
+        let Some(path) = scenario else {
+            return Ok(Plan::new(&Scenario::default(), None, overrides, drawn_seed)?);
+        };
+        let (scenario, source) = Scenario::read(path)?;
+        Ok(Plan::new(&scenario, Some(&source), overrides, drawn_seed)?)
+    }
+
+    /// What is done to the cable, in order of time: cut at a place, or mended.
+    pub fn cable(&self) -> impl Iterator<Item = (BitInstant, Option<Place>)> {
+        self.cuts.iter().flat_map(|cut| {
+            let mended = cut.until.map(|until| (until, None));
+            [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
+        })
+    }
+
+    /// The stations with which something is wrong from the first instant on, by number, and what.
+    pub fn faults(&self) -> impl Iterator<Item = (u16, Fault)> {
+        let numbered = (0..).zip(&self.stations);
+        numbered.filter_map(|(number, station)| station.fault.map(|fault| (number, fault)))
+    }
+
+    /// Refuses what only a run in virtual time can do.
+    ///
+    /// # Errors
+    /// More than 100 million bits in a real second; a cable that is cut later than at the first instant, or mended.
+    pub fn require_real_time(&self) -> Result<(), PlanError> {
+        if self.cable().any(|(at, cut)| at > BitInstant::ZERO || cut.is_none()) {
+            let what = "in real time a cable is cut from the first instant on, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
+            return Err(PlanError::option("cut", what.to_owned()));
+        }
+        if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
+            return Ok(());
+        }
+        let what = format!(
+            "{}: in real time a bus carries up to 100Mbit/s; write `--time-scale 0.1` to slow it down, or run it in virtual time with `ethbus sim`",
+            self.medium.rate
+        );
+        Err(PlanError::option("rate", what))
+    }
+}
+
+/// Late collisions are a thing to study, so a medium that is too long is no error (802.3, 4.2.3.2.3).
+fn round_trip_warning(medium: &Config) -> Option<String> {
+    let (longest, slot_time) = (longest_distance(&medium.topology), medium.parameters.slot_time);
+    let round_trip = longest * 2;
+    (round_trip > slot_time).then(|| {
+        format!(
+            "the longest round trip is {} ({} there, as much back), above slot_time of {}: collisions can be late, and a sender can miss one altogether",
+            round_trip, longest, slot_time
+        )
+    })
+}
+
+/// What a capture file has that somebody should know of.
+fn replay_warnings(replay: &Replay, medium: &Config) -> Vec<String> {
+    let longest = medium.parameters.max_frame_size.get();
+    let too_long = |frame: &&Recorded| frame.size.get() > longest + if frame.tagged { 4 } else { 0 };
+    let counts = [
+        (replay.unordered(), "frames whose stamps go back: they are put in order"),
+        (
+            replay.frames().iter().filter(too_long).count(),
+            "frames above max_frame_size: they are offered, and discarded",
+        ),
+    ];
+    let warning = |(count, what): (usize, &str)| format!("{} has {count} {what}", replay.path().display());
+    counts.into_iter().filter(|(count, _)| *count > 0).map(warning).collect()
+}
+
+impl Planner<'_> {
+    /// An error at `span` of the scenario, or else at the option or key `name`.
+    fn wrong(&self, name: &str, span: Option<Range<usize>>, what: String) -> PlanError {
+        let place = match (self.source, span) {
+            (Some(source), Some(span)) => format!("{}, `{name}`", source.place(span)),
+            _ => name.to_owned(),
+        };
+        PlanError { place, what }
+    }
+
+    fn at<T>(&self, key: &str, value: &Spanned<T>, what: String) -> PlanError {
+        self.wrong(key, Some(value.span()), what)
+    }
+
+    fn name(&self) -> Result<String, PlanError> {
+        if let Some(name) = &self.scenario.name {
+            lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+        }
+        let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
+        Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
+    }
+
+    /// One section for each station: those of the scenario, and then one for each `--attach`.
+    fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
+        let mut sections = self.own_sections()?;
+        sections.extend(self.attached_sections()?);
+        if sections.len() > Config::MAX_STATIONS {
+            let what = format!("{} stations: 802.3 allows 1 to {}", sections.len(), Config::MAX_STATIONS);
+            return Err(PlanError::option("--attach", what));
+        }
+        Ok(sections)
+    }
+
+    /// Those given, or empty ones.
+    fn own_sections(&self) -> Result<Vec<StationSection>, PlanError> {
+        let given: Vec<_> = self.scenario.station.iter().map(|section| section.get_ref().clone()).collect();
+        let (count, place, span) = match (self.overrides.stations, &self.scenario.stations) {
+            (Some(count), _) => (count, "--stations", None),
+            (None, Some(count)) => (*count.get_ref(), "stations", Some(count.span())),
+            (None, None) if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
+            (None, None) => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
+        };
+        if !(1..=Config::MAX_STATIONS).contains(&count) {
+            let what = format!("{count} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
+            return Err(self.wrong(place, span, what));
+        }
+        if given.is_empty() {
+            return Ok(vec![StationSection::default(); count]);
+        }
+        if given.len() != count {
+            let what = format!(
+                "{count} stations, but the scenario has {} [[station]] sections: leave one of them out",
+                given.len()
+            );
+            return Err(self.wrong(place, span, what));
+        }
+        Ok(given)
+    }
+
+    fn stations(&self, lab: &str, sections: &[StationSection]) -> Result<Vec<StationPlan>, PlanError> {
+        let (mut names, mut macs, mut addresses) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut stations = Vec::with_capacity(sections.len());
+        let mut hosts = Hosts::default();
+        for (index, section) in sections.iter().enumerate() {
+            let name = self.station_name(index, section)?;
+            let span = section.name.as_ref().map(Spanned::span);
+            self.unique(&mut names, name.clone(), &name, "name", span)?;
+            let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
+            self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
+            let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
+            let host = self.host(&name, section, &mut hosts)?;
+            let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
+            let families = [
+                ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
+                ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
+            ];
+            for (key, own, network, default) in families {
+                let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
+                self.unique(&mut addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
+                plan.addresses.push(address);
+            }
+            stations.push(plan);
+        }
+        Ok(stations)
+    }
+
+    fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
+        let Some(name) = &section.name else {
+            let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
+            return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
+        };
+        interface_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+        match name.get_ref().as_str() {
+            "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
+            free => Ok(free.to_owned()),
+        }
+    }
+
+    fn unique<T: Hash + Eq + std::fmt::Display>(
+        &self,
+        taken: &mut HashMap<T, (String, Option<Range<usize>>)>,
+        value: T,
+        station: &str,
+        key: &str,
+        span: Option<Range<usize>>,
+    ) -> Result<(), PlanError> {
+        if let Some((other, other_span)) = taken.get(&value) {
+            // Where one of the two is given by default, the place is that of the one that was written.
+            let span = span.or_else(|| other_span.clone());
+            let what = format!("{key} {value} of station {station} is that of station {other} too: each needs its own");
+            return Err(self.wrong(key, span, what));
+        }
+        taken.insert(value, (station.to_owned(), span));
+        Ok(())
+    }
+
+    fn address(
+        &self,
+        key: &str,
+        own: Option<&Spanned<Network>>,
+        network: Option<&Spanned<Network>>,
+        default: Network,
+        index: usize,
+    ) -> Result<Network, PlanError> {
+        let family = |given: &Spanned<Network>| {
+            if given.get_ref().address.is_ipv4() == default.address.is_ipv4() {
+                Ok(*given.get_ref())
+            } else {
+                Err(self.at(key, given, format!("{} is an address of the other family", given.get_ref().address)))
+            }
+        };
+        match (own, network) {
+            (Some(own), _) => family(own),
+            (None, Some(network)) => host(family(network)?, index).ok_or_else(|| {
+                self.at(
+                    key,
+                    network,
+                    format!(
+                        "a network with prefix length {} is too small for station {}",
+                        network.get_ref().prefix,
+                        index + 1
+                    ),
+                )
+            }),
+            (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
+        }
+    }
+}
+
+fn taken(name: &str) -> String {
+    format!("`{name}` is taken: choose another name for the station")
+}
+
+/// A locally administered address that differs between labs and stations.
+fn default_mac(lab: &str, index: usize) -> MacAddr {
+    let hash = lab.bytes().fold(0x811c_u16, |hash, b| (hash ^ u16::from(b)).wrapping_mul(0x0193));
+    let ([lab_high, lab_low], [high, low]) = (hash.to_be_bytes(), (index as u16 + 1).to_be_bytes());
+    MacAddr::new(0x02, 0xeb, lab_high, lab_low, high, low)
+}
+
+/// The address of host number `index` + 1 in a network.
+fn host(network: Network, index: usize) -> Option<Network> {
+    let number = index as u128 + 1;
+    let (width, base) = match network.address {
+        IpAddr::V4(address) => (32, u128::from(address.to_bits())),
+        IpAddr::V6(address) => (128, address.to_bits()),
+    };
+    let host_bits = u32::from(width - network.prefix);
+    let mask = u128::MAX.checked_shr(128 - host_bits).unwrap_or(0);
+    // IPv4's highest host number is the broadcast address.
+    let reserved = u128::from(width == 32);
+    if number + reserved > mask {
+        return None;
+    }
+    let address = (base & !mask) | number;
+    let address = match network.address {
+        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from_bits(address as u32)),
+        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from_bits(address)),
+    };
+    Some(Network { address, prefix: network.prefix })
+}

@@ -1,0 +1,250 @@
+//! What each station's host will be in a live lab, and whether the keys of its section fit that.
+
+use super::{PlanError, Planner};
+use crate::scenario::file::{PortKind, StationSection};
+use crate::words::interface::interface_name;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::ops::Range;
+use toml::Spanned;
+
+/// The port that IANA gave VXLAN.
+const VXLAN_PORT: u16 = 4789;
+/// A VXLAN Network Identifier has 24 bits.
+const LARGEST_VNI: u32 = (1 << 24) - 1;
+const DEFAULT_VNI: u32 = 1;
+
+/// What a station's host is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    /// A namespace with a kernel's stack.
+    Veth,
+    /// A program that opens a TAP device.
+    Tap,
+    /// Whatever is behind an existing interface, which is lent to the lab.
+    Interface(String),
+    /// Whatever is behind a bridge: this one, or one that is made and called as the station.
+    Bridge(Option<String>),
+    /// Another machine, through a tunnel.
+    Vxlan(Tunnel),
+}
+
+/// What one end of a VXLAN tunnel must know (RFC 7348).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tunnel {
+    /// The VXLAN Network Identifier: 24 bits, the same at both ends.
+    pub vni: u32,
+    /// Where the other end is.
+    pub remote: IpAddr,
+    /// This end's own address; the kernel takes the one of the route otherwise.
+    pub local: Option<IpAddr>,
+    /// UDP port, the same at both ends.
+    pub port: u16,
+}
+
+impl Host {
+    /// Whether its frames may come from addresses that nobody has told of.
+    pub fn is_outside(&self) -> bool {
+        *self != Host::Veth
+    }
+}
+
+/// What hosts have taken so far, with the station that has it and where that stands.
+#[derive(Debug, Default)]
+pub struct Hosts {
+    interfaces: HashMap<String, (String, Option<Range<usize>>)>,
+    tunnels: HashMap<String, (String, Option<Range<usize>>)>,
+}
+
+/// A station on an interface is called as the interface, unless it has a name.
+pub fn default_name(section: &StationSection) -> Option<String> {
+    let interface = section.interface.as_ref().filter(|_| section.kind == PortKind::Interface);
+    interface.map(|interface| interface.get_ref().clone())
+}
+
+impl Planner<'_> {
+    /// One section for each `--attach`.
+    pub(super) fn attached_sections(&self) -> Result<Vec<StationSection>, PlanError> {
+        let section = |interface: &String| {
+            interface_name(interface).map_err(|what| PlanError::option("--attach", what))?;
+            let interface = Some(Spanned::new(NOWHERE, interface.clone()));
+            Ok(StationSection { kind: PortKind::Interface, interface, ..StationSection::default() })
+        };
+        self.overrides.attach.iter().map(section).collect()
+    }
+
+    /// The host of the station `name`.
+    pub(super) fn host(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+        self.refuse_keys_of_other_kinds(section)?;
+        match section.kind {
+            PortKind::Veth => Ok(Host::Veth),
+            PortKind::Tap => Ok(Host::Tap),
+            PortKind::Interface => self.interface(name, section, hosts),
+            PortKind::Bridge => self.bridge(name, section, hosts),
+            PortKind::Vxlan => self.vxlan(name, section, hosts),
+        }
+    }
+
+    fn refuse_keys_of_other_kinds(&self, section: &StationSection) -> Result<(), PlanError> {
+        fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
+            value.as_ref().map(Spanned::span)
+        }
+        let keys = [
+            ("interface", span(&section.interface), PortKind::Interface),
+            ("bridge", span(&section.bridge), PortKind::Bridge),
+            ("remote", span(&section.remote), PortKind::Vxlan),
+            ("local", span(&section.local), PortKind::Vxlan),
+            ("vni", span(&section.vni), PortKind::Vxlan),
+            ("port", span(&section.port), PortKind::Vxlan),
+        ];
+        let other = keys.into_iter().find(|(_, span, kind)| span.is_some() && *kind != section.kind);
+        let Some((key, span, kind)) = other else { return Ok(()) };
+        let what =
+            format!("only a station of kind \"{0}\" has it: write `kind = \"{0}\"`, or leave it out", word(kind));
+        Err(self.wrong(key, span, what))
+    }
+
+    fn interface(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+        let Some(interface) = &section.interface else {
+            let what = format!(
+                "station {name} is of kind \"interface\", but does not say which: write `interface = \"eth1\"`"
+            );
+            return Err(self.wrong("interface", section.name.as_ref().map(Spanned::span), what));
+        };
+        let (key, span) = self.named_by(interface);
+        interface_name(interface.get_ref()).map_err(|what| self.wrong(key, span.clone(), what))?;
+        if interface.get_ref() == "lo" {
+            let what = "`lo` is the loopback of its network namespace, which the kernel lets nobody move: choose another interface";
+            return Err(self.wrong(key, span, what.to_owned()));
+        }
+        self.unique(&mut hosts.interfaces, interface.get_ref().clone(), name, key, span)?;
+        Ok(Host::Interface(interface.get_ref().clone()))
+    }
+
+    /// Two stations on one bridge would make a loop, in which every broadcast goes round for ever.
+    fn bridge(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+        let Some(bridge) = &section.bridge else { return Ok(Host::Bridge(None)) };
+        interface_name(bridge.get_ref()).map_err(|what| self.at("bridge", bridge, what))?;
+        self.unique(&mut hosts.interfaces, bridge.get_ref().clone(), name, "bridge", Some(bridge.span()))?;
+        Ok(Host::Bridge(Some(bridge.get_ref().clone())))
+    }
+
+    fn vxlan(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+        let Some(remote) = &section.remote else {
+            let what = format!(
+                "station {name} is of kind \"vxlan\", but does not say where it is: write `remote = \"192.0.2.7\"`"
+            );
+            return Err(self.wrong("remote", section.name.as_ref().map(Spanned::span), what));
+        };
+        let vni = section.vni.as_ref().map_or(DEFAULT_VNI, |vni| *vni.get_ref());
+        if let Some(wrong) = section.vni.as_ref().filter(|_| vni > LARGEST_VNI) {
+            return Err(self.at("vni", wrong, format!("{vni} has more than 24 bits: write 0 to {LARGEST_VNI}")));
+        }
+        let port = section.port.as_ref().map_or(VXLAN_PORT, |port| *port.get_ref());
+        if let Some(wrong) = section.port.as_ref().filter(|_| port == 0) {
+            return Err(self.at(
+                "port",
+                wrong,
+                format!("0 is no UDP port: write 1 to 65535, or leave it out for {VXLAN_PORT}"),
+            ));
+        }
+        let (remote_address, local) = (remote.get_ref().0, section.local.as_ref().map(|local| local.get_ref().0));
+        if let (Some(written), Some(local)) = (&section.local, local)
+            && local.is_ipv4() != remote_address.is_ipv4()
+        {
+            let what =
+                format!("{local} and {remote_address} are of different families: both must be IPv4, or both IPv6");
+            return Err(self.at("local", written, what));
+        }
+        // The kernel tells tunnels of one port apart by this number alone.
+        let span = section.vni.as_ref().map_or_else(|| remote.span(), Spanned::span);
+        self.unique(&mut hosts.tunnels, format!("{vni} at UDP port {port}"), name, "vni", Some(span))?;
+        Ok(Host::Vxlan(Tunnel { vni, remote: remote_address, local, port }))
+    }
+
+    /// Which key or option an interface was named by, and where.
+    fn named_by(&self, interface: &Spanned<String>) -> (&'static str, Option<Range<usize>>) {
+        if interface.span() == NOWHERE { ("--attach", None) } else { ("interface", Some(interface.span())) }
+    }
+}
+
+/// The place of what no file says.
+const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
+
+fn word(kind: PortKind) -> &'static str {
+    match kind {
+        PortKind::Veth => "veth",
+        PortKind::Tap => "tap",
+        PortKind::Interface => "interface",
+        PortKind::Bridge => "bridge",
+        PortKind::Vxlan => "vxlan",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::file::Scenario;
+    use crate::scenario::plan::{Overrides, Plan};
+    use std::path::Path;
+
+    fn plan(text: &str, attach: &[&str]) -> Result<Plan, String> {
+        let (scenario, source) =
+            Scenario::from_text(Path::new("lab.toml"), text.to_owned()).map_err(|e| format!("{e}"))?;
+        let attach = attach.iter().map(|&name| name.to_owned()).collect();
+        let overrides = Overrides { attach, ..Overrides::default() };
+        Plan::new(&scenario, Some(&source), &overrides, 1).map_err(|error| error.to_string())
+    }
+
+    fn hosts(text: &str, attach: &[&str]) -> Vec<(String, Host)> {
+        let plan = plan(text, attach).expect(text);
+        plan.stations.into_iter().map(|station| (station.name, station.host)).collect()
+    }
+
+    #[test]
+    fn attached_interfaces_come_after_the_other_stations_and_give_them_their_names() {
+        let interface = |name: &str| (name.to_owned(), Host::Interface(name.to_owned()));
+        let expected =
+            [("st1".to_owned(), Host::Veth), ("st2".to_owned(), Host::Veth), interface("eth1"), interface("tap7")];
+        assert_eq!(hosts("stations = 2", &["eth1", "tap7"]), expected);
+        assert_eq!(hosts("[[station]]\nkind = 'interface'\ninterface = 'eth1'", &[]), [interface("eth1")]);
+    }
+
+    #[test]
+    fn a_tunnel_has_defaults_for_all_but_the_other_machine() {
+        let remote = "192.0.2.7".parse().expect("an address");
+        let tunnel = Tunnel { vni: 1, remote, local: None, port: 4789 };
+        assert_eq!(
+            hosts("[[station]]\nkind = 'vxlan'\nremote = '192.0.2.7'", &[]),
+            [("st1".to_owned(), Host::Vxlan(tunnel))]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_place_and_what_would_be_right() {
+        let vxlan = "[[station]]\nkind = 'vxlan'\nremote = '192.0.2.7'\n";
+        for (text, attach, words) in [
+            ("[[station]]\nkind = 'interface'\nname = 'a'", vec![], ["lab.toml:3", "interface = \"eth1\""]),
+            ("[[station]]\ninterface = 'eth1'", vec![], ["lab.toml:2", "kind = \"interface\""]),
+            ("[[station]]\nkind = 'bridge'\nvni = 3", vec![], ["lab.toml:3", "kind = \"vxlan\""]),
+            ("[[station]]\nkind = 'vxlan'\nname = 'a'", vec![], ["lab.toml:3", "remote = \"192.0.2.7\""]),
+            (&format!("{vxlan}vni = 16777216"), vec![], ["lab.toml:4", "0 to 16777215"]),
+            (&format!("{vxlan}port = 0"), vec![], ["lab.toml:4", "1 to 65535"]),
+            (&format!("{vxlan}local = 'fd00::1'"), vec![], ["lab.toml:4", "both IPv6"]),
+            (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["line 4", "no one machine"]),
+            (&format!("{vxlan}{vxlan}"), vec![], ["lab.toml:6", "each needs its own"]),
+            ("stations = 1", vec!["eth1", "eth1"], ["name", "each needs its own"]),
+            ("stations = 1", vec!["lo"], ["--attach", "loopback"]),
+            ("stations = 1", vec!["no such/name"], ["--attach", "cannot name an interface"]),
+            ("stations = 1024", vec!["eth1"], ["--attach", "1025"]),
+            (
+                "[[station]]\nkind = 'bridge'\nbridge = 'b'\n[[station]]\nkind = 'bridge'\nbridge = 'b'",
+                vec![],
+                ["lab.toml:6", "each needs its own"],
+            ),
+        ] {
+            let error = plan(text, &attach).expect_err(text);
+            words.iter().for_each(|word| assert!(error.contains(word), "no `{word}` in {error}"));
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! The medium of a plan: rate, parameters, places.
+
+use super::{PlanError, Planner};
+use crate::scenario::file::{BitTimesText, PlaceText, RepeaterSection, StationSection, TopologyText};
+use crate::words::units::Length;
+use medium::{
+    BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError,
+};
+use std::num::NonZeroU32;
+use toml::Spanned;
+
+/// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
+const DEFAULT_SPEED: f64 = 0.77 * 299_792_458.0;
+/// A repeater's start-of-packet propagation delay at 10 Mb/s is at most 7.5 BT, or 8 in whole bit times (802.3, 9.5.5.1).
+const DEFAULT_REPEATER_DELAY: u64 = 8;
+
+/// The longest frame of 802.3, in octets from destination address to FCS (3.2.7).
+const ENVELOPE: u32 = 2000;
+
+impl Planner<'_> {
+    pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
+        let given = self.scenario.medium.rate.as_ref();
+        let bits = self.overrides.rate.or(given.map(|rate| rate.get_ref().0)).unwrap_or(BitRate::MBIT_10.get());
+        match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
+            Some(rate) => Ok(rate),
+            None => {
+                let place = if self.overrides.rate.is_some() { None } else { given.map(Spanned::span) };
+                let what = format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s");
+                Err(self.wrong("rate", place, what))
+            }
+        }
+    }
+
+    pub(super) fn queue_limit(&self) -> Result<usize, PlanError> {
+        match &self.scenario.medium.queue {
+            None => Ok(Config::DEFAULT_QUEUE_LIMIT),
+            Some(queue) if *queue.get_ref() == 0 => {
+                Err(self.at("queue", queue, "a queue of 0 frames can send nothing: write 1 or more".to_owned()))
+            }
+            Some(queue) => Ok(*queue.get_ref()),
+        }
+    }
+
+    /// The standard's values at this rate, with what the scenario changes.
+    pub(super) fn parameters(&self, rate: BitRate) -> Result<Parameters, PlanError> {
+        let (section, mut parameters) = (&self.scenario.medium, Parameters::at(rate));
+        let spans = [
+            (&section.slot_time, &mut parameters.slot_time),
+            (&section.inter_packet_gap, &mut parameters.inter_packet_gap),
+            (&section.inter_packet_gap_part_1, &mut parameters.inter_packet_gap_part_1),
+            (&section.jam_size, &mut parameters.jam_size),
+            (&section.max_defer_time, &mut parameters.max_defer_time),
+        ];
+        for (given, parameter) in spans {
+            if let Some(BitTimesText(bits)) = given.as_ref().map(Spanned::get_ref) {
+                *parameter = BitTimes::new(*bits);
+            }
+        }
+        let sizes = [
+            (&section.max_frame_size, &mut parameters.max_frame_size),
+            (&section.min_frame_size, &mut parameters.min_frame_size),
+        ];
+        for (given, parameter) in sizes {
+            if let Some(octets) = given {
+                *parameter = Octets::new(*octets.get_ref());
+            }
+        }
+        if let Some(limit) = &section.attempt_limit {
+            let none = || self.at("attempt_limit", limit, "0 attempts send nothing: write 1 or more".to_owned());
+            parameters.attempt_limit = NonZeroU32::new(*limit.get_ref()).ok_or_else(none)?;
+        }
+        if let Some(limit) = &section.backoff_limit {
+            parameters.backoff_limit = *limit.get_ref();
+        }
+        if let Some(most) = section.max_frame_size.as_ref().filter(|most| *most.get_ref() > ENVELOPE) {
+            let what = format!("{} octets: an envelope frame has {ENVELOPE} at most (802.3, 3.2.7)", most.get_ref());
+            return Err(self.at("max_frame_size", most, what));
+        }
+        self.extend(&mut parameters)?;
+        self.bursting(&mut parameters)?;
+        Ok(parameters)
+    }
+
+    /// Where frames are extended it is to slot_time, whatever the scenario makes of that and of min_frame_size.
+    fn extend(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
+        if parameters.extend_size == Octets::new(0) {
+            return Ok(());
+        }
+        let (slot, least) = (parameters.slot_time.get(), u64::from(parameters.min_frame_size.get()));
+        if slot.is_multiple_of(8) && slot / 8 > least {
+            parameters.extend_size = Octets::new((slot / 8 - least) as u32);
+            return Ok(());
+        }
+        let section = &self.scenario.medium;
+        let span = section.slot_time.as_ref().map(Spanned::span);
+        let span = span.or_else(|| section.min_frame_size.as_ref().map(Spanned::span));
+        let what = format!(
+            "{slot} BT: above 100 Mb/s a frame is extended to slot_time, so it is whole octets and more than min_frame_size of {least} octets"
+        );
+        Err(self.wrong("slot_time", span, what))
+    }
+
+    /// What the engine refuses, at the key that says so.
+    pub(super) fn wrong_medium(&self, error: &ConfigError) -> PlanError {
+        let section = &self.scenario.medium;
+        let name = match error {
+            ConfigError::Parameter { parameter, .. } => *parameter,
+            _ => "medium",
+        };
+        let span = match name {
+            "slot_time" => section.slot_time.as_ref().map(Spanned::span),
+            "inter_packet_gap" => section.inter_packet_gap.as_ref().map(Spanned::span),
+            "inter_packet_gap_part_1" => section.inter_packet_gap_part_1.as_ref().map(Spanned::span),
+            "attempt_limit" => section.attempt_limit.as_ref().map(Spanned::span),
+            "backoff_limit" => section.backoff_limit.as_ref().map(Spanned::span),
+            "jam_size" => section.jam_size.as_ref().map(Spanned::span),
+            "max_frame_size" => section.max_frame_size.as_ref().map(Spanned::span),
+            "min_frame_size" => section.min_frame_size.as_ref().map(Spanned::span),
+            "distance" => section.topology.as_ref().map(Spanned::span),
+            _ => None,
+        };
+        // A value that contradicts another one may be the standard's own: then there is no better place than the file.
+        let place = span.or_else(|| self.source.map(|_| 0..0));
+        self.wrong(name, place, error.to_string())
+    }
+
+    fn bursting(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
+        let given = self.scenario.medium.bursting.as_ref();
+        let asked = self.overrides.bursting.or(given.map(|bursting| *bursting.get_ref()));
+        match asked {
+            Some(true) if parameters.burst_limit == BitTimes::ZERO => {
+                let place = if self.overrides.bursting.is_some() { None } else { given.map(Spanned::span) };
+                let what = "bursting is for 1000 Mb/s: write `rate = \"1Gbit/s\"`, or leave it off".to_owned();
+                Err(self.wrong("bursting", place, what))
+            }
+            Some(false) => {
+                parameters.burst_limit = BitTimes::ZERO;
+                Ok(())
+            }
+            Some(true) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
+        let speed = self.scenario.medium.propagation_speed.unwrap_or(DEFAULT_SPEED);
+        let bits = |length: Length| match length {
+            Length::BitTimes(bits) => bits as f64,
+            Length::Metres(metres) => metres / speed * rate.get() as f64,
+        };
+        let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
+        let given = self.scenario.medium.topology.as_ref();
+        let written = self.overrides.topology.or(given.map(|topology| *topology.get_ref()));
+        let text = written.unwrap_or(TopologyText::Star(Length::BitTimes(0)));
+        self.check_sections(text, sections)?;
+        match text {
+            TopologyText::Star(distance) => {
+                if let Some(position) = positions.iter().flatten().next() {
+                    let what = "a star has no positions: every pair has the same distance; write `topology = \"bus:500m\"` for a cable";
+                    return Err(self.at("position", position, what.to_owned()));
+                }
+                Ok(Topology::star(sections.len(), bits(distance).round() as u64))
+            }
+            TopologyText::Bus(length) => {
+                let end = bits(length);
+                let last = sections.len().saturating_sub(1).max(1) as f64;
+                let places: Result<Vec<BitTimes>, PlanError> = positions
+                    .iter()
+                    .enumerate()
+                    .map(|(index, position)| {
+                        let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
+                        match position {
+                            Some(position) if place > end => Err(self.at(
+                                "position",
+                                position,
+                                format!("{place:.0} BT is beyond the cable's end at {end:.0} BT"),
+                            )),
+                            _ => Ok(BitTimes::new(place.round() as u64)),
+                        }
+                    })
+                    .collect();
+                Ok(Topology::Bus { positions: places? })
+            }
+            TopologyText::Segments => self.segments(sections, &bits),
+        }
+    }
+
+    /// Sections that only another topology has.
+    fn check_sections(&self, topology: TopologyText, sections: &[StationSection]) -> Result<(), PlanError> {
+        if topology == TopologyText::Segments {
+            return Ok(());
+        }
+        let what = "segments and repeaters are of another topology: write `topology = \"segments\"` in [medium], or leave them out";
+        let section = self.scenario.segment.first().map(|section| ("segment", section.span()));
+        let section = section.or_else(|| self.scenario.repeater.first().map(|section| ("repeater", section.span())));
+        let station = sections.iter().find_map(|section| section.segment.as_ref());
+        let section = section.or_else(|| station.map(|segment| ("segment", segment.span())));
+        section.map_or(Ok(()), |(name, span)| Err(self.wrong(name, Some(span), what.to_owned())))
+    }
+
+    fn segments(&self, sections: &[StationSection], bits: &dyn Fn(Length) -> f64) -> Result<Topology, PlanError> {
+        let segments = self.named_segments(bits)?;
+        let here = |place: &Spanned<PlaceText>| {
+            let PlaceText { segment, position } = place.get_ref();
+            let index = find(&segments, segment).map_err(|what| self.at("ports", place, what))?;
+            self.place(&segments, index, bits(*position)).map_err(|what| self.at("ports", place, what))
+        };
+        let repeater = |section: &Spanned<RepeaterSection>| {
+            let delay = section.get_ref().delay.as_ref().map_or(DEFAULT_REPEATER_DELAY, |delay| delay.get_ref().0);
+            let ports = section.get_ref().ports.iter().map(here).collect::<Result<_, _>>()?;
+            Ok(Repeater { delay: BitTimes::new(delay), ports })
+        };
+        let repeaters: Vec<Repeater> = self.scenario.repeater.iter().map(repeater).collect::<Result<_, PlanError>>()?;
+        let places = self.places_on(&segments, sections, bits)?;
+        Segments::new(places, &repeaters)
+            .map(Topology::Segments)
+            .map_err(|error| self.wrong_segments(&error, &segments))
+    }
+
+    /// What the engine refuses, by the names of the scenario and at the section that says so.
+    fn wrong_segments(&self, error: &TopologyError, segments: &[(String, f64)]) -> PlanError {
+        let name = |segment: &usize| segments[*segment].0.as_str();
+        let segment_at = |segment: &usize| self.scenario.segment.get(*segment).map(Spanned::span);
+        let repeater_at = |repeater: &usize| self.scenario.repeater.get(*repeater).map(Spanned::span);
+        match error {
+            TopologyError::NotJoined { segment } => {
+                let what = format!(
+                    "nothing leads from segment `{}` to segment `{}`: it takes a [[repeater]] with a port on each",
+                    name(segment),
+                    name(&0)
+                );
+                self.wrong("segment", segment_at(segment), what)
+            }
+            TopologyError::Loop { repeater, segment } => {
+                let what = format!(
+                    "this repeater closes a loop at segment `{}`: between two segments there may be one way only",
+                    name(segment)
+                );
+                self.wrong("repeater", repeater_at(repeater), what)
+            }
+            TopologyError::Ports { repeater, ports } => {
+                let what = format!("a repeater with {ports} of its `ports` joins nothing: it takes two or more");
+                self.wrong("repeater", repeater_at(repeater), what)
+            }
+            other => self.wrong("segment", segment_at(&0), other.to_string()),
+        }
+    }
+
+    /// Each segment's name, and its length in bit times.
+    fn named_segments(&self, bits: &dyn Fn(Length) -> f64) -> Result<Vec<(String, f64)>, PlanError> {
+        if self.scenario.segment.is_empty() {
+            let what = "topology `segments` needs a [[segment]] section for each segment".to_owned();
+            return Err(self.wrong("topology", self.scenario.medium.topology.as_ref().map(Spanned::span), what));
+        }
+        let mut segments: Vec<(String, f64)> = Vec::new();
+        for (index, section) in self.scenario.segment.iter().enumerate() {
+            let given = section.get_ref();
+            let name = given.name.as_ref().map_or_else(|| (index + 1).to_string(), |name| name.get_ref().clone());
+            let span = given.name.as_ref().map_or_else(|| section.span(), Spanned::span);
+            if segments.iter().any(|(other, _)| *other == name) {
+                let what = format!("two segments are called `{name}`: each needs its own name");
+                return Err(self.wrong("name", Some(span), what));
+            }
+            let Some(length) = &given.length else {
+                let what = format!("segment `{name}` has no length: write it like `length = \"185 m\"`");
+                return Err(self.wrong("segment", Some(section.span()), what));
+            };
+            segments.push((name, bits(length.get_ref().0)));
+        }
+        Ok(segments)
+    }
+
+    fn place(&self, segments: &[(String, f64)], segment: usize, place: f64) -> Result<Place, String> {
+        let (name, end) = &segments[segment];
+        if place > *end {
+            return Err(format!("{place:.0} BT is beyond the end of segment `{name}` at {end:.0} BT"));
+        }
+        Ok(Place { segment, position: BitTimes::new(place.round() as u64) })
+    }
+
+    /// Stations without a position are spread evenly along their segment, both ends used.
+    fn places_on(
+        &self,
+        segments: &[(String, f64)],
+        sections: &[StationSection],
+        bits: &dyn Fn(Length) -> f64,
+    ) -> Result<Vec<Place>, PlanError> {
+        // Those that do not say where they are stand in order, evenly over the segments.
+        let on = |(index, section): (usize, &StationSection)| match &section.segment {
+            Some(name) => find(segments, name.get_ref()).map_err(|what| self.at("segment", name, what)),
+            None => Ok(index * segments.len() / sections.len()),
+        };
+        let on: Vec<usize> = sections.iter().enumerate().map(on).collect::<Result<_, _>>()?;
+        let mut before = vec![0_usize; segments.len()];
+        let place = |(section, &segment): (&StationSection, &usize)| {
+            let number = before[segment];
+            before[segment] += 1;
+            let last = on.iter().filter(|&&other| other == segment).count().saturating_sub(1).max(1);
+            let even = segments[segment].1 * number as f64 / last as f64;
+            let place = section.position.as_ref().map_or(even, |position| bits(position.get_ref().0));
+            let refuse = |what| self.wrong("position", section.position.as_ref().map(Spanned::span), what);
+            self.place(segments, segment, place).map_err(refuse)
+        };
+        sections.iter().zip(&on).map(place).collect()
+    }
+}
+
+fn find(segments: &[(String, f64)], name: &str) -> Result<usize, String> {
+    segments.iter().position(|(known, _)| known == name).ok_or_else(|| {
+        let names: Vec<&str> = segments.iter().map(|(name, _)| name.as_str()).collect();
+        format!("there is no segment `{name}`: there are {}", names.join(", "))
+    })
+}

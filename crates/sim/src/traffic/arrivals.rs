@@ -1,0 +1,342 @@
+//! When frames arrive at a station's MAC: as written, and the processes.
+
+use super::draw;
+use crate::words::units::{self, Load};
+use backoff::Generator;
+use medium::{BitInstant, BitRate};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The highest load, also for the peak of an on/off source: ten times what the medium carries.
+const HIGHEST_LOAD: f64 = 10.0;
+
+/// When one station's frames arrive.
+///
+/// A load is the `utilization_frame` that is offered: 8 bits for each octet from destination address to FCS, padding
+/// included, as a part of the medium's rate. It is this station's own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Arrivals {
+    /// `silent`: never.
+    Silent,
+    /// `saturated`: the next frame is ready at the instant at which the last one ends or is discarded.
+    #[default]
+    Saturated,
+    /// `poisson:0.4`: a Poisson process.
+    Poisson {
+        /// Offered load.
+        load: f64,
+    },
+    /// `periodic:0.4`: evenly spaced; the first one's place in its interval is drawn.
+    Periodic {
+        /// Offered load.
+        load: f64,
+    },
+    /// `on_off:0.4,on=10ms,off=40ms`: a Poisson process that exponentially distributed pauses interrupt.
+    OnOff {
+        /// Offered load, pauses included.
+        load: f64,
+        /// Mean time of arrivals; it is exponentially distributed too.
+        on: Duration,
+        /// Mean time of a pause.
+        off: Duration,
+    },
+    /// `replay:trace.pcapng`: as a capture file says; see [`Replay`](super::Replay).
+    Replay {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Arrivals {
+    /// `on` unless said otherwise.
+    pub const DEFAULT_ON: Duration = Duration::from_millis(10);
+    /// `off` unless said otherwise.
+    pub const DEFAULT_OFF: Duration = Duration::from_millis(40);
+
+    /// What each of `stations` stations offers if they offer this together: an even part of the load.
+    pub fn split(self, stations: usize) -> Arrivals {
+        let part = |load: f64| load / stations as f64;
+        match self {
+            Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
+            Arrivals::Periodic { load } => Arrivals::Periodic { load: part(load) },
+            Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => self,
+        }
+    }
+
+    /// Checks what the parser would have refused.
+    ///
+    /// # Errors
+    /// A load or a time out of its range, and what would be right.
+    pub fn check(&self) -> Result<(), String> {
+        match *self {
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
+            Arrivals::Poisson { load } | Arrivals::Periodic { load } => load_in_range(load),
+            Arrivals::OnOff { load, on, off } => {
+                load_in_range(load)?;
+                if on.is_zero() {
+                    return Err("`on` is no time at all: write one above zero, like `on=10ms`".into());
+                }
+                let peak = peak(load, on, off);
+                if peak <= HIGHEST_LOAD {
+                    return Ok(());
+                }
+                Err(format!(
+                    "a load of {peak:.1} while on is more than ten times what the medium carries: lower the load, or write a longer `on` or a shorter `off`"
+                ))
+            }
+        }
+    }
+}
+
+fn load_in_range(load: f64) -> Result<(), String> {
+    if load > 0.0 && load <= HIGHEST_LOAD {
+        return Ok(());
+    }
+    Err(format!("{load} is no load: write the offered part of the medium's rate, above 0 and up to {HIGHEST_LOAD}"))
+}
+
+/// The load while an on/off source is on.
+fn peak(load: f64, on: Duration, off: Duration) -> f64 {
+    load * (on.as_nanos() + off.as_nanos()) as f64 / on.as_nanos() as f64
+}
+
+impl FromStr for Arrivals {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Arrivals, String> {
+        let text = text.trim();
+        let arrivals = match text.split_once(':') {
+            None if text == "silent" => Arrivals::Silent,
+            None if text == "saturated" => Arrivals::Saturated,
+            Some(("poisson", load)) => Arrivals::Poisson { load: fraction(load)? },
+            Some(("periodic", load)) => Arrivals::Periodic { load: fraction(load)? },
+            Some(("on_off", rest)) => on_off(rest)?,
+            Some(("replay", path)) if !path.trim().is_empty() => Arrivals::Replay { path: path.trim().into() },
+            _ => {
+                return Err(format!(
+                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms` or `replay:FILE`"
+                ));
+            }
+        };
+        arrivals.check().map_err(|what| format!("`{text}`: {what}"))?;
+        Ok(arrivals)
+    }
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match units::load(text)? {
+        Load::Fraction(load) => Ok(load),
+        Load::Saturated => {
+            Err(format!("`{text}` is no load here: write the offered part of the medium's rate like `0.4` or `40%`"))
+        }
+    }
+}
+
+/// `0.4,on=10ms,off=40ms`: the times in any order, each at most once.
+fn on_off(text: &str) -> Result<Arrivals, String> {
+    let mut parts = text.split(',');
+    let load = fraction(parts.next().unwrap_or_default())?;
+    let (mut on, mut off) = (None, None);
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let time = match key.trim() {
+            "on" => &mut on,
+            "off" => &mut off,
+            _ => {
+                return Err(format!(
+                    "`{}` is nothing an on/off source has: write `on=10ms` or `off=40ms`",
+                    part.trim()
+                ));
+            }
+        };
+        if time.replace(units::duration(value)?).is_some() {
+            return Err(format!("`{}` comes twice: leave one out", key.trim()));
+        }
+    }
+    Ok(Arrivals::OnOff { load, on: on.unwrap_or(Arrivals::DEFAULT_ON), off: off.unwrap_or(Arrivals::DEFAULT_OFF) })
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrivals::Silent => f.write_str("silent"),
+            Arrivals::Saturated => f.write_str("saturated"),
+            Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
+            Arrivals::Periodic { load } => write!(f, "periodic:{load}"),
+            Arrivals::OnOff { load, on, off } => write!(f, "on_off:{load},on={on:?},off={off:?}"),
+            Arrivals::Replay { path } => write!(f, "replay:{}", path.display()),
+        }
+    }
+}
+
+/// Time that grows by fractions of a bit time: none is lost, so that the mean of gaps is kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    whole: u64,
+    /// 0 up to, not including, 1.
+    fraction: f64,
+}
+
+impl Clock {
+    /// Moves on by `span` bit times, which is not negative.
+    fn advance(&mut self, span: f64) {
+        let sum = self.fraction + span;
+        // Rounds down, and exactly: from 2^53 on a number has no fraction.
+        let whole = sum as u64;
+        self.whole = self.whole.saturating_add(whole);
+        self.fraction = sum - whole as f64;
+    }
+
+    /// The bit time in which we are; `None` at the end of time.
+    fn now(self) -> Option<BitInstant> {
+        (self.whole < u64::MAX).then(|| BitInstant::new(self.whole))
+    }
+}
+
+/// Instants of arrivals, in order; endless but for the end of time.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    clock: Clock,
+    gaps: Generator,
+    law: Law,
+}
+
+/// All in bit times.
+#[derive(Clone, Debug)]
+enum Law {
+    Poisson {
+        mean: f64,
+    },
+    /// `first`: what is left of the interval in which time begins.
+    Periodic {
+        interval: f64,
+        first: Option<f64>,
+    },
+    OnOff {
+        mean: f64,
+        phase: Phase,
+    },
+}
+
+/// The phases of an on/off source, from a stream of their own: the load does not move them.
+#[derive(Clone, Debug)]
+struct Phase {
+    on: f64,
+    off: f64,
+    /// What is left of the current time on.
+    left: f64,
+    generator: Generator,
+}
+
+impl Process {
+    /// Poisson arrivals with a mean gap of `mean` bit times.
+    pub fn poisson(mean: f64, gaps: Generator) -> Process {
+        Process { clock: Clock::default(), gaps, law: Law::Poisson { mean } }
+    }
+
+    /// Arrivals every `interval` bit times; the first within the first interval, anywhere.
+    pub fn periodic(interval: f64, mut gaps: Generator) -> Process {
+        let first = Some(draw::fraction(&mut gaps) * interval);
+        Process { clock: Clock::default(), gaps, law: Law::Periodic { interval, first } }
+    }
+
+    /// Arrivals whose mean gap, pauses included, is `mean` bit times. Time begins on or off, as likely as at any instant.
+    pub fn on_off(
+        mean: f64,
+        on: Duration,
+        off: Duration,
+        rate: BitRate,
+        gaps: Generator,
+        mut phases: Generator,
+    ) -> Process {
+        let bits = |span: Duration| span.as_nanos() as f64 * rate.get() as f64 / 1e9;
+        let (on, off) = (bits(on), bits(off));
+        let mut clock = Clock::default();
+        if draw::fraction(&mut phases) * (on + off) >= on {
+            clock.advance(off * draw::exponential(&mut phases));
+        }
+        let left = on * draw::exponential(&mut phases);
+        let phase = Phase { on, off, left, generator: phases };
+        Process { clock, gaps, law: Law::OnOff { mean: mean * on / (on + off), phase } }
+    }
+
+    /// The next arrival; `None` at the end of time, after 2^64 bit times.
+    pub fn next(&mut self) -> Option<BitInstant> {
+        let gap = match &mut self.law {
+            Law::Poisson { mean } => *mean * draw::exponential(&mut self.gaps),
+            Law::Periodic { interval, first } => first.take().unwrap_or(*interval),
+            Law::OnOff { mean, phase } => phase.stretch(*mean * draw::exponential(&mut self.gaps)),
+        };
+        self.clock.advance(gap);
+        self.clock.now()
+    }
+}
+
+impl Phase {
+    /// `gap`, which counts time on only, with the pauses that fall into it.
+    fn stretch(&mut self, gap: f64) -> f64 {
+        let (mut rest, mut stretched) = (gap, gap);
+        while rest > self.left {
+            rest -= self.left;
+            stretched += self.off * draw::exponential(&mut self.generator);
+            self.left = self.on * draw::exponential(&mut self.generator);
+        }
+        self.left -= rest;
+        stretched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffic_is_read_as_people_write_it() {
+        let times = (Duration::from_millis(1), Duration::from_secs(2));
+        for (text, arrivals) in [
+            ("silent", Arrivals::Silent),
+            (" saturated ", Arrivals::Saturated),
+            ("poisson:40%", Arrivals::Poisson { load: 0.4 }),
+            ("periodic: 0.4", Arrivals::Periodic { load: 0.4 }),
+            ("on_off:0.1", Arrivals::OnOff { load: 0.1, on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
+            ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: 0.001, on: times.0, off: times.1 }),
+            ("replay:a:b,c.pcap", Arrivals::Replay { path: "a:b,c.pcap".into() }),
+        ] {
+            assert_eq!(text.parse(), Ok(arrivals.clone()), "{text}");
+            assert_eq!(arrivals.to_string().parse(), Ok(arrivals), "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_traffic_is_named_with_what_would_be_right() {
+        for (text, right) in [
+            ("", "write `saturated`"),
+            ("poisson", "write `saturated`"),
+            ("poison:0.4", "`poisson:0.4`"),
+            ("replay:", "`replay:FILE`"),
+            ("poisson:saturated", "like `0.4`"),
+            ("poisson:0", "like `0.4`"),
+            ("poisson:11", "like `0.4`"),
+            ("periodic:0.4s", "like `0.4`"),
+            ("on_off:0.4,on=0s", "above zero"),
+            ("on_off:0.4,on=10ms,on=1ms", "comes twice"),
+            ("on_off:0.4,upon=10ms", "write `on=10ms`"),
+            ("on_off:0.4,on", "is no duration"),
+            ("on_off:0.4,on=1ms,off=1s", "a load of 400.4 while on"),
+        ] {
+            let error = text.parse::<Arrivals>().expect_err(text);
+            assert!(error.contains(right), "{text}: {error}");
+        }
+    }
+
+    /// Gaps of 0.3 BT: the thousandth arrival comes at 300, though each instant is whole.
+    #[test]
+    fn fractions_of_a_bit_time_are_not_lost() {
+        let mut clock = Clock::default();
+        (0..1000).for_each(|_| clock.advance(0.3));
+        assert!((clock.whole as f64 + clock.fraction - 300.0).abs() < 1e-9, "{clock:?}");
+    }
+}

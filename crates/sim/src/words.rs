@@ -1,0 +1,10 @@
+//! Quantities, faults, cuts and choices as people write them: in scenarios, on the command line, in files.
+
+pub mod cable;
+pub mod choices;
+pub mod configuration;
+pub mod fault;
+pub mod interface;
+pub mod units;
+
+pub use pnet_base::MacAddr;

@@ -1,0 +1,4 @@
+//! The command line: the arguments, and one file a command.
+
+pub mod args;
+pub mod commands;

@@ -1,0 +1,271 @@
+//! One file for each command: what it makes, in which order, and what it says.
+
+pub mod bench;
+pub mod change;
+pub mod demo;
+pub mod down;
+pub mod exec;
+pub mod explain;
+pub mod plot;
+pub mod receive;
+pub mod replay;
+mod rights;
+pub mod send;
+pub mod sim;
+pub mod stats;
+pub mod sweep;
+pub mod up;
+pub mod validate;
+
+use crate::cli::args::Format;
+use crate::live::lab::MakeError;
+use crate::live::lab::record::{Content, RecordError};
+use crate::live::supervisor::SupervisorError;
+use crate::show::making;
+use crate::study::explain::ExplainError;
+use crate::study::plot::PlotError;
+use crate::study::sweep::output::TableError;
+use ::sim::files::lines::{ReadError, WriteError};
+use ::sim::files::record::ReplayError;
+use ::sim::scenario::file::ScenarioError;
+use ::sim::scenario::plan::{self, PlanError};
+use ::sim::traffic::TrafficError;
+use crossbeam_channel::{Receiver, bounded};
+use link::namespace::{Capability, NamespaceError, capabilities_missing};
+use link::signals::{Signal, Signals};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Why a command failed. `main` alone prints it, with everything that led to it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The user may not enter a station of root's.
+    #[error("entering {station} needs {}, which you do not have: run it as root, with `sudo`", list(missing))]
+    NotPermitted {
+        /// The station.
+        station: String,
+        /// What is missing.
+        missing: Vec<Capability>,
+    },
+    /// Neither is the user root, nor may he have a user namespace.
+    #[error("{command} needs {}: run it as root, `sudo {command}`", list(missing))]
+    NoUserNamespace {
+        /// What was asked for.
+        command: &'static str,
+        /// What is missing.
+        missing: Vec<Capability>,
+        /// Why a user namespace does not help.
+        source: link::namespace::UserNamespaceError,
+    },
+    /// The user namespace of a lab without root cannot be entered.
+    #[error("cannot enter {station}")]
+    Join {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        source: link::namespace::UserNamespaceError,
+    },
+    /// The scenario file is wrong.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Scenario or options make no lab.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A namespace, link or socket could not be made.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    /// There is no such lab, or it is in use.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The data plane failed.
+    #[error(transparent)]
+    Supervisor(#[from] SupervisorError),
+    /// A station's socket failed.
+    #[error("cannot use {station}'s interface")]
+    Station {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        source: link::packet::PacketError,
+    },
+    /// A station's namespace cannot be entered.
+    #[error("cannot enter {station}")]
+    Enter {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
+    /// The lab has no such station.
+    #[error("the lab `{lab}` has no station `{station}`; it has {}", stations.join(", "))]
+    NoStation {
+        /// The lab.
+        lab: String,
+        /// What was asked for.
+        station: String,
+        /// What there is.
+        stations: Vec<String>,
+    },
+    /// There is no cable to cut.
+    #[error("no cut: {what}")]
+    NoCut {
+        /// Why.
+        what: String,
+    },
+    /// The station's host is a bridge, which is where the lab was brought up.
+    #[error(
+        "{station} is a bridge outside the lab, which has no namespace of its own to enter: run the program without `ethbus exec`"
+    )]
+    NoNamespace {
+        /// The station.
+        station: String,
+    },
+    /// A destination is neither station nor address.
+    #[error("`{to}` is neither a station of the lab, nor a MAC address, nor `broadcast`; the lab has {}", stations.join(", "))]
+    NoDestination {
+        /// What was asked for.
+        to: String,
+        /// What there is.
+        stations: Vec<String>,
+    },
+    /// The result could not be written.
+    #[error("cannot write the result")]
+    Output(#[source] io::Error),
+    /// A record or an event log cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record or an event log cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The medium cannot be made.
+    #[error(transparent)]
+    Medium(#[from] medium::ConfigError),
+    /// Traffic cannot be had.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// A record cannot be replayed.
+    #[error(transparent)]
+    Replay(ReplayError),
+    /// A frame cannot be explained.
+    #[error(transparent)]
+    Explain(ExplainError),
+    /// A sweep's table cannot be had or gone on with.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// A table cannot be written as Parquet.
+    #[error("cannot write {}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A figure cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+    /// The lab does not answer.
+    #[error("the lab `{name}` does not answer")]
+    Control {
+        /// Its name.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused something else.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<plan::ReadError> for CommandError {
+    fn from(error: plan::ReadError) -> CommandError {
+        match error {
+            plan::ReadError::Scenario(error) => error.into(),
+            plan::ReadError::Plan(error) => error.into(),
+        }
+    }
+}
+
+fn list(missing: &[Capability]) -> String {
+    missing.iter().map(Capability::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What a command ends with, if it did not fail.
+pub type Outcome = Result<ExitCode, CommandError>;
+
+/// Ended by an interrupt, as shells tell it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// What a live bus needs and this process lacks.
+fn missing_capabilities() -> Result<Vec<Capability>, CommandError> {
+    capabilities_missing().map_err(|source| CommandError::System { what: "read own capabilities", source })
+}
+
+/// A seed nobody chose.
+fn draw_seed() -> Result<u64, CommandError> {
+    let mut octets = [0; 8];
+    let draw = std::fs::File::open("/dev/urandom").and_then(|mut random| random.read_exact(&mut octets));
+    draw.map_err(|source| CommandError::System { what: "draw a seed from /dev/urandom", source })?;
+    // Short enough to be typed again, and exact in every JSON reader.
+    Ok(u64::from_le_bytes(octets) >> 32)
+}
+
+/// Writes to standard output; a full disk or a closed pipe is an error, not a panic.
+fn print(text: &str) -> Result<(), CommandError> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(CommandError::Output)
+}
+
+/// A result as the user wants it.
+fn print_result<T: serde::Serialize>(
+    format: Format,
+    result: &T,
+    table: impl FnOnce(&T) -> String,
+) -> Result<(), CommandError> {
+    match format {
+        Format::Table => print(&table(result)),
+        Format::Json => print(&(serde_json::to_string_pretty(result).expect("numbers and names") + "\n")),
+    }
+}
+
+/// What a lab's maker is told: shows how far it is, and goes on until there is an interrupt.
+fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(usize) -> bool {
+    let show = making(stations);
+    move |number| {
+        show(number);
+        interrupts.is_empty()
+    }
+}
+
+/// Interrupts, from now on told and not deadly. Call it before there are threads.
+fn interrupts() -> Result<Receiver<Signal>, CommandError> {
+    let system = |source| CommandError::System { what: "catch signals", source };
+    let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    let mut signals = Signals::block_and_open(&watched).map_err(system)?;
+    let mut waiter = link::wait::Waiter::new().map_err(system)?;
+    waiter.add(&signals, 0).map_err(system)?;
+    let (sender, receiver) = bounded(watched.len());
+    let forward = move || {
+        // Capabilities are a thread's own, and this one needs none; it works as well if it cannot give them up.
+        let _ = link::confine::keep_capabilities(&[]);
+        while waiter.wait(None).is_ok() {
+            while let Ok(Some(signal)) = signals.read() {
+                if sender.send(signal).is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(forward).map_err(system)?;
+    Ok(receiver)
+}
+
+fn station_names(content: &Content) -> Vec<String> {
+    content.stations.iter().map(|port| port.name.clone()).collect()
+}

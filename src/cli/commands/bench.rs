@@ -1,0 +1,75 @@
+//! `ethbus bench live`: the figures of a live bus beside what is asked of them.
+//!
+//! Everything is held by descriptors, and every program ends with this one, so nothing is left when it ends, however it
+//! ends.
+
+use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
+use crate::cli::args::BenchLiveArgs;
+use crate::live::bench::{Context, Report, State, names, run, table};
+use crate::live::lab;
+use crate::show::{say, show};
+use sim::scenario::plan::PlanError;
+use sim::words::choices::FilterChoice;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Stations of the largest bus.
+const STATIONS: usize = 64;
+
+/// Measures every row that is wanted, and tells what is as asked.
+///
+/// # Errors
+/// Rows that there are not; what the user may not do; a report that cannot be written.
+pub fn live(args: &BenchLiveArgs) -> Outcome {
+    check_rows(&args.only)?;
+    rights::gain("ethbus bench")?;
+    let interrupts = interrupts()?;
+    lab::keep_least(STATIONS, FilterChoice::None)?;
+    let seed = args.seed.map_or_else(draw_seed, Ok)?;
+    say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
+    let context = Context { duration: args.duration, seed, interrupts: &interrupts };
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|row| row == name);
+    let report = run(&context, wanted, progress);
+    show("");
+    let Some(report) = report else {
+        say("ethbus: interrupted; nothing was judged\n");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    print_result(args.format, &report, table)?;
+    Ok(verdict(args.check, &report))
+}
+
+fn check_rows(only: &[String]) -> Result<(), PlanError> {
+    match only.iter().find(|row| !names().any(|name| name == **row)) {
+        None => Ok(()),
+        Some(row) => {
+            let rows = names().collect::<Vec<_>>().join(", ");
+            Err(PlanError::option("--only", format!("there is no row `{row}`; there are {rows}")))
+        }
+    }
+}
+
+/// Over the terminal's line, or a line for each row.
+fn progress(number: usize, of: usize, about: &str) {
+    let line = format!("{} of {of}: {about}", number + 1);
+    if std::io::stderr().is_terminal() { show(&line) } else { say(&format!("{line}\n")) }
+}
+
+/// 1 if a row went wrong, or if what is asked is to be checked and is not met.
+fn verdict(check: bool, report: &Report) -> ExitCode {
+    let failed = report.rows.iter().any(|row| matches!(row.state, State::Failed(_)));
+    let missed = check && !report.rows.iter().all(crate::live::bench::Row::is_met);
+    if failed || missed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_told_where_there_is_no_such_row() {
+        assert!(check_rows(&["ping".to_owned(), "idle".to_owned()]).is_ok());
+        let error = check_rows(&["ping".to_owned(), "pong".to_owned()]).expect_err("no such row").to_string();
+        assert!(error.contains("`pong`") && error.contains("tcp_pairs"), "{error}");
+    }
+}

@@ -1,0 +1,105 @@
+//! `ethbus attach`, `detach`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
+
+use super::{CommandError, Outcome, station_names};
+use crate::cli::args::{CutArgs, FaultArgs, LabArgs, PortArgs, StationFault};
+use crate::live::control::{self, Control};
+use crate::live::lab::record::Record;
+use crate::live::plane::protocol::Change;
+use crate::show::say;
+use medium::Fault;
+use sim::figures::results::{Results, StationResults};
+use sim::words::cable::Cut;
+use sim::words::fault::FaultName;
+use std::io;
+use std::process::ExitCode;
+
+/// Puts a station back on the medium.
+///
+/// # Errors
+/// No such lab or station, or a lab that does not answer.
+pub fn attach(args: &PortArgs) -> Outcome {
+    let station = change(&args.lab.name, &args.station, Change::Attach)?;
+    if station.attached {
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&format!("ethbus: {} is attached again, but still off the medium: its interface is down\n", args.station));
+    Ok(ExitCode::FAILURE)
+}
+
+/// Takes a station off the medium.
+///
+/// # Errors
+/// As [`attach`].
+pub fn detach(args: &PortArgs) -> Outcome {
+    change(&args.lab.name, &args.station, Change::Detach)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a station faulty, or right again.
+///
+/// # Errors
+/// As [`attach`].
+pub fn fault(args: &FaultArgs) -> Outcome {
+    let fault = match args.fault {
+        StationFault::Deaf => Some(Fault::Deaf),
+        StationFault::BadFcs => Some(Fault::BadFcs),
+        StationFault::Babble => Some(Fault::Babble),
+        StationFault::None => None,
+    };
+    change(&args.lab.name, &args.station, Change::Fault(fault.map(FaultName)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Cuts the cable between two stations.
+///
+/// # Errors
+/// As [`attach`]; stations between which there is no cable.
+pub fn cut(args: &CutArgs) -> Outcome {
+    let names = [args.station.as_str(), args.other.as_str()];
+    let lab = &args.lab.name;
+    let content = Record::of_running(lab)?;
+    let mut stations = [0; 2];
+    for (number, name) in stations.iter_mut().zip(names) {
+        let found = content.stations.iter().position(|port| port.name == name);
+        *number = found.ok_or_else(|| CommandError::NoStation {
+            lab: lab.clone(),
+            station: name.to_owned(),
+            stations: station_names(&content),
+        })?;
+    }
+    let results = ask(lab, &Control::Stats)?;
+    let silent = |_| CommandError::Control { name: lab.clone(), source: io::ErrorKind::InvalidData.into() };
+    let config = medium::Config::try_from(results.config.medium).map_err(silent)?;
+    let cut = Cut::between(&config.topology, names, stations).map_err(|what| CommandError::NoCut { what })?;
+    ask(lab, &Control::Cable(Some(cut)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Mends the cable.
+///
+/// # Errors
+/// No such lab, or one that does not answer.
+pub fn mend(args: &LabArgs) -> Outcome {
+    Record::of_running(&args.name)?;
+    ask(&args.name, &Control::Cable(None))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Asks a lab that is up, which answers with its results.
+fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
+    let silent = |source| CommandError::Control { name: lab.to_owned(), source };
+    let answer = control::ask(lab, request).map_err(silent)?;
+    serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
+}
+
+/// Asks for the change, and gives the station as it is after it.
+fn change(lab: &str, station: &str, change: Change) -> Result<StationResults, CommandError> {
+    let content = Record::of_running(lab)?;
+    if !content.stations.iter().any(|port| port.name == station) {
+        let (lab, station, stations) = (lab.to_owned(), station.to_owned(), station_names(&content));
+        return Err(CommandError::NoStation { lab, station, stations });
+    }
+    let results = ask(lab, &Control::Change { station: station.to_owned(), change })?;
+    let changed = results.stations.into_iter().find(|results| results.name == station);
+    changed.ok_or_else(|| CommandError::Control { name: lab.to_owned(), source: io::ErrorKind::InvalidData.into() })
+}

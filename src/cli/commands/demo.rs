@@ -1,0 +1,143 @@
+//! The demonstration: stations that contend for one bus, a live line, and a table that adds up.
+//!
+//! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
+
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, print_result, rights};
+use crate::cli::args::DemoArgs;
+use crate::live::driver::ETHERTYPE;
+use crate::live::driver::offering::{Look, Offering};
+use crate::live::driver::source::{Pace, Source, poisson, saturating_level};
+use crate::live::lab::place::Place;
+use crate::live::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
+use crate::live::plane::protocol::Setup;
+use crate::live::supervisor::DataPlane;
+use crate::show::{live_line, say, show, table};
+use crossbeam_channel::Receiver;
+use link::namespace::Namespace;
+use link::signals::Signal;
+use link::station::StationSocket;
+use medium::Octets;
+use sim::figures::results::Results;
+use sim::scenario::file::Scenario;
+use sim::scenario::plan::{Overrides, Plan};
+use sim::words::units::Load;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How often the live line changes.
+const LIVE: Duration = Duration::from_millis(250);
+
+/// Runs the demonstration.
+///
+/// # Errors
+/// What the user may not do, what the kernel refuses, or a result that cannot be written.
+pub fn run_demo(args: &DemoArgs) -> Outcome {
+    // As root as it is; otherwise in a user namespace of its own.
+    rights::gain("ethbus")?;
+    let interrupts = interrupts()?;
+    let overrides = Overrides {
+        stations: Some(args.stations),
+        rate: Some(args.rate),
+        seed: args.seed,
+        time_scale: args.time_scale,
+        ..Overrides::default()
+    };
+    let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    plan.require_real_time()?;
+    lab::keep_least(plan.stations.len(), plan.filter)?;
+    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
+    plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
+    let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
+    let setup =
+        Setup { pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index()) };
+    let mut plane = DataPlane::start(&setup, &segment, &[])?;
+    let sources = sources(args, &plan, &segment)?;
+    plane.restart()?;
+    let intent = intent(args, &plan, &segment.fan_out);
+    let (mut sources, interrupted) = watch(args, &plan, &intent, &mut plane, sources, &interrupts)?;
+    let results = plane.stop()?;
+    let seen = sources.iter_mut().map(|source| source.seen().unwrap_or(0)).sum();
+    let refused = sources.iter().map(|source| source.sent().refused).sum();
+    print_result(args.format, &results, |results| told(args, results, seen, refused))?;
+    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// A raw-socket driver in each station, for frames to the next one.
+fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source>, CommandError> {
+    let (size, count) = (Octets::new(args.frame_size), plan.stations.len());
+    let source = |(index, namespace): (usize, &Namespace)| {
+        let station = &plan.stations[index];
+        let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
+            .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
+        let pace = match args.load {
+            Load::Saturated => Pace::Asked,
+            Load::Fraction(load) => {
+                poisson(load, plan.pace.rate(plan.medium.rate), size, count, plan.medium.seed, index)
+            }
+        };
+        let next = &plan.stations[(index + 1) % count];
+        Ok(Source::new(socket, next.mac, size, index as u32, pace, None))
+    };
+    segment.stations.iter().enumerate().map(source).collect()
+}
+
+/// Lets the sources run for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
+fn watch(
+    args: &DemoArgs,
+    plan: &Plan,
+    intent: &str,
+    plane: &mut DataPlane,
+    sources: Vec<Source>,
+    interrupts: &Receiver<Signal>,
+) -> Result<(Vec<Source>, bool), CommandError> {
+    let live = std::io::stderr().is_terminal();
+    if !live {
+        say(intent);
+    }
+    let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
+    let mut offering = match args.load {
+        Load::Saturated => Offering::asked(sources, level),
+        Load::Fraction(_) => Offering::paced(sources),
+    };
+    let begin = Instant::now();
+    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration));
+    let look = Look { every: live.then_some(LIVE), show: &mut line };
+    let interrupted = offering.watch(plane, args.duration, interrupts, look)?;
+    show("");
+    Ok((offering.stop().0, interrupted))
+}
+
+fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
+    format!(
+        "ethbus: {} stations on a bus at {} for {:?}, {fan_out}, seed {}\n",
+        plan.stations.len(),
+        plan.medium.rate,
+        args.duration,
+        plan.medium.seed
+    )
+}
+
+fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
+    let mut text = table(results);
+    let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.deliveries);
+    text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", deliveries);
+    text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
+    let load = match args.load {
+        Load::Saturated => String::new(),
+        Load::Fraction(load) => format!(" --load {load}"),
+    };
+    // Who needed a user namespace here will have one for a lab too.
+    let ethbus = if Place::own().is_ok_and(|place| place == Place::Root) { "sudo ethbus" } else { "ethbus" };
+    let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
+    text + &format!(
+        "Next: ethbus --stations {} --rate {rate} --duration {:?} --frame-size {}{load} --seed {}\n      \
+         \x20    the same draws again\n      \
+         ethbus --stations 16 --frame-size 64 --load 0.5\n      \
+         {ethbus} up\n      \
+         \x20    a lab that stays, with IP addresses; then, in another terminal:\n      \
+         {ethbus} exec st1 -- ping 10.77.0.2\n      \
+         ethbus --help\n",
+        args.stations, args.duration, args.frame_size, results.seed
+    )
+}

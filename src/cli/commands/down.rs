@@ -1,0 +1,40 @@
+//! `ethbus down`: takes a lab down, or removes what a killed one left behind.
+
+use super::{CommandError, Outcome};
+use crate::cli::args::LabArgs;
+use crate::live::control::{self, Control};
+use crate::live::lab::record::{Record, RecordError};
+use crate::show::say;
+use std::process::ExitCode;
+
+/// Takes a lab down.
+///
+/// # Errors
+/// No such lab, one that does not answer, or something that cannot be removed.
+pub fn down(args: &LabArgs) -> Outcome {
+    let name = &args.name;
+    let not_up = || RecordError::NotUp { name: name.clone() };
+    if !Record::exists(name)? {
+        return Err(not_up().into());
+    }
+    match Record::take(name) {
+        Ok(record) => {
+            let (claims, words) = (record.claims(), record.last_words());
+            record.reach_leftovers()?;
+            record.remove_everything()?;
+            if !words.is_empty() {
+                say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
+            }
+            if claims > 0 || words.is_empty() {
+                say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
+            }
+        }
+        Err(RecordError::InUse { .. }) => {
+            let silent = |source| CommandError::Control { name: name.clone(), source };
+            // A lab in the background has nobody else to tell what it ended with.
+            say(&control::ask(name, &Control::Down).map_err(silent)?);
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(ExitCode::SUCCESS)
+}

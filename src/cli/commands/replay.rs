@@ -1,0 +1,33 @@
+//! `ethbus replay`: runs a recorded run again, in virtual time.
+
+use super::{CommandError, Outcome, print_result};
+use crate::cli::args::ReplayArgs;
+use crate::show::{say, table};
+use sim::figures::results::{ConfigResults, Results};
+use sim::files::event_log::{EventLog, Header};
+use sim::files::lines::LineReader;
+use sim::files::record::{RecordReader, replay as run};
+use sim::words::units::group;
+use std::process::ExitCode;
+
+/// Replays a record, writes its events if they are wanted, and tells its results.
+///
+/// # Errors
+/// A record that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
+pub fn replay(args: &ReplayArgs) -> Outcome {
+    let record = RecordReader::new(LineReader::open(&args.record)?)?;
+    let Header { name, configuration, stations, .. } = record.header().clone();
+    let header = Header::new(&name, &record.header().config(), &stations);
+    let log = match &args.events {
+        Some(path) => EventLog::create(path, &[&args.record], &header)?,
+        None => EventLog::unwritten(&header),
+    };
+    let replayed = run(record, log).map_err(CommandError::Replay)?;
+    let verdict =
+        if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
+    say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));
+    let results =
+        Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
+    print_result(args.format, &results, table)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,107 @@
+//! `ethbus send`: the raw-socket driver by itself.
+
+use super::rights::station;
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, station_names};
+use crate::cli::args::SendArgs;
+use crate::live::driver::ETHERTYPE;
+use crate::live::driver::source::{Pace, Source, line_rate, run};
+use crate::live::lab::INTERFACE;
+use crate::live::lab::record::{Content, Record, RecordError};
+use link::MacAddr;
+use link::station::StationSocket;
+use medium::{BitRate, Octets};
+use serde::Serialize;
+use sim::words::units::FrameRate;
+use sim::words::units::group;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+
+/// What a run of the driver did.
+#[derive(Clone, Debug, Serialize)]
+struct SendReport {
+    from: String,
+    to: String,
+    stream: u32,
+    frame_size_octets: u32,
+    sent: u64,
+    refused: u64,
+    seconds: f64,
+    frames_per_second: f64,
+}
+
+/// Offers frames from a station.
+///
+/// # Errors
+/// No such lab, station or destination; a socket that cannot be used; a result that cannot be written.
+pub fn send(args: &SendArgs) -> Outcome {
+    let content = Record::of_running(&args.lab.name)?;
+    let namespace = station(&args.lab.name, &content, &args.from)?;
+    let to = destination(&content, &args.to)?;
+    let interrupts = interrupts()?;
+    let socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE)
+        .map_err(|source| CommandError::Station { station: args.from.clone(), source })?;
+    let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
+    let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
+    let begin = Instant::now();
+    let pace = wanted_pace(args, rate(&args.lab.name, &content)?);
+    let mut sources = [Source::new(socket, to, size, stream, pace, args.count)];
+    let interrupted = AtomicBool::new(false);
+    run(&mut sources, || {
+        let stop = interrupts.try_recv().is_ok();
+        interrupted.fetch_or(stop, Ordering::Relaxed);
+        !stop && duration.is_none_or(|duration| begin.elapsed() < duration)
+    });
+    let (sent, seconds) = (sources[0].sent(), begin.elapsed().as_secs_f64());
+    let report = SendReport {
+        from: args.from.clone(),
+        to: to.to_string(),
+        stream,
+        frame_size_octets: args.frame_size,
+        sent: sent.frames,
+        refused: sent.refused,
+        seconds,
+        frames_per_second: sent.frames as f64 / seconds,
+    };
+    print_result(args.format, &report, told)?;
+    Ok(if interrupted.into_inner() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+fn told(report: &SendReport) -> String {
+    format!(
+        "{} -> {}: {} frames of {} octets sent in {:.2} s ({:.1}/s), {} refused, stream {}\n",
+        report.from,
+        report.to,
+        group(report.sent),
+        report.frame_size_octets,
+        report.seconds,
+        report.frames_per_second,
+        group(report.refused),
+        report.stream
+    )
+}
+
+/// At `max` as many as fill the medium when nobody else sends.
+fn wanted_pace(args: &SendArgs, rate: BitRate) -> Pace {
+    match args.rate {
+        FrameRate::PerSecond(rate) => Pace::Even(1e9 / rate),
+        FrameRate::Max => Pace::Even(1e9 / line_rate(rate, Octets::new(args.frame_size))),
+    }
+}
+
+/// The medium's rate, which stands in the record as soon as the lab is up.
+fn rate(lab: &str, content: &Content) -> Result<BitRate, RecordError> {
+    BitRate::per_second(content.rate).ok_or_else(|| RecordError::NotUp { name: lab.to_owned() })
+}
+
+fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {
+    if to == "broadcast" {
+        return Ok(MacAddr::broadcast());
+    }
+    if let Some(port) = content.stations.iter().find(|port| port.name == to) {
+        return Ok(port.mac.into());
+    }
+    to.parse().map_err(|_| CommandError::NoDestination { to: to.to_owned(), stations: station_names(content) })
+}

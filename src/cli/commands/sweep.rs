@@ -1,0 +1,267 @@
+//! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
+
+use super::sim::{DEFAULT_SEED, overrides, unwatched};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts};
+use crate::cli::args::{MergeArgs, RunArgs, SweepArgs, Switch};
+use crate::show::{progress, say};
+use crate::study::sweep::grid::Grid;
+use crate::study::sweep::manifest::{Manifest, Shard};
+use crate::study::sweep::output::{Output, TableError, line};
+use crossbeam_channel::Receiver;
+use link::signals::Signal;
+use medium::BitTimes;
+use sim::figures::row::{Value, columns};
+use sim::run::measure::{Measured, results, run};
+use sim::run::simulator::Unwatched;
+use sim::scenario::plan::{Plan, PlanError};
+use sim::words::units::group;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Runs a grid, or what is left of it.
+///
+/// # Errors
+/// A grid that makes no sense anywhere, a table that is of another grid or cannot be written, a run that fails.
+pub fn sweep(args: &SweepArgs) -> Outcome {
+    check_parquet(args.parquet.as_deref())?;
+    let options = options(&args.run);
+    let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (*key, *option)).collect();
+    let shard = args.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse);
+    let shard = shard.map_err(|what| PlanError::option("--shard", what))?;
+    let overrides = overrides(&args.run)?;
+    let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
+    let checked = grid.check()?;
+    checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    let texts: Vec<(&str, String)> = options.into_iter().map(|(option, _, text)| (option, text)).collect();
+    let manifest = Manifest::new(&grid, &texts, args.timing, shard);
+    let (output, mut todo) = open(args, &grid, manifest)?;
+    let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
+    if !is_stream(&args.out) {
+        // The longest first, so that no core is left alone with one at the end.
+        todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
+    }
+    let interrupts = interrupts()?;
+    let sweep = Sweep { grid: &grid, timing: args.timing, interrupts: &interrupts };
+    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let (begin, before) = (Instant::now(), output.kept());
+    let output = sweep.all(&todo, cost, jobs.min(todo.len()), output)?;
+    let (kept, runs) = (output.kept(), before + todo.len() as u64);
+    output.finish()?;
+    if kept < runs {
+        let (kept, runs, place) = (group(kept), group(runs), args.out.display());
+        let next = if is_stream(&args.out) { "" } else { "; the same command goes on from there" };
+        say(&format!("ethbus: interrupted: {kept} of {runs} runs are in {place}{next}\n"));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
+    let there = if before > 0 { format!(", {} were there", group(before)) } else { String::new() };
+    let (done, took) = (group(runs - before), begin.elapsed().as_secs_f64());
+    say(&format!("ethbus: {done} runs in {took:.1} s{there}: {}\n", args.out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts shards together.
+///
+/// # Errors
+/// Shards that do not make a whole, a file that cannot be read or written.
+pub fn merge(args: &MergeArgs) -> Outcome {
+    check_parquet(args.parquet.as_deref())?;
+    let runs = crate::study::sweep::merge::merge(&args.out, &args.shards)?;
+    args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
+    say(&format!("ethbus: {} runs: {}\n", group(runs), args.out.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What options say over the scenario: each with its key and its value.
+fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
+    let RunArgs { stations, frame_size, traffic, rate, topology, bursting, duration, warmup } = args;
+    let options = [
+        ("--stations", "stations", stations.map(|stations| stations.to_string())),
+        ("--frame-size", "traffic.frame_size", frame_size.clone()),
+        ("--traffic", "traffic.arrivals", traffic.clone()),
+        ("--rate", "medium.rate", rate.map(|rate| rate.to_string())),
+        ("--topology", "medium.topology", topology.clone()),
+        ("--bursting", "medium.bursting", bursting.map(|it| if it == Switch::On { "on" } else { "off" }.to_owned())),
+        ("--duration", "run.duration", duration.map(|duration| format!("{duration:?}"))),
+        ("--warmup", "run.warmup", warmup.map(|warmup| format!("{warmup:?}"))),
+    ];
+    options.into_iter().filter_map(|(option, key, text)| Some((option, key, text?))).collect()
+}
+
+/// Rows can only be added, not read again.
+fn is_stream(out: &Path) -> bool {
+    out == Path::new("-") || std::fs::metadata(out).is_ok_and(|it| !it.is_file() && !it.is_dir())
+}
+
+/// The table, and the runs that are still to be done.
+fn open(args: &SweepArgs, grid: &Grid, manifest: Manifest) -> Result<(Output, Vec<u64>), CommandError> {
+    let shard = manifest.shard;
+    let runs = (0..grid.runs()).filter(|&run| shard.has(run));
+    if !is_stream(&args.out) {
+        let (output, done) = Output::file(&args.out, manifest)?;
+        let done: std::collections::HashSet<u64> = done.into_iter().collect();
+        return Ok((output, runs.filter(|run| !done.contains(run)).collect()));
+    }
+    let needs_file = [("--shard", args.shard.is_some()), ("--parquet", args.parquet.is_some())];
+    if let Some((option, _)) = needs_file.iter().find(|(_, given)| *given) {
+        return Err(PlanError::option(option, "it needs a file: write one to --out".to_owned()).into());
+    }
+    let (file, place) = if args.out == Path::new("-") {
+        (std::io::stdout().as_fd().try_clone_to_owned().map(File::from), "standard output".to_owned())
+    } else {
+        (File::options().write(true).open(&args.out), args.out.display().to_string())
+    };
+    let file = file.map_err(|source| TableError::File { what: "open", path: args.out.clone(), source })?;
+    Ok((Output::stream(file, place, runs.clone()), runs.collect()))
+}
+
+/// What every thread of a sweep knows.
+struct Sweep<'a> {
+    grid: &'a Grid,
+    timing: bool,
+    interrupts: &'a Receiver<Signal>,
+}
+
+const NO_PANIC: &str = "no thread panics: a panic ends the process";
+
+impl Sweep<'_> {
+    /// Runs `todo`, so many at a time, until all are done or there is an interrupt.
+    fn all(
+        &self,
+        todo: &[u64],
+        cost: impl Fn(u64) -> f64 + Sync,
+        jobs: usize,
+        output: Output,
+    ) -> Result<Output, CommandError> {
+        let whole: f64 = todo.iter().map(|&run| cost(run)).sum();
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let bar = Mutex::new((progress("sweeping", whole), 0.0));
+        let output = Mutex::new(output);
+        let failed = Mutex::new(None);
+        let fail = |error: CommandError| {
+            stop.store(true, Ordering::Relaxed);
+            failed.lock().expect(NO_PANIC).get_or_insert(error);
+        };
+        let go_on = || !stop.load(Ordering::Relaxed) && self.interrupts.is_empty();
+        let work = || {
+            while let Some(&run) = todo.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| go_on()) {
+                let mut before = 0.0;
+                let told = |part: f64| {
+                    let mut bar = bar.lock().expect(NO_PANIC);
+                    bar.1 += (part - before) * cost(run);
+                    before = part;
+                    (bar.0)(bar.1.min(0.999 * whole));
+                    go_on()
+                };
+                match self.one(run, told) {
+                    Ok(Some((header, row))) => {
+                        let taken = output.lock().expect(NO_PANIC).row(run, &header, row);
+                        taken.unwrap_or_else(|error| fail(error.into()));
+                    }
+                    Ok(None) => return,
+                    Err(error) => fail(error),
+                }
+            }
+        };
+        std::thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+        // Takes the bar away.
+        (bar.into_inner().expect(NO_PANIC).0)(whole.max(1.0));
+        failed.into_inner().expect(NO_PANIC).map_or(Ok(()), Err)?;
+        Ok(output.into_inner().expect(NO_PANIC))
+    }
+
+    /// One run's header and row; nothing if it was stopped.
+    fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<(String, String)>, CommandError> {
+        let plan = self.grid.plan(run)?;
+        let mut clock = Clock::new(&plan);
+        let measured = self::run(&plan, plan.medium.seed, &mut Unwatched, |part| {
+            clock.tick(part);
+            go_on(part)
+        });
+        let measured = measured.map_err(unwatched)?;
+        Ok(measured.whole.then(|| self.row(run, &plan, &measured, clock.measured())))
+    }
+
+    /// The grid's number, the values of its keys, and every figure.
+    fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
+        let figures = columns(&results(plan, std::slice::from_ref(measured)));
+        let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
+        let keys = self.grid.axes().iter().map(|axis| axis.key.clone());
+        let point = self.grid.values_at(self.grid.place(run).0);
+        for (key, value) in keys.zip(point) {
+            // `stations` is a figure too, and its number the same.
+            if figures.iter().all(|(name, _)| *name != key) {
+                names.push(key);
+                values.push(value.to_owned());
+            }
+        }
+        let frames = figures.iter().find(|(name, _)| name == "frames_transmitted_ok");
+        let frames = frames.and_then(|(_, value)| value.number()).unwrap_or_default();
+        let timing = [("wall_s", Value::Measure(wall)), ("frames_per_wall_s", Value::Measure(frames / wall))];
+        let timing = timing.into_iter().filter(|_| self.timing).map(|(name, value)| (name.to_owned(), value));
+        for (name, value) in figures.into_iter().chain(timing) {
+            names.push(name);
+            values.push(value.to_string());
+        }
+        (line(names), line(values))
+    }
+}
+
+/// Wall-clock time of the measured part of a run.
+struct Clock {
+    /// The part of the run that is not measured.
+    warmup: f64,
+    begin: Instant,
+    end: Instant,
+}
+
+impl Clock {
+    fn new(plan: &Plan) -> Clock {
+        let bits = |span| BitTimes::within(span, plan.medium.rate).get();
+        let (warmup, duration, now) = (bits(plan.run.warmup), bits(plan.run.duration), Instant::now());
+        Clock { warmup: warmup as f64 / (warmup + duration) as f64, begin: now, end: now }
+    }
+
+    fn tick(&mut self, part: f64) {
+        self.end = Instant::now();
+        if part <= self.warmup {
+            self.begin = self.end;
+        }
+    }
+
+    fn measured(&self) -> f64 {
+        (self.end - self.begin).as_secs_f64()
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn check_parquet(_: Option<&Path>) -> Result<(), PlanError> {
+    Ok(())
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(table: &Path, path: &Path) -> Result<(), CommandError> {
+    crate::study::sweep::parquet::write(table, path)
+        .map_err(|source| CommandError::Parquet { path: path.to_owned(), source })
+}
+
+#[cfg(not(feature = "parquet"))]
+fn check_parquet(path: Option<&Path>) -> Result<(), PlanError> {
+    match path {
+        None => Ok(()),
+        Some(_) => {
+            let what = "this ethbus was built without it: build it with `cargo build --release --features parquet`";
+            Err(PlanError::option("--parquet", what.to_owned()))
+        }
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_parquet(_: &Path, _: &Path) -> Result<(), CommandError> {
+    unreachable!("check_parquet has refused")
+}

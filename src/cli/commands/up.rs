@@ -1,0 +1,280 @@
+//! `ethbus up`: brings a lab up, keeps it up until interrupted or taken down, and leaves nothing behind.
+
+mod background;
+mod greeting;
+
+use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
+use crate::cli::args::UpArgs;
+use crate::live::control::{self, Control};
+use crate::live::lab::links::Links;
+use crate::live::lab::record::Record;
+use crate::live::lab::{self, Protocols, Segment, carrier};
+use crate::live::plane::protocol::{Change, Outputs, Request, Setup, Told};
+use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
+use crate::show::{said, say, table};
+use background::Background;
+use crossbeam_channel::{Receiver, at, never, select, tick};
+use greeting::greeting;
+use link::signals::Signal;
+use sim::figures::results::Results;
+use sim::files::lines::create;
+use sim::scenario::plan::{Overrides, Plan};
+use sim::words::fault::FaultName;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Brings a lab up.
+///
+/// # Errors
+/// What the user may not do, a scenario that is wrong, a lab name in use, or what the kernel refuses. Whatever
+/// had been made is removed again.
+pub fn up(args: &UpArgs) -> Outcome {
+    if args.detach && !args.in_background {
+        return background::start();
+    }
+    let plan = plan(args)?;
+    let named = rights::gain_for_lab(&plan.name)?;
+    let interrupts = interrupts()?;
+    let mut record = Record::take(&plan.name)?;
+    remove_if_panicking(&plan.name);
+    if record.claims() > 0 {
+        say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
+        record.clear()?;
+    }
+    record.remove_log()?;
+    if !named {
+        record.be_without_names()?;
+    }
+    let kept = keep(&plan, args, &mut record, &interrupts);
+    let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
+    let Ended { stream, told, whole } = kept?;
+    removed?;
+    // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
+    if let Some(mut stream) = stream.filter(|_| args.in_background) {
+        // Whoever has gone away meanwhile does not want to know.
+        let _ = stream.write_all(told.as_bytes());
+    }
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How a lab ended that nothing went wrong with.
+#[derive(Debug)]
+struct Ended {
+    /// Of whoever asked for the end.
+    stream: Option<UnixStream>,
+    /// The last results.
+    told: String,
+    /// Every file that was wanted is whole.
+    whole: bool,
+}
+
+fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
+    let overrides = Overrides {
+        name: args.name.clone(),
+        stations: args.stations,
+        rate: args.rate,
+        seed: args.seed,
+        time_scale: args.time_scale,
+        attach: args.attach.clone(),
+        even_default_route: args.even_default_route,
+        ..Overrides::default()
+    };
+    let seed = draw_seed()?;
+    let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
+    plan.require_real_time()?;
+    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    Ok(plan)
+}
+
+/// A panic ends the process at once, so what the lab made is removed from the hook.
+fn remove_if_panicking(name: &str) {
+    let (name, hook) = (name.to_owned(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |panic| {
+        hook(panic);
+        if let Err(error) = Record::remove_own(&name) {
+            say(&format!("ethbus: {error}; `ethbus down --name {name}` will try again\n"));
+        }
+    }));
+}
+
+/// Makes the files that the data plane will write.
+fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
+    let (record, events) = (args.record.as_deref(), args.events.as_deref());
+    let record_file = record.map(|path| create(path, &[])).transpose()?;
+    let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
+    let name = |path: &Path| path.display().to_string();
+    let outputs = Outputs { record: record.map(name), events: events.map(name) };
+    Ok((outputs, record_file.into_iter().chain(events_file).collect()))
+}
+
+/// Makes the lab and serves it until its end.
+fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
+    let (outputs, files) = outputs(args)?;
+    lab::keep_least(plan.stations.len(), plan.filter)?;
+    let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
+    let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
+    let greeting = greeting(plan, &segment.fan_out, record.has_names());
+    let started = start(plan, outputs, &files, segment, record).and_then(|started| {
+        // A lab that nobody is told of would be of no use: a full disk here is an error.
+        match &background {
+            Some(background) => background.leave(&greeting)?,
+            None => std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?,
+        }
+        Ok(started)
+    });
+    let (plane, requests, links) = match (started, background) {
+        (Err(error), Some(background)) => {
+            background.give_up();
+            // Whoever should read it has.
+            return Err(record.remove_log().map_or_else(CommandError::from, |()| error));
+        }
+        (started, _) => started?,
+    };
+    // The lab must not stand still because its terminal does.
+    said::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
+    serve(plan, plane, record, &requests, interrupts, &links)
+}
+
+/// Starts the data plane, and notes that the lab is up.
+fn start(
+    plan: &Plan,
+    outputs: Outputs,
+    files: &[File],
+    segment: Segment,
+    record: &mut Record,
+) -> Result<(DataPlane, Requests, Links), CommandError> {
+    let setup = Setup {
+        outputs,
+        pace: plan.pace,
+        filter: plan.filter,
+        ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.index())
+    };
+    let mut plane = DataPlane::start(&setup, &segment, files)?;
+    for (station, fault) in plan.faults() {
+        plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
+    }
+    if let Some(cut) = plan.cuts.first() {
+        plane.ask(Request::Cable(Some(cut.place.into())))?;
+    }
+    let system = |source| CommandError::System { what: "listen for requests", source };
+    let requests = control::listen(&plan.name).map_err(system)?;
+    carrier::follow(plan, &segment)?;
+    record.up(&segment.ports, plan.medium.rate.get())?;
+    // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
+    let links = Links::new(record, &segment.ports);
+    Ok((plane, requests, links))
+}
+
+type Requests = Receiver<(Control, UnixStream)>;
+
+/// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Who has asked for results, and when.
+type Asked = VecDeque<(Instant, UnixStream)>;
+
+/// Asks for results on behalf of whoever is at the other end of `stream`.
+fn ask(plane: &mut DataPlane, asked: &mut Asked, stream: UnixStream) -> Result<(), SupervisorError> {
+    plane.ask(Request::Report)?;
+    asked.push_back((Instant::now(), stream));
+    Ok(())
+}
+
+/// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
+fn serve(
+    plan: &Plan,
+    mut plane: DataPlane,
+    record: &Record,
+    requests: &Requests,
+    interrupts: &Receiver<Signal>,
+    links: &Links,
+) -> Result<Ended, CommandError> {
+    let (told, mut asked) = (plane.told().clone(), Asked::new());
+    let looks = tick(LOOK);
+    let stream = loop {
+        let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
+        select! {
+            recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
+            recv(interrupts) -> _ => break None,
+            recv(looks) -> _ => if !record.is_there() {
+                say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
+                break None;
+            },
+            recv(told) -> told => match told {
+                Ok(Told::Port { station, state }) => {
+                    say_port(&station, state);
+                    record.shorten_log();
+                }
+                Ok(Told::Overload { slip_ns, drops }) => {
+                    say_overload(slip_ns, drops);
+                    record.shorten_log();
+                }
+                Ok(Told::Trouble(what)) => say_trouble(&what),
+                Ok(Told::Results(results)) => {
+                    answer(&with_links(*results, links, record), asked.pop_front().map(|(_, stream)| stream));
+                }
+                Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_)) => {}
+                Err(_) => return Err(plane.died().into()),
+            },
+            recv(requests) -> request => match request {
+                Ok((Control::Stats, stream)) => ask(&mut plane, &mut asked, stream)?,
+                Ok((Control::Change { station, change }, stream)) => {
+                    // A station that is not there gets no answer: whoever asks has looked.
+                    if let Some(station) = plan.stations.iter().position(|known| known.name == station) {
+                        plane.ask(Request::Change { station: station as u16, change })?;
+                        ask(&mut plane, &mut asked, stream)?;
+                    }
+                }
+                Ok((Control::Enter { station }, stream)) => hand_over(record, &station, stream),
+                Ok((Control::Cable(cut), stream)) => {
+                    // Nor does a cut that is none.
+                    if cut.is_none_or(|cut| plan.medium.topology.beyond(cut.into()).is_ok()) {
+                        plane.ask(Request::Cable(cut))?;
+                        ask(&mut plane, &mut asked, stream)?;
+                    }
+                }
+                Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
+                Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,
+                Ok((Control::BusPanic, _)) if cfg!(debug_assertions) => plane.ask(Request::Panic)?,
+                Ok((Control::Panic | Control::Trespass | Control::BusPanic, _)) => {}
+                Ok((Control::Down, stream)) => break Some(stream),
+                Err(_) => break None,
+            },
+        }
+    };
+    let results = with_links(plane.stop()?, links, record);
+    let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
+    let mut told = format!("\n{}", table(&results));
+    if !whole {
+        told += "ethbus: a record or an event log that was wanted is not whole\n";
+    }
+    say(&told);
+    Ok(Ended { stream, told, whole })
+}
+
+/// Adds what the kernel counted on the stations' links.
+fn with_links(mut results: Results, links: &Links, record: &Record) -> Results {
+    if let Some(emulator) = &mut results.emulator {
+        emulator.links = links.look(record);
+    }
+    results
+}
+
+/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
+fn hand_over(record: &Record, station: &str, stream: UnixStream) {
+    let Some(namespace) = record.held(station) else { return };
+    // Whoever asked and went away does not matter to the lab.
+    let _ = control::hand_over(stream, namespace);
+}
+
+/// Answers whoever has waited longest for results.
+fn answer(results: &Results, stream: Option<UnixStream>) {
+    let json = serde_json::to_string(results).expect("numbers and names");
+    // Whoever asked and went away does not matter to the lab.
+    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
+}

@@ -1,0 +1,124 @@
+//! `ethbus up --detach`: the lab's supervisor goes on in the background.
+//!
+//! ```text
+//!   up --detach ───starts───► up --in-background       in the same session until the lab is up, so that an
+//!        ▲                          │                  interrupt reaches both; errors are told as without --detach
+//!        └──one octet: it is up─────┘                  then in a session of its own; messages go to the lab's log
+//! ```
+
+use super::super::{CommandError, Outcome, interrupts};
+use crate::live::lab::record::Record;
+use crate::show::say;
+use crossbeam_channel::{bounded, select};
+use link::Pid;
+use link::background::{leave_session, redirect_stderr, redirect_stdout};
+use link::signals::Signal;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{ChildStdout, Command, ExitCode, Stdio};
+
+/// What the supervisor writes to its standard output when the lab is up.
+const UP: u8 = b'\n';
+
+/// Starts a supervisor with the same arguments, and ends when its lab is up, or with its exit code.
+///
+/// # Errors
+/// The supervisor cannot be started.
+pub fn start() -> Outcome {
+    let system = |source| CommandError::System { what: "start a supervisor in the background", source };
+    let interrupts = interrupts()?;
+    let mut command = Command::new("/proc/self/exe");
+    let mut supervisor = link::signals::unblock(&mut command)
+        .args(["up", "--in-background"])
+        .args(std::env::args_os().skip(2))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(system)?;
+    let output = supervisor.stdout.take().expect("a pipe");
+    let (sender, up) = bounded(1);
+    let read = move || sender.send(is_up(output));
+    std::thread::Builder::new().name("up".to_owned()).spawn(read).map_err(system)?;
+    loop {
+        select! {
+            recv(up) -> up => match up {
+                Ok(true) => return Ok(ExitCode::SUCCESS),
+                Ok(false) | Err(_) => break,
+            },
+            // It ends, cleans up, and says so; somebody else's signal may have reached this process only.
+            recv(interrupts) -> _ => pass_on(supervisor.id()),
+        }
+    }
+    let status = supervisor.wait().map_err(system)?;
+    let Some(code) = status.code() else {
+        say(&format!("ethbus: the supervisor ended unexpectedly ({status})\n"));
+        return Ok(ExitCode::FAILURE);
+    };
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+}
+
+fn pass_on(supervisor: u32) {
+    // One that has ended meanwhile is what was wanted.
+    let _ = link::process::signal(Pid::from_raw(supervisor as i32), Signal::SIGTERM);
+}
+
+/// Waits for the octet, or for the end of the supervisor that does not write it.
+fn is_up(mut output: ChildStdout) -> bool {
+    let mut octet = [0];
+    output.read_exact(&mut octet).is_ok() && octet == [UP]
+}
+
+/// The supervisor's side, while the lab is being made. Standard error is the log already, for the data plane has it too.
+#[derive(Debug)]
+pub struct Background {
+    stderr: OwnedFd,
+    log: PathBuf,
+}
+
+impl Background {
+    /// From now on messages go to the log of the lab `name`.
+    ///
+    /// # Errors
+    /// The log cannot be made.
+    pub fn begin(name: &str) -> Result<Background, CommandError> {
+        let log = Record::log(name)?;
+        let file = Record::create_log(name)?;
+        let begin = || {
+            let stderr = io::stderr().as_fd().try_clone_to_owned()?;
+            redirect_stderr(file)?;
+            Ok(stderr)
+        };
+        Ok(Background { stderr: begin().map_err(failed)?, log })
+    }
+
+    /// The lab is up: tells so, and leaves the terminal.
+    ///
+    /// # Errors
+    /// Nobody can be told, or there is no other session.
+    pub fn leave(&self, greeting: &str) -> Result<(), CommandError> {
+        let leave = || {
+            File::from(self.stderr.try_clone()?).write_all(greeting.as_bytes())?;
+            leave_session()?;
+            std::env::set_current_dir("/")?;
+            let mut stdout = io::stdout();
+            stdout.write_all(&[UP])?;
+            stdout.flush()?;
+            redirect_stdout(OpenOptions::new().write(true).open("/dev/null")?)
+        };
+        leave().map_err(failed)
+    }
+
+    /// The lab did not come up: messages go where they went before, and first what was said meanwhile.
+    pub fn give_up(self) {
+        let said = std::fs::read_to_string(&self.log).unwrap_or_default();
+        // If there is no way back, the log is all there is.
+        let _ = redirect_stderr(&self.stderr);
+        say(&said);
+    }
+}
+
+fn failed(source: io::Error) -> CommandError {
+    CommandError::System { what: "go on in the background", source }
+}

@@ -1,0 +1,69 @@
+//! `ethbus validate`: known figures beside measured ones.
+
+use super::{INTERRUPTED, Outcome, interrupts, print_result};
+use crate::cli::args::ValidateArgs;
+use crate::show::{progress, say};
+use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
+use sim::scenario::plan::PlanError;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+/// Runs every check and tells what agrees; fails if something deviates and nothing explains it.
+///
+/// # Errors
+/// Topics that there are not; a report that cannot be written.
+pub fn validate(args: &ValidateArgs) -> Outcome {
+    let only = args.only.as_deref().unwrap_or_default();
+    check_topic(only)?;
+    let interrupts = interrupts()?;
+    let bar = Mutex::new(progress("validating", 1.0));
+    let go_on = |part: f64| {
+        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
+        interrupts.is_empty()
+    };
+    let options = Options { seed: args.seed, quick: args.quick, only, alter: &|_| (), go_on: &go_on };
+    match run(&options) {
+        Ok(report) => {
+            print_result(args.format, &report, table)?;
+            Ok(verdict(&report))
+        }
+        Err(ValidateError::Interrupted) => {
+            say("ethbus: interrupted; nothing was judged\n");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        Err(ValidateError::Config(error)) => Err(error.into()),
+    }
+}
+
+fn check_topic(only: &str) -> Result<(), PlanError> {
+    let titles = titles();
+    if titles.iter().any(|title| title.to_lowercase().contains(&only.to_lowercase())) {
+        return Ok(());
+    }
+    let what = format!("no topic has `{only}` in its title; there are: {}", titles.join("; "));
+    Err(PlanError::option("--only", what))
+}
+
+fn verdict(report: &Report) -> ExitCode {
+    if report.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_unexplained_deviation_fails() {
+        let report = |explained, unexplained| Report {
+            version: 1,
+            seed: 1,
+            quick: true,
+            sections: Vec::new(),
+            agree: 3,
+            explained,
+            unexplained,
+        };
+        assert_eq!(verdict(&report(2, 0)), ExitCode::SUCCESS);
+        assert_eq!(verdict(&report(2, 1)), ExitCode::FAILURE);
+    }
+}

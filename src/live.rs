@@ -1,0 +1,8 @@
+//! A bus in real time: the lab around it, the data plane, the supervisor between them, and what offers frames to it.
+
+pub mod bench;
+pub mod control;
+pub mod driver;
+pub mod lab;
+pub mod plane;
+pub mod supervisor;

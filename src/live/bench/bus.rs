@@ -1,0 +1,276 @@
+//! A live bus that stands for one run of a row, and what is done on it.
+
+use super::machine::{Conditions, Meter};
+use super::peer::{Peer, PeerError};
+use super::row::Run;
+use super::yardstick::YardstickError;
+use crate::live::driver::ETHERTYPE;
+use crate::live::driver::offering::{Look, Offering};
+use crate::live::driver::source::{Pace, Source, saturating_level};
+use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
+use crate::live::plane::protocol::{Outputs, Setup, Told};
+use crate::live::supervisor::{DataPlane, SupervisorError};
+use crossbeam_channel::{Receiver, after, select};
+use link::signals::Signal;
+use link::station::StationSocket;
+use medium::{BitRate, Octets};
+use sim::figures::results::Results;
+use sim::files::record::ReplayError;
+use sim::scenario::file::Scenario;
+use sim::scenario::plan::{Overrides, Plan, PlanError};
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+/// How long the machine is left alone before a run: namespaces of the one before are still being removed.
+const REST: Duration = Duration::from_millis(400);
+/// How long stations offer frames before anything is counted.
+const WARM_UP: Duration = Duration::from_millis(300);
+
+/// What every row knows.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// How long a measurement takes.
+    pub duration: Duration,
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Interrupts end everything.
+    pub interrupts: &'a Receiver<Signal>,
+}
+
+impl Context<'_> {
+    /// How long a yardstick takes: it tells of the machine and not of us.
+    pub fn short(&self) -> Duration {
+        self.duration.min(Duration::from_secs(2))
+    }
+}
+
+/// Why a row could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The user did not want to wait.
+    #[error("interrupted")]
+    Interrupted,
+    /// A program is missing, or failed.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+    /// The row's plan is no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A namespace, link or socket could not be made.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+    /// The data plane failed.
+    #[error(transparent)]
+    Supervisor(#[from] SupervisorError),
+    /// The yardstick could not be made.
+    #[error(transparent)]
+    Yardstick(#[from] YardstickError),
+    /// A station's socket failed.
+    #[error("cannot use a station's interface")]
+    Station(#[from] link::packet::PacketError),
+    /// The record cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The system refused something else.
+    #[error("cannot {what}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A program did not end.
+    #[error("{what} did not end within {} seconds", limit.as_secs())]
+    Endless {
+        /// Which.
+        what: &'static str,
+        /// How long was waited.
+        limit: Duration,
+    },
+}
+
+/// For use with `map_err`.
+pub fn system(what: &'static str) -> impl FnOnce(std::io::Error) -> BenchError {
+    move |source| BenchError::System { what, source }
+}
+
+/// A bus, its stations, and the data plane that moves their frames. Nothing of it is left when it is dropped.
+#[derive(Debug)]
+pub struct Bus {
+    /// What it was made from.
+    pub plan: Plan,
+    /// Its stations.
+    pub segment: Segment,
+    /// What moves the frames.
+    pub plane: DataPlane,
+}
+
+/// What a bus is to be.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// How many stations there are.
+    pub stations: usize,
+    /// Bits per second.
+    pub rate: BitRate,
+    /// What they speak.
+    pub protocols: Protocols,
+    /// Frames in a transmit queue, if not the usual number.
+    pub queue_limit: Option<u64>,
+    /// Where everything that the medium is given goes, if anywhere.
+    pub record: Option<&'a File>,
+}
+
+impl Wanted<'_> {
+    /// Stations without protocols, and no record.
+    pub fn silent(stations: usize, rate: BitRate) -> Wanted<'static> {
+        Wanted { stations, rate, protocols: Protocols::Silent, queue_limit: None, record: None }
+    }
+
+    /// Stations that speak IPv4, and no record.
+    pub fn ip(stations: usize, rate: BitRate) -> Wanted<'static> {
+        Wanted { protocols: Protocols::Ipv4, ..Wanted::silent(stations, rate) }
+    }
+
+    /// The plan of it.
+    ///
+    /// # Errors
+    /// Numbers that make no bus.
+    pub fn plan(&self, context: &Context<'_>) -> Result<Plan, PlanError> {
+        let overrides = Overrides {
+            stations: Some(self.stations),
+            rate: Some(self.rate.get()),
+            seed: Some(context.seed),
+            ..Overrides::default()
+        };
+        let mut plan = Plan::new(&Scenario::default(), None, &overrides, context.seed)?;
+        if let Some(limit) = self.queue_limit {
+            plan.medium.queue_limit = plan.medium.queue_limit.max(limit as usize);
+        }
+        Ok(plan)
+    }
+}
+
+impl Bus {
+    /// Makes a bus.
+    ///
+    /// # Errors
+    /// Whatever the kernel refuses.
+    pub fn start(context: &Context<'_>, wanted: &Wanted<'_>) -> Result<Bus, BenchError> {
+        rest(context, REST)?;
+        let plan = wanted.plan(context)?;
+        let segment = Segment::make(&plan, wanted.protocols, None, |_| context.interrupts.is_empty());
+        let segment = segment.map_err(|error| match error {
+            MakeError::Interrupted => BenchError::Interrupted,
+            error => error.into(),
+        })?;
+        let outputs = Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), ..Outputs::default() };
+        let ports = segment.ports.clone();
+        let setup = Setup { outputs, pace: plan.pace, ..Setup::new("", &plan.medium, ports, segment.fan_out.index()) };
+        let copy = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
+        let plane = DataPlane::start(&setup, &segment, copy.as_slice())?;
+        Ok(Bus { plan, segment, plane })
+    }
+
+    /// A raw-socket driver in each station, for frames of `size` to the next one.
+    ///
+    /// # Errors
+    /// A socket that the kernel refuses.
+    pub fn sources(&self, size: Octets, pace: impl Fn(usize) -> Pace) -> Result<Vec<Source>, BenchError> {
+        let stations = &self.plan.stations;
+        let source = |index: usize| {
+            let socket = StationSocket::open(&self.segment.stations[index], INTERFACE, ETHERTYPE)?;
+            let next = &stations[(index + 1) % stations.len()];
+            Ok(Source::new(socket, next.mac, size, index as u32, pace(index), None))
+        };
+        (0..stations.len()).map(source).collect()
+    }
+
+    /// All stations saturated with frames of `size`.
+    ///
+    /// # Errors
+    /// A socket that the kernel refuses.
+    pub fn saturated(&self, size: Octets) -> Result<Offering, BenchError> {
+        let level = saturating_level(self.plan.medium.rate, size);
+        Ok(Offering::asked(self.sources(size, |_| Pace::Asked)?, level))
+    }
+
+    /// Lets sources run, first for a while that does not count, then for as long as a measurement takes. `meanwhile` is
+    /// run at the beginning and at the end of what counts.
+    ///
+    /// # Errors
+    /// The data plane is gone, or somebody interrupted.
+    pub fn measure(
+        &mut self,
+        context: &Context<'_>,
+        offering: &mut Offering,
+        mut meanwhile: impl FnMut(&Bus),
+    ) -> Result<(Results, Conditions), BenchError> {
+        self.watch(context, offering, WARM_UP)?;
+        self.plane.restart()?;
+        let meter = Meter::start();
+        meanwhile(self);
+        self.watch(context, offering, context.duration)?;
+        meanwhile(self);
+        Ok((self.plane.report()?, meter.stop()))
+    }
+
+    fn watch(&mut self, context: &Context<'_>, offering: &mut Offering, duration: Duration) -> Result<(), BenchError> {
+        let look = Look { every: None, show: &mut |_| () };
+        match offering.watch(&mut self.plane, duration, context.interrupts, look)? {
+            true => Err(BenchError::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// Serves the bus until a program has ended, and gives what it said.
+    ///
+    /// # Errors
+    /// It failed, or did not end within `limit`; the data plane is gone; somebody interrupted.
+    pub fn serve(&mut self, context: &Context<'_>, peer: Peer, limit: Duration) -> Result<String, BenchError> {
+        let (end, told) = (Instant::now() + limit, self.plane.told().clone());
+        loop {
+            select! {
+                recv(peer.ended()) -> _ => return Ok(peer.output()?),
+                recv(context.interrupts) -> _ => return Err(BenchError::Interrupted),
+                recv(told) -> told => match told {
+                    // The results will tell of everything that matters.
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Results(_) | Told::Trouble(_)
+                        | Told::Overload { .. } | Told::Port { .. }) => {}
+                    Err(_) => return Err(self.plane.died().into()),
+                },
+                recv(after(end.saturating_duration_since(Instant::now()))) -> _ => {
+                    return Err(BenchError::Endless { what: "a program", limit });
+                }
+            }
+        }
+    }
+}
+
+/// Waits without anything to serve.
+///
+/// # Errors
+/// Somebody interrupted.
+pub fn rest(context: &Context<'_>, duration: Duration) -> Result<(), BenchError> {
+    match context.interrupts.recv_timeout(duration) {
+        Ok(_) => Err(BenchError::Interrupted),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A run of a bus as a row tells it.
+pub fn run(name: impl Into<String>, results: &Results, conditions: Conditions) -> Run {
+    Run { name: name.into(), conditions, emulator: results.emulator.clone() }
+}
+
+/// How long a run took in real time, in seconds: the medium's time, and that in which it stood still.
+pub fn real_seconds(results: &Results) -> f64 {
+    let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.slip_ns);
+    results.measured_bit_times as f64 / results.config.rate_bits_per_second as f64 + slip as f64 / 1e9
+}
+
+/// Frames that all stations together transmitted in a real second.
+pub fn frames_per_second(results: &Results) -> f64 {
+    let frames: u64 = results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
+    frames as f64 / real_seconds(results)
+}

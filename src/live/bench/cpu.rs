@@ -1,0 +1,89 @@
+//! What a bus costs: processor time of the data plane, and of the supervisor.
+
+use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, rest, run, system};
+use super::machine::Meter;
+use super::row::{Asked, Figure, Row};
+use crate::live::driver::offering::Offering;
+use crate::live::driver::source::{Pace, line_rate};
+use link::Pid;
+use link::process::cpu_time;
+use medium::{BitRate, Octets};
+use std::time::{Duration, Instant};
+
+const STATIONS: usize = 4;
+const LONGEST: Octets = Octets::new(1518);
+/// What all stations offer together, as a part of what fills the medium.
+const OFFERED: f64 = 1.2;
+
+/// A bus on which nobody sends.
+///
+/// # Errors
+/// A bus that cannot be made.
+pub fn idle(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
+    let mut bus = Bus::start(context, &Wanted::silent(STATIONS, BitRate::MBIT_10))?;
+    bus.plane.restart()?;
+    let (meter, clock) = (Meter::start(), Clock::start(&bus)?);
+    rest(context, context.duration)?;
+    let (plane, supervisor) = clock.stop(&bus)?;
+    let (conditions, results) = (meter.stop(), bus.plane.report()?);
+    let figure = |name, value| Figure::new(name, value, "% of a core");
+    row.figures.push(figure("data plane and supervisor", plane + supervisor).asked(Asked::AtMost(1.0)));
+    row.figures.push(figure("data plane", plane));
+    row.runs.push(run("bus", &results, conditions));
+    Ok(())
+}
+
+/// A bus that is full of the longest frames.
+///
+/// # Errors
+/// A bus that cannot be made.
+pub fn longest(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
+    let rate = BitRate::MBIT_10;
+    let mut bus = Bus::start(context, &Wanted::silent(STATIONS, rate))?;
+    let gap = 1e9 * STATIONS as f64 / (OFFERED * line_rate(rate, LONGEST));
+    let mut offering = Offering::paced(bus.sources(LONGEST, |_| Pace::Even(gap))?);
+    let mut times = Vec::new();
+    let measured = bus.measure(context, &mut offering, |bus| {
+        let time = cpu_time(bus.plane.pid());
+        times.push((Instant::now(), time));
+    });
+    offering.stop();
+    let (results, conditions) = measured?;
+    let [(begin, before), (end, after)]: [_; 2] = times.try_into().expect("at the beginning and at the end");
+    let (before, after) = (before.map_err(system(READ))?, after.map_err(system(READ))?);
+    let used = percent(after - before, end - begin);
+    row.figures.push(Figure::new("data plane", used, "% of a core").asked(Asked::AtMost(15.0)));
+    row.figures.push(Figure::new("frames of 1518 octets", frames_per_second(&results), "frames/s"));
+    row.figures.push(Figure::new("utilization (total)", 100.0 * results.medium.utilization_total, "%"));
+    row.notes.push(format!(
+        "{STATIONS} stations that offer {OFFERED} times the line rate together; the supervisor only waits, as on an idle bus"
+    ));
+    row.runs.push(run("bus", &results, conditions));
+    Ok(())
+}
+
+const READ: &str = "read a process's processor time";
+
+fn percent(used: Duration, of: Duration) -> f64 {
+    100.0 * used.as_secs_f64() / of.as_secs_f64()
+}
+
+/// What both processes have used when a measurement begins. This process is the supervisor.
+struct Clock {
+    begin: Instant,
+    plane: Duration,
+    supervisor: Duration,
+}
+
+impl Clock {
+    fn start(bus: &Bus) -> Result<Clock, BenchError> {
+        let time = |pid| cpu_time(pid).map_err(system(READ));
+        Ok(Clock { plane: time(bus.plane.pid())?, supervisor: time(Pid::this())?, begin: Instant::now() })
+    }
+
+    /// What they have used since, in % of a core.
+    fn stop(self, bus: &Bus) -> Result<(f64, f64), BenchError> {
+        let (now, elapsed) = (Clock::start(bus)?, self.begin.elapsed());
+        Ok((percent(now.plane - self.plane, elapsed), percent(now.supervisor - self.supervisor, elapsed)))
+    }
+}

@@ -1,0 +1,170 @@
+//! One thing that was measured: its figures, what was asked of each, and under which conditions.
+
+use super::machine::Conditions;
+use serde::Serialize;
+use sim::figures::results::EmulatorResults;
+
+/// What is asked of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asked {
+    /// No more than this.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+    /// No less than the first; more than the second cannot be, and is a bug.
+    Between(f64, f64),
+    /// As far from 0 as this, on either side, and no farther.
+    Within(f64),
+}
+
+/// Whether a figure is what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is.
+    Met,
+    /// It is not, by so much.
+    MissedBy(f64),
+    /// It is above what can be, by so much.
+    ImpossibleBy(f64),
+}
+
+impl Asked {
+    /// What to say of a measured value.
+    pub fn verdict(self, value: f64) -> Verdict {
+        let by = |distance: f64| if distance <= 0.0 { Verdict::Met } else { Verdict::MissedBy(distance) };
+        match self {
+            Asked::AtMost(most) => by(value - most),
+            Asked::AtLeast(least) => by(least - value),
+            Asked::Between(_, most) if value > most => Verdict::ImpossibleBy(value - most),
+            Asked::Between(least, _) => by(least - value),
+            Asked::Within(far) => by(value.abs() - far),
+        }
+    }
+}
+
+/// One figure of a row.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// What it is.
+    pub name: String,
+    /// What was measured.
+    pub value: f64,
+    /// Its unit; empty for a count.
+    pub unit: &'static str,
+    /// What was asked for, if anything was.
+    pub asked: Option<Asked>,
+    /// Whether it is that.
+    pub verdict: Option<Verdict>,
+}
+
+impl Figure {
+    /// A figure of which nothing is asked.
+    pub fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Figure {
+        Figure { name: name.into(), value, unit, asked: None, verdict: None }
+    }
+
+    /// The same with something asked of it.
+    pub fn asked(self, asked: Asked) -> Figure {
+        Figure { asked: Some(asked), verdict: Some(asked.verdict(self.value)), ..self }
+    }
+}
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It was measured.
+    Measured,
+    /// It cannot be measured here, for this reason.
+    Skipped(String),
+    /// It went wrong, for this reason.
+    Failed(String),
+}
+
+/// One thing that was to be measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What `--only` calls it.
+    pub name: &'static str,
+    /// What it is about.
+    pub about: &'static str,
+    /// What became of it.
+    pub state: State,
+    /// Its figures, in the order in which they are shown.
+    pub figures: Vec<Figure>,
+    /// What else is to be known of them.
+    pub notes: Vec<String>,
+    /// How well the emulator kept time in each run of the row.
+    pub runs: Vec<Run>,
+}
+
+/// One run of a bus.
+#[derive(Clone, Debug, Serialize)]
+pub struct Run {
+    /// What it was for.
+    pub name: String,
+    /// The machine meanwhile.
+    pub conditions: Conditions,
+    /// The emulator's own figures; none of a yardstick, which has no emulator.
+    pub emulator: Option<EmulatorResults>,
+}
+
+impl Row {
+    /// Nothing measured yet.
+    pub fn new(name: &'static str, about: &'static str) -> Row {
+        let state = State::Measured;
+        Row { name, about, state, figures: Vec::new(), notes: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Whether every figure is what was asked for.
+    pub fn is_met(&self) -> bool {
+        self.state == State::Measured
+            && self.figures.iter().all(|figure| figure.verdict.is_none_or(|verdict| verdict == Verdict::Met))
+    }
+}
+
+impl Run {
+    /// What kept the run from being in time: slip and drops. Empty if nothing did.
+    pub fn troubles(&self) -> String {
+        let Some(emulator) = &self.emulator else { return String::new() };
+        let slip = (emulator.slips > 0)
+            .then(|| format!("slipped {:.1} ms in {} stops", emulator.slip_ns as f64 / 1e6, emulator.slips));
+        let drops = drops(emulator);
+        let dropped = (drops > 0).then(|| format!("dropped {drops} frames in the emulator"));
+        let record = (emulator.record_skipped > 0).then(|| format!("record misses {}", emulator.record_skipped));
+        slip.into_iter().chain(dropped).chain(record).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Frames that the emulator had and did not hand on, for whatever cause.
+pub fn drops(emulator: &EmulatorResults) -> u64 {
+    emulator.ring_drops + emulator.overload_drops + emulator.deliveries_to_absent + emulator.delivery_failures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_met_or_missed_by_its_distance() {
+        assert_eq!(Asked::AtMost(40.0).verdict(40.0), Verdict::Met);
+        assert_eq!(Asked::AtMost(40.0).verdict(50.0), Verdict::MissedBy(10.0));
+        assert_eq!(Asked::AtLeast(80.0).verdict(78.0), Verdict::MissedBy(2.0));
+        assert_eq!(Asked::Within(2.0).verdict(-3.0), Verdict::MissedBy(1.0));
+        assert_eq!(Asked::Between(8.0, 9.0).verdict(8.5), Verdict::Met);
+        assert_eq!(Asked::Between(8.0, 9.0).verdict(7.5), Verdict::MissedBy(0.5));
+        assert_eq!(Asked::Between(8.0, 9.0).verdict(9.5), Verdict::ImpossibleBy(0.5));
+    }
+
+    #[test]
+    fn a_row_that_was_skipped_is_not_met() {
+        let mut row = Row::new("ping", "");
+        assert!(row.is_met());
+        row.figures.push(Figure::new("a", 1.0, "us").asked(Asked::AtMost(2.0)));
+        assert!(row.is_met());
+        row.state = State::Skipped("no ping".to_owned());
+        assert!(!row.is_met());
+    }
+}

@@ -1,0 +1,189 @@
+//! What a record's arrivals give in virtual time: TCP's octets that reached their station, and when.
+
+use crate::live::bench::bus::{BenchError, system};
+use link::memory::memory_file;
+use medium::{BitInstant, BitRate, FrameId, Input, Kind, StationId};
+use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::lines::LineReader;
+use sim::files::record::{Entry, RecordReader, ReplayError, replay};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufReader, Seek};
+
+/// Where the server of `iperf3` listens.
+const PORT: u16 = super::PORT;
+
+/// TCP's octets on their way through a replayed run.
+#[derive(Debug)]
+pub struct Goodput {
+    /// How many events the replay had.
+    pub events: u64,
+    confirmed: bool,
+    rate: BitRate,
+    /// Of each station that sends to the server's port, its longest stream.
+    streams: HashMap<StationId, Arrived>,
+}
+
+/// New octets as they reached the other station.
+#[derive(Debug, Default)]
+struct Arrived {
+    /// When the first of them was handed to the sender's MAC.
+    begin: BitInstant,
+    octets: Vec<(BitInstant, u32)>,
+}
+
+/// A frame's part of a TCP stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    from_port: u16,
+    to_port: u16,
+    sequence: u32,
+    octets: u32,
+}
+
+impl Goodput {
+    /// Runs a record again in virtual time.
+    ///
+    /// # Errors
+    /// A record that is incomplete, or whose replay has other events.
+    pub fn replay(record: &File) -> Result<Goodput, BenchError> {
+        let segments = segments(record)?;
+        let reader = RecordReader::new(lines(record)?).map_err(ReplayError::from)?;
+        let rate = reader.header().config().rate;
+        let header = Header::new("", &reader.header().config(), &reader.header().stations);
+        let events = memory_file("events").map_err(system("make a file in memory"))?;
+        let copy = events.try_clone().map_err(system("share a file"))?;
+        let log = EventLog::from_file(copy, "the replay's events".to_owned(), &header).map_err(ReplayError::from)?;
+        let replayed = replay(reader, log)?;
+        let streams = arrived(&events, &segments)?;
+        Ok(Goodput { events: replayed.digest.events, confirmed: replayed.confirmed, rate, streams })
+    }
+
+    /// What the replay is to the run.
+    pub fn verdict(&self) -> &'static str {
+        if self.confirmed {
+            "are those of the run, byte for byte"
+        } else {
+            "could not be compared with those of the run"
+        }
+    }
+
+    /// New octets of a station's stream that arrived in the first `seconds` after it began, in Mb/s.
+    pub fn megabits(&self, station: usize, seconds: f64) -> f64 {
+        let Some(arrived) = self.streams.get(&StationId::new(station as u16)) else { return 0.0 };
+        let span = seconds * self.rate.get() as f64;
+        let in_time = arrived.octets.iter().filter(|(at, _)| at.since(arrived.begin).get() as f64 <= span);
+        let octets: f64 = in_time.map(|(_, octets)| f64::from(*octets)).sum();
+        8.0 * octets / seconds / 1e6
+    }
+}
+
+fn lines(file: &File) -> Result<LineReader, BenchError> {
+    let mut file = file.try_clone().map_err(system("share a file"))?;
+    file.rewind().map_err(system("read a record"))?;
+    Ok(LineReader::new(BufReader::new(file), "the bench's record".to_owned()))
+}
+
+/// Segments for the server's port, with the instant at which each was handed over.
+fn segments(record: &File) -> Result<HashMap<FrameId, (BitInstant, Segment)>, BenchError> {
+    let mut reader = RecordReader::new(lines(record)?).map_err(ReplayError::from)?;
+    let (mut serials, mut segments) = (HashMap::<StationId, u64>::new(), HashMap::new());
+    loop {
+        match reader.next_entry().map_err(ReplayError::from)? {
+            Entry::Input { at, input: Input::Offer { station, .. }, octets } => {
+                // A station's frames are numbered from 1 in the order in which they were offered.
+                let serial = serials.entry(station).or_default();
+                *serial += 1;
+                let segment = octets.as_deref().and_then(Segment::of).filter(|segment| segment.to_port == PORT);
+                if let Some(segment) = segment {
+                    segments.insert(FrameId { station, serial: *serial }, (at, segment));
+                }
+            }
+            Entry::Input { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
+            Entry::End { .. } => return Ok(segments),
+        }
+    }
+}
+
+/// What of each station's longest stream arrived; octets that came before do not count again.
+fn arrived(
+    events: &File,
+    segments: &HashMap<FrameId, (BitInstant, Segment)>,
+) -> Result<HashMap<StationId, Arrived>, BenchError> {
+    let mut reader = EventLogReader::new(lines(events)?).map_err(ReplayError::from)?;
+    let (mut seen, mut streams) = (HashSet::new(), HashMap::<(StationId, u16), Arrived>::new());
+    while let Some(event) = reader.next_event().map_err(ReplayError::from)? {
+        let Some((_, segment)) = segments.get(&event.frame).filter(|_| matches!(event.kind, Kind::Delivered { .. }))
+        else {
+            continue;
+        };
+        let stream = (event.frame.station, segment.from_port);
+        if segment.octets > 0 && seen.insert((stream, segment.sequence)) {
+            streams.entry(stream).or_default().octets.push((event.at, segment.octets));
+        }
+    }
+    let mut longest = HashMap::<StationId, Arrived>::new();
+    for ((station, port), arrived) in streams {
+        let of_stream = |(frame, (_, segment)): &(&FrameId, &(BitInstant, Segment))| {
+            frame.station == station && segment.from_port == port && segment.octets > 0
+        };
+        let begin = segments.iter().filter(of_stream).map(|(_, (at, _))| *at).min().unwrap_or_default();
+        let other = longest.entry(station).or_default();
+        if arrived.total() > other.total() {
+            *other = Arrived { begin, ..arrived };
+        }
+    }
+    Ok(longest)
+}
+
+impl Arrived {
+    fn total(&self) -> u64 {
+        self.octets.iter().map(|(_, octets)| u64::from(*octets)).sum()
+    }
+}
+
+impl Segment {
+    /// The segment in a frame without tags; `None` if there is none.
+    fn of(frame: &[u8]) -> Option<Segment> {
+        const IPV4: [u8; 2] = [0x08, 0x00];
+        const TCP: u8 = 6;
+        let word = |octets: &[u8], at: usize| Some(u16::from_be_bytes(octets.get(at..at + 2)?.try_into().ok()?));
+        let packet = frame.get(14..).filter(|_| frame[12..14] == IPV4)?;
+        let header = 4 * usize::from(packet.first()? & 15);
+        let packet = packet.get(..usize::from(word(packet, 2)?)).filter(|packet| packet.get(9) == Some(&TCP))?;
+        let segment = packet.get(header..)?;
+        let header = 4 * usize::from(segment.get(12)? >> 4);
+        Some(Segment {
+            from_port: word(segment, 0)?,
+            to_port: word(segment, 2)?,
+            sequence: u32::from_be_bytes(segment.get(4..8)?.try_into().ok()?),
+            octets: segment.len().checked_sub(header)? as u32,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ethernet, 20 octets of IPv4, 32 of TCP with options, 5 of payload, and padding.
+    #[test]
+    fn a_segment_is_found_behind_its_headers() {
+        let mut frame = vec![0; 80];
+        frame[12..14].copy_from_slice(&[0x08, 0x00]);
+        frame[14] = 0x45;
+        frame[16..18].copy_from_slice(&57_u16.to_be_bytes());
+        frame[23] = 6;
+        frame[34..36].copy_from_slice(&4000_u16.to_be_bytes());
+        frame[36..38].copy_from_slice(&5201_u16.to_be_bytes());
+        frame[38..42].copy_from_slice(&77_u32.to_be_bytes());
+        frame[46] = 8 << 4;
+        let segment = Segment { from_port: 4000, to_port: 5201, sequence: 77, octets: 5 };
+        assert_eq!(Segment::of(&frame), Some(segment));
+        for end in 0..47 {
+            assert_eq!(Segment::of(&frame[..end]), None, "{end} octets");
+        }
+        frame[23] = 17;
+        assert_eq!(Segment::of(&frame), None);
+    }
+}

@@ -1,0 +1,220 @@
+//! Requests to a lab that is up: one line on a socket that only its user may open.
+
+use crate::live::lab::record::Record;
+use crate::live::plane::protocol::Change;
+use crossbeam_channel::{Receiver, bounded};
+use link::channel::Channel;
+use link::namespace::{Namespace, UserNamespace};
+use sim::words::cable::Cut;
+use sim::words::fault::{FaultName, fault};
+use std::fs::Permissions;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+/// How long somebody who connects may take to say what he wants.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a lab may take to answer: taking down a thousand stations takes a while.
+const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+/// The longest request.
+const LONGEST: u64 = 64;
+
+/// What somebody asks of a lab.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Tell the results so far.
+    Stats,
+    /// Take the lab down.
+    Down,
+    /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
+    Panic,
+    /// Have the data plane make a system call that it may not make, for a test again. Not in release builds.
+    Trespass,
+    /// Have it panic, likewise.
+    BusPanic,
+    /// Hand a station's namespace over, and the user namespace that owns it: for labs whose namespaces have no names.
+    Enter {
+        /// Its name.
+        station: String,
+    },
+    /// Change a station, and tell the results after that.
+    Change {
+        /// Its name.
+        station: String,
+        /// What changes.
+        change: Change,
+    },
+    /// Cut the cable, or mend it, and tell the results after that.
+    Cable(Option<Cut>),
+}
+
+impl Control {
+    /// Reads one line, and no more than a request may be long; `None` if it is none.
+    pub fn read_from(input: impl Read) -> Option<Control> {
+        let mut line = String::new();
+        BufReader::new(input.take(LONGEST)).read_line(&mut line).ok()?;
+        Control::read(line.trim_end())
+    }
+
+    /// Those that are one word.
+    const PLAIN: [Control; 5] = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
+
+    fn line(&self) -> String {
+        match self {
+            Control::Stats => "stats".to_owned(),
+            Control::Down => "down".to_owned(),
+            Control::Panic => "panic".to_owned(),
+            Control::Trespass => "trespass".to_owned(),
+            Control::BusPanic => "bus-panic".to_owned(),
+            Control::Enter { station } => format!("enter {station}"),
+            Control::Cable(None) => "mend".to_owned(),
+            Control::Cable(Some(Cut { segment, position_bt })) => format!("cut {segment} {position_bt}"),
+            Control::Change { station, change: Change::Attach } => format!("attach {station}"),
+            Control::Change { station, change: Change::Detach } => format!("detach {station}"),
+            Control::Change { station, change: Change::Fault(None) } => format!("fault {station} none"),
+            Control::Change { station, change: Change::Fault(Some(fault)) } => format!("fault {station} {fault}"),
+        }
+    }
+
+    fn read(line: &str) -> Option<Control> {
+        if let Some(plain) = Control::PLAIN.into_iter().find(|request| line == request.line()) {
+            return Some(plain);
+        }
+        // No interface's name, and so no station's, has a blank in it.
+        let words: Vec<&str> = line.split(' ').collect();
+        let (station, change) = match words[..] {
+            ["enter", station] => return Some(Control::Enter { station: station.to_owned() }),
+            ["mend"] => return Some(Control::Cable(None)),
+            ["cut", segment, position] => {
+                let (segment, position_bt) = (segment.parse().ok()?, position.parse().ok()?);
+                return Some(Control::Cable(Some(Cut { segment, position_bt })));
+            }
+            ["attach", station] => (station, Change::Attach),
+            ["detach", station] => (station, Change::Detach),
+            ["fault", station, name] => (station, Change::Fault(fault(name).ok()?.map(FaultName))),
+            _ => return None,
+        };
+        Some(Control::Change { station: station.to_owned(), change })
+    }
+}
+
+/// Listens for requests to the lab `name`. Each comes with the stream that its answer goes to.
+///
+/// # Errors
+/// The socket cannot be made.
+pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
+    let path = Record::control_socket(name).map_err(io::Error::other)?;
+    let listener = UnixListener::bind(&path)?;
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    let (sender, requests) = bounded(16);
+    let serve = move || {
+        for stream in listener.incoming().flatten() {
+            let Some(request) = read_request(&stream) else { continue };
+            if sender.send((request, stream)).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("control".to_owned()).spawn(serve)?;
+    Ok(requests)
+}
+
+fn read_request(stream: &UnixStream) -> Option<Control> {
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    Control::read_from(InTime { stream, end: Instant::now() + PATIENCE })
+}
+
+/// A stream that ends at an instant, however slowly its octets come.
+struct InTime<'a> {
+    stream: &'a UnixStream,
+    end: Instant,
+}
+
+impl Read for InTime<'_> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(octets)
+    }
+}
+
+/// Answers [`Control::Enter`]: one octet, which brings two descriptors.
+///
+/// # Errors
+/// Whoever asked is gone.
+pub fn hand_over(stream: UnixStream, station: &Namespace) -> io::Result<()> {
+    let owner = UserNamespace::current()?;
+    let sent = Channel::from_fd(stream.into()).send_with_fds(b"\n", &[owner.as_fd(), station.as_fd()]);
+    sent.map_err(io::Error::other)
+}
+
+/// Asks the lab `name` for a station: its namespace, and the user namespace that owns it.
+///
+/// # Errors
+/// No lab listens, or it does not hand the station over.
+pub fn enter(name: &str, station: &str) -> io::Result<(UserNamespace, Namespace)> {
+    let stream = connect(name, &Control::Enter { station: station.to_owned() })?;
+    let received = Channel::from_fd(stream.into()).receive_with_fds(&mut Vec::new()).map_err(io::Error::other)?;
+    let Some((_, descriptors)) = received else { return Err(io::ErrorKind::UnexpectedEof.into()) };
+    let [owner, station] = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok((UserNamespace::from_fd(owner), Namespace::from_fd(station)))
+}
+
+/// Asks the lab `name`, and gives its whole answer; an empty one means that it has ended.
+///
+/// # Errors
+/// No lab listens, or it does not answer.
+pub fn ask(name: &str, request: &Control) -> io::Result<String> {
+    let mut answer = String::new();
+    connect(name, request)?.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
+    let mut stream = UnixStream::connect(Record::control_socket(name).map_err(io::Error::other)?)?;
+    stream.set_read_timeout(Some(LONGEST_ANSWER))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{}\n", request.line()).as_bytes())?;
+    Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::Fault;
+
+    #[test]
+    fn every_request_is_read_as_it_was_written() {
+        let change = |change| Control::Change { station: "a-name-of-15.oc".to_owned(), change };
+        let faults = [None, Some(Fault::Deaf), Some(Fault::BadFcs), Some(Fault::Babble)];
+        let faults = faults.map(|fault| change(Change::Fault(fault.map(FaultName))));
+        let plugs = [change(Change::Attach), change(Change::Detach)];
+        let enter = Control::Enter { station: "a-name-of-15.oc".to_owned() };
+        let cut = Cut { segment: 1023, position_bt: u64::MAX };
+        let others = [enter, Control::Cable(None), Control::Cable(Some(cut))];
+        for request in Control::PLAIN.into_iter().chain(plugs).chain(faults).chain(others) {
+            let line = request.line();
+            assert!((line.len() as u64) < LONGEST, "{line}");
+            assert_eq!(Control::read(&line), Some(request));
+        }
+        for nonsense in [
+            "",
+            "stat",
+            "attach",
+            "attach a b",
+            "fault a",
+            "fault a mute",
+            "fault a deaf now",
+            "cut",
+            "cut 1",
+            "cut a b",
+        ] {
+            assert_eq!(Control::read(nonsense), None, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Making what a bus needs: namespaces, links, addresses, sockets. Knows nothing of time or of the medium's rules.
+//!
+//! ```text
+//!   namespace of st1          namespace of the bus
+//!   ┌───────────┐             ┌──────────────────────────┐
+//!   │ eth0 ─────┼─── veth ────┼─ st1 ─┐                  │
+//!   └───────────┘             │       ├─ one socket in,  │──► data plane
+//!   ┌───────────┐             │       │  one socket out  │
+//!   │ eth0 ─────┼─── veth ────┼─ st2 ─┘                  │
+//!   └───────────┘             └──────────────────────────┘
+//! ```
+//! With many stations there is a hub too, behind which the kernel copies frames to all ports (`lab/fan_out.rs`).
+//! Stations of other kinds have something else where `eth0` is the host's own (`lab/outside.rs`).
+
+pub mod carrier;
+mod fan_out;
+mod lent;
+pub mod links;
+mod outside;
+pub mod place;
+mod processes;
+pub mod record;
+mod watched;
+
+use crate::live::plane::filter::Watched;
+use crate::live::plane::protocol::Port;
+pub use fan_out::FanOutMade;
+use link::MacAddr;
+use link::confine::{ConfineError, keep_capabilities};
+use link::ethtool::disable_offloads;
+use link::fanout::FanOutError;
+use link::namespace::{Capability, Namespace, NamespaceError};
+use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
+use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
+use link::process::raise_descriptor_limit;
+use link::sysctl::{SysctlError, silence_ipv6_everywhere};
+use outside::Surroundings;
+use record::{Record, RecordError};
+use sim::scenario::file::Network;
+use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Plan, StationPlan};
+use sim::words::choices::FilterChoice;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+/// The interface of a station, in its own namespace.
+pub const INTERFACE: &str = "eth0";
+/// A TAP device, in the namespace of a station that has one.
+pub const TAP: &str = "tap0";
+/// An interface or the end of a tunnel, in the namespace of a station that has one.
+const OUTSIDE: &str = "outside0";
+/// What the bus's own namespace is called after the lab's name.
+const BUS: &str = "bus";
+/// What a frame has besides its payload: 802.3, 3.1.1.
+const HEADER_AND_FCS: u32 = 18;
+/// The largest MTU that a veth takes.
+const LARGEST_MTU: u32 = 65_535;
+/// How long links may take to come up, and the kernel to stamp frames.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Record`].
+#[derive(Debug)]
+pub struct Segment {
+    /// The bus's own namespace.
+    pub bus: Namespace,
+    /// Each station's namespace, in order of station number.
+    pub stations: Vec<Namespace>,
+    /// Each station's port.
+    pub ports: Vec<Port>,
+    /// The socket that receives from all ports.
+    pub receiver: OwnedFd,
+    /// The socket that sends to all ports.
+    pub sender: OwnedFd,
+    /// What tells of links.
+    pub monitor: OwnedFd,
+    /// How frames get to several stations.
+    pub fan_out: FanOutMade,
+    /// What tells of the stations' interfaces, if there is a filter.
+    pub watch: Option<OwnedFd>,
+}
+
+/// Why a segment could not be made. What had been made is gone, or stands in the record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MakeError {
+    /// A namespace could not be made or named.
+    #[error("cannot make a network namespace for {whose}")]
+    Namespace {
+        /// The station, or the bus.
+        whose: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
+    /// A link, an address or an offload setting was refused.
+    #[error("cannot connect {station} to the bus")]
+    Link {
+        /// The station.
+        station: String,
+        /// What went wrong.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The kernel makes no copies, and the scenario wants no other way.
+    #[error("no fan-out in the kernel, which `fan_out = \"kernel\"` asks for: write \"auto\" or \"batch\"")]
+    FanOut(#[from] FanOutError),
+    /// A socket of the bus was refused.
+    #[error("cannot open the bus's sockets")]
+    Socket(#[from] PacketError),
+    /// Changes of links cannot be watched.
+    #[error("cannot watch the bus's links")]
+    Monitor(#[from] MonitorError),
+    /// Frames are not stamped.
+    #[error("the kernel does not stamp frames")]
+    Stamps(#[from] StampError),
+    /// The record could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// The limit of open files cannot be raised.
+    #[error("cannot raise the limit of open files")]
+    Descriptors(#[source] std::io::Error),
+    /// Rights that are not needed cannot be given up.
+    #[error("cannot give up what is not needed")]
+    Confine(#[from] ConfineError),
+    /// The user did not want to wait.
+    #[error("interrupted while stations were being made; what had been made is gone again")]
+    Interrupted,
+    /// A link did not come up.
+    #[error("{station}'s link did not come up within {} seconds", PATIENCE.as_secs())]
+    NoCarrier {
+        /// The station.
+        station: String,
+    },
+}
+
+/// Whether stations speak IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocols {
+    /// IPv4 and IPv6 addresses as planned.
+    Ip,
+    /// IPv4 addresses as planned, and nothing that a kernel sends because it came up.
+    Ipv4,
+    /// None, so that nothing is on the medium but what its users send.
+    Silent,
+}
+
+/// What the supervisor of a bus keeps: the last two are for the data plane, which gives them up itself.
+const KEPT: [Capability; 7] = [
+    Capability::NetAdmin,
+    Capability::NetRaw,
+    Capability::SysAdmin,
+    Capability::SysPtrace,
+    Capability::Kill,
+    Capability::SysNice,
+    Capability::SetPcap,
+];
+
+/// Gives up what making a bus, serving it and removing it does not take: among others every right over other users'
+/// files. So files that the user named are opened before.
+///
+/// # Errors
+/// A kernel that refuses.
+pub fn keep_least(stations: usize, filter: FilterChoice) -> Result<(), MakeError> {
+    // A namespace, and for the demonstration a socket, for each station; the rest fits into the usual limit.
+    raise_descriptor_limit(2 * stations as u64 + 256).map_err(MakeError::Descriptors)?;
+    let watching: &[Capability] = match filter {
+        FilterChoice::None => &[],
+        FilterChoice::Address => &[Capability::NetBroadcast],
+    };
+    Ok(keep_capabilities(&[&KEPT, watching].concat())?)
+}
+
+impl Segment {
+    /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
+    ///
+    /// `progress` is told how many stations are connected, each time something was made, and says whether to go on.
+    ///
+    /// # Errors
+    /// Whatever the kernel refuses.
+    pub fn make(
+        plan: &Plan,
+        protocols: Protocols,
+        mut record: Option<&mut Record>,
+        mut progress: impl FnMut(usize) -> bool,
+    ) -> Result<Segment, MakeError> {
+        let mut make = |whose: &str| match progress(0) {
+            true => namespace(plan, whose, record.as_deref_mut()),
+            false => Err(MakeError::Interrupted),
+        };
+        let bus = make(BUS)?;
+        // Its kernel must neither put frames on a station's link past the medium, nor answer any.
+        let silent = || bus.run(silence)?.map_err(AnyError::from);
+        silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
+        let home = || {
+            Namespace::current().map_err(|source| MakeError::Namespace { whose: "ethbus itself".to_owned(), source })
+        };
+        let namespace = |station: &StationPlan| match station.host {
+            Host::Bridge(_) => home(),
+            _ => make(&station.name),
+        };
+        let stations = plan.stations.iter().map(namespace).collect::<Result<Vec<_>, _>>()?;
+        let mut surroundings = Surroundings {
+            home: home()?,
+            payload: plan.medium.parameters.max_frame_size.get().saturating_sub(HEADER_AND_FCS),
+            even_default_route: plan.even_default_route,
+            record,
+        };
+        // First: switching stamps on takes the kernel a while.
+        let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
+        let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
+        let links = plan.stations.iter().zip(&stations).zip(1..);
+        let mut ports = links
+            .map(|((station, namespace), number)| {
+                let port = connect(&mut netlink, station, namespace, protocols, &mut surroundings)
+                    .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
+                if progress(number) { Ok(port) } else { Err(MakeError::Interrupted) }
+            })
+            .collect::<Result<Vec<_>, MakeError>>()?;
+        let fan_out = FanOutMade::make(plan, &bus, &ports)?;
+        wait_for_carrier(&mut netlink, plan)?;
+        let monitor = LinkMonitor::open(&bus)?.into_fd();
+        let watch = watched::watch(plan, &bus, &stations, &mut ports)?;
+        wait_for_stamps(PATIENCE)?;
+        Ok(Segment { bus, stations, ports, receiver, sender, monitor, fan_out, watch })
+    }
+}
+
+fn link_error(whose: &str, source: LinkError) -> MakeError {
+    MakeError::Link { station: whose.to_owned(), source: Box::new(source) }
+}
+
+/// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists. Those of a lab without
+/// root get none: `/run/netns` is root's.
+fn namespace(plan: &Plan, whose: &str, record: Option<&mut Record>) -> Result<Namespace, MakeError> {
+    let failed = |source| MakeError::Namespace { whose: whose.to_owned(), source };
+    let namespace = Namespace::anonymous().map_err(failed)?;
+    if let Some(record) = record {
+        let name = record.has_names().then(|| namespace_name(&plan.name, whose));
+        record.claim(whose, name.as_deref(), &namespace)?;
+        name.map_or(Ok(()), |name| namespace.give_name(&name)).map_err(failed)?;
+    }
+    Ok(namespace)
+}
+
+/// What `ip netns` calls the namespace of a station, or of the bus, of a lab.
+pub fn namespace_name(lab: &str, whose: &str) -> String {
+    format!("{lab}-{whose}")
+}
+
+type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// One veth pair, its station's end set up as a station's interface.
+fn connect(
+    netlink: &mut Netlink,
+    station: &StationPlan,
+    namespace: &Namespace,
+    protocols: Protocols,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<Port, AnyError> {
+    let pair = match station.host {
+        Host::Veth => {
+            if protocols != Protocols::Ip {
+                namespace.run(silence)??;
+            }
+            let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
+            namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
+            pair
+        }
+        _ => outside::connect(netlink, station, namespace, surroundings)?,
+    };
+    // Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
+    netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
+    netlink.set_up(pair.bus_index)?;
+    let (name, mac) = (station.name.clone(), station.mac.octets());
+    // Other hosts want everything, for hosts behind them or for a program, so there is nothing to watch.
+    let number = pair.namespace.filter(|_| matches!(station.host, Host::Veth));
+    let watched = number.map(|namespace| Watched { namespace, index: pair.station_index });
+    Ok(Port { name, index: pair.bus_index, mac, outside: station.host.is_outside(), watched })
+}
+
+fn silence() -> Result<(), SysctlError> {
+    silence_ipv6_everywhere()
+}
+
+/// Inside the station's namespace: no offloads, since no wire carries partial checksums or super-frames.
+fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
+    disable_offloads(INTERFACE)?;
+    let mut netlink = Netlink::open()?;
+    netlink.set_up("lo")?;
+    let wanted = |network: &&Network| match protocols {
+        Protocols::Ip => true,
+        Protocols::Ipv4 => network.address.is_ipv4(),
+        Protocols::Silent => false,
+    };
+    for network in addresses.iter().filter(wanted) {
+        netlink.add_address(index, network.address, network.prefix)?;
+    }
+    netlink.set_up(index)?;
+    Ok(())
+}
+
+/// Another address: a bridge keeps what is for its own ports' addresses, and the station's is the program's.
+fn beside(mac: MacAddr) -> MacAddr {
+    MacAddr(mac.0 ^ 0x04, mac.1, mac.2, mac.3, mac.4, mac.5)
+}
+
+fn wait_for_carrier(netlink: &mut Netlink, plan: &Plan) -> Result<(), MakeError> {
+    let begin = Instant::now();
+    loop {
+        let links = netlink.links().map_err(|source| link_error(BUS, source))?;
+        let has_carrier = |name: &str| links.iter().any(|link| link.name == name && link.up && link.carrier);
+        match plan.stations.iter().find(|station| !has_carrier(&station.name)) {
+            None => return Ok(()),
+            Some(station) if begin.elapsed() > PATIENCE => {
+                return Err(MakeError::NoCarrier { station: station.name.clone() });
+            }
+            Some(_) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    }
+}

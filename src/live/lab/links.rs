@@ -1,0 +1,84 @@
+//! What the kernel counts on the way between a station and the bus, and drops there without telling anyone: read by the
+//! supervisor whenever results are told.
+//!
+//! ```text
+//!   tap0     ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's
+//!   outside0 ── br0 ── eth0 ════ st2
+//! ```
+//! The two ends of a veth pair count each frame once, so what one end sent is what the other received.
+
+use super::record::{Claim, Record};
+use super::{BUS, INTERFACE, OUTSIDE, TAP};
+use crate::live::plane::protocol::Port;
+use link::netlink::{LinkInfo, Netlink};
+use sim::figures::results::LinkResults;
+
+/// Where to look.
+#[derive(Clone, Debug)]
+pub struct Links {
+    bus: Option<Claim>,
+    stations: Vec<Station>,
+}
+
+#[derive(Clone, Debug)]
+struct Station {
+    port: Port,
+    claim: Option<Claim>,
+    /// What was lost outside before the lab was up: an interface that is lent has counted since it was made.
+    lost_before: u64,
+}
+
+impl Links {
+    /// The links of the lab with this record.
+    pub fn new(record: &Record, ports: &[Port]) -> Links {
+        let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
+        let station = |port: &Port| {
+            let claim = claim(&port.name);
+            let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
+            Station { port: port.clone(), claim, lost_before: lost_outside(&there) }
+        };
+        Links { bus: claim(BUS), stations: ports.iter().map(station).collect() }
+    }
+
+    /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
+    pub fn look(&self, record: &Record) -> Vec<LinkResults> {
+        let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
+        let of_station = |Station { port, claim, lost_before }: &Station| {
+            let here = bus.iter().find(|link| link.index == port.index)?;
+            let there = claim.as_ref().map_or_else(Vec::new, |claim| known_in(record, claim));
+            let find = |name: &str| there.iter().find(|link| link.name == name);
+            let (interface, tap) = (find(INTERFACE), find(TAP));
+            let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
+            Some(LinkResults {
+                station: port.name.clone(),
+                from_station: here.rx_packets,
+                to_station: here.tx_packets,
+                lost_from_station: count(interface, |link| link.tx_dropped),
+                lost_to_station: here.tx_dropped,
+                lost_at_tap: count(tap, |link| link.tx_dropped + link.rx_dropped),
+                lost_outside: lost_outside(&there).saturating_sub(*lost_before),
+            })
+        };
+        self.stations.iter().filter_map(of_station).collect()
+    }
+}
+
+/// What was dropped where a station leads outside, since that interface was made.
+fn lost_outside(links: &[LinkInfo]) -> u64 {
+    let outside = links.iter().find(|link| link.name == OUTSIDE);
+    outside.map_or(0, |link| link.tx_dropped + link.rx_dropped + link.tx_errors)
+}
+
+/// The interfaces that a station's namespace has from the lab. The others are not listed: there may be any number of them.
+fn known_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+    let Some(namespace) = record.namespace(claim) else { return Vec::new() };
+    let Ok(mut netlink) = Netlink::in_namespace(&namespace) else { return Vec::new() };
+    [INTERFACE, TAP, OUTSIDE].into_iter().filter_map(|name| netlink.link_by_name(name).ok()?).collect()
+}
+
+/// The interfaces of a namespace, if it is still there and ours.
+fn links_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+    let Some(namespace) = record.namespace(claim) else { return Vec::new() };
+    // A station may vanish at any moment; then there is nothing to be told of it.
+    Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()
+}

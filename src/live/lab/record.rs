@@ -1,0 +1,561 @@
+//! What a lab has made, on disk, so that whoever comes after a crash can remove it and nothing else.
+//!
+//! ```text
+//!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
+//!                      lab.json      names and identities, each written before the name exists
+//!                      control.sock  requests, for the user who brought the lab up
+//!                      log           what a lab in the background says; stays if it ends with an error
+//! ```
+//! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
+//! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
+
+use super::lent::{Home, Outside, UndoError, What};
+use super::place::{Place, check_folder, make_folder};
+use super::processes;
+use crate::live::plane::protocol::Port;
+use crate::show::say;
+use link::namespace::{Namespace, NamespaceError, NamespaceId, UserNamespace, UserNamespaceError};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Who may do what in a lab's own folder: its user, everything.
+const LAB_MODE: u32 = 0o700;
+/// What a lab in the background says.
+const LOG: &str = "log";
+/// Octets that a log may have, and how many are kept of a longer one.
+const LONGEST_LOG: u64 = 1 << 20;
+const KEPT_OF_LOG: usize = 1 << 16;
+/// How long somebody who only looks whether a lab is up may have its lock.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// What stands in `lab.json`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Content {
+    /// The namespaces that the lab has made or is about to make.
+    pub namespaces: Vec<Claim>,
+    /// What it has or changes, or is about to, outside these.
+    #[serde(default)]
+    pub outside: Vec<Outside>,
+    /// The stations, once the lab is up.
+    pub stations: Vec<Port>,
+    /// The medium's rate in bits per second.
+    pub rate: u64,
+    /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
+    #[serde(default)]
+    user_namespace: Option<(u64, u64)>,
+}
+
+/// One namespace of a lab.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// The station, or `bus`.
+    pub whose: String,
+    /// Its name in `/run/netns`; a lab without root has none there.
+    pub name: Option<String>,
+    device: u64,
+    inode: u64,
+    /// What the kernel gives to no other namespace until the next boot, as it does with inodes.
+    cookie: u64,
+}
+
+impl Claim {
+    /// What tells it from a namespace that somebody else gave the same name.
+    pub fn identity(&self) -> NamespaceId {
+        NamespaceId { device: self.device, inode: self.inode }
+    }
+
+    /// Whether this is the namespace that the lab made.
+    pub fn is(&self, found: &Namespace) -> bool {
+        found.identity() == self.identity() && found.cookie().is_ok_and(|cookie| cookie == self.cookie)
+    }
+
+    /// The namespace that the lab made, by its name; `None` if it has none, or the name is another's now.
+    pub fn open_named(&self) -> Option<Namespace> {
+        let found = Namespace::open_named(self.name.as_deref()?).ok()?;
+        self.is(&found).then_some(found)
+    }
+}
+
+/// Why a lab's record could not be made, read or followed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The lab is up.
+    #[error("a lab called `{name}` is up: take it down with `ethbus down --name {name}`, or choose another --name")]
+    InUse {
+        /// Its name.
+        name: String,
+    },
+    /// The lab is not up.
+    #[error("no lab called `{name}` is up: bring one up with `ethbus up --name {name}`{}", last_words(name))]
+    NotUp {
+        /// Its name.
+        name: String,
+    },
+    /// The user has no folder that is his alone.
+    #[error(
+        "{} is missing, where labs without root keep their records: a login makes it, or root with `install -d -m 700 -o \
+         {user} {}`",
+        folder.display(),
+        folder.display()
+    )]
+    NoLogin {
+        /// The folder.
+        folder: PathBuf,
+        /// The user.
+        user: u32,
+    },
+    /// Programs in stations do not end.
+    #[error("{left} programs in the lab's stations cannot be ended: they start again and again")]
+    Programs {
+        /// How many were left.
+        left: usize,
+    },
+    /// The user namespace of a lab that was killed cannot be entered.
+    #[error("cannot get at what a killed lab left running")]
+    Enter(#[from] UserNamespaceError),
+    /// A file of the record could not be used.
+    #[error("cannot {action} {}", path.display())]
+    File {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else may have written what stands there, so none of it is believed.
+    #[error("{} {why}: nothing of it is used; see what it is, then remove it", path.display())]
+    Untrusted {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// What stands in the record makes no sense.
+    #[error("{} is not a lab's record; if no lab of this name is up, remove the folder", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        source: serde_json::Error,
+    },
+    /// Something outside could not be made what it was.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
+    /// A namespace of the lab could not be opened or removed.
+    #[error("cannot use the namespace {name}")]
+    Namespace {
+        /// Its name.
+        name: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
+}
+
+/// For use with `map_err`.
+pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+    let path = path.to_owned();
+    move |source| RecordError::File { action, path, source }
+}
+
+/// A lab's record, locked: whoever has it is the only one to make or remove the lab.
+#[derive(Debug)]
+pub struct Record {
+    folder: PathBuf,
+    content: Content,
+    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
+    /// outlive a name that somebody removes by hand.
+    held: Vec<Namespace>,
+    lock: File,
+}
+
+impl Record {
+    /// Takes the record of the lab `name`, and gives what a killed lab of this name had left in it.
+    ///
+    /// # Errors
+    /// [`RecordError::InUse`] while the lab is up; files that cannot be made or read.
+    pub fn take(name: &str) -> Result<Record, RecordError> {
+        let folder = Place::own()?.make()?.join(name);
+        let begin = Instant::now();
+        let lock = loop {
+            make_folder(&folder, LAB_MODE)?;
+            match lock(&folder)? {
+                Some(lock) => break lock,
+                None if begin.elapsed() > GLANCE => return Err(RecordError::InUse { name: name.to_owned() }),
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let content = read(&folder)?.unwrap_or_default();
+        Ok(Record { folder, content, held: Vec::new(), lock })
+    }
+
+    /// Whether a lab of this name is up, or has left something behind.
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn exists(name: &str) -> Result<bool, RecordError> {
+        Ok(folder_of(name)?.is_dir())
+    }
+
+    /// What a lab that is up has made.
+    ///
+    /// # Errors
+    /// [`RecordError::NotUp`] if it is not; a record that cannot be read.
+    pub fn of_running(name: &str) -> Result<Content, RecordError> {
+        let (place, folder) = (Place::own()?, folder_of(name)?);
+        let not_up = || RecordError::NotUp { name: name.to_owned() };
+        if !folder.join("lock").exists() {
+            return Err(not_up());
+        }
+        place.check()?;
+        check_folder(&folder, LAB_MODE)?;
+        if lock(&folder)?.is_some() {
+            return Err(not_up());
+        }
+        read(&folder)?.filter(|content| !content.stations.is_empty()).ok_or_else(not_up)
+    }
+
+    /// A station of a lab that is up: its namespace, as the lab made it; `None` if only the lab can give it.
+    ///
+    /// # Errors
+    /// The namespace is gone, or the name belongs to another one now.
+    pub fn station(name: &str, claim: &Claim) -> Result<Option<Namespace>, RecordError> {
+        let Some(named) = &claim.name else { return Ok(None) };
+        let error = |source| RecordError::Namespace { name: named.clone(), source };
+        let namespace = Namespace::open_named(named).map_err(error)?;
+        if claim.is(&namespace) { Ok(Some(namespace)) } else { Err(RecordError::NotUp { name: name.to_owned() }) }
+    }
+
+    /// The namespace of a claim of this record, if it is still there and the lab's.
+    pub fn namespace(&self, claim: &Claim) -> Option<Namespace> {
+        claim.open_named().or_else(|| self.held(&claim.whose)?.try_clone().ok())
+    }
+
+    /// The namespace of a station, or of the bus, that has no name.
+    pub fn held(&self, whose: &str) -> Option<&Namespace> {
+        let claims = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
+        claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
+    }
+
+    /// Where the lab takes requests.
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn control_socket(name: &str) -> Result<PathBuf, RecordError> {
+        Ok(folder_of(name)?.join("control.sock"))
+    }
+
+    /// Where a lab in the background writes its messages.
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn log(name: &str) -> Result<PathBuf, RecordError> {
+        Ok(folder_of(name)?.join(LOG))
+    }
+
+    /// An empty log, for a lab whose record has been taken.
+    ///
+    /// # Errors
+    /// A file that cannot be made.
+    pub fn create_log(name: &str) -> Result<File, RecordError> {
+        let path = Record::log(name)?;
+        // A new one, so that nobody writes to the old one any more; appended to by two processes.
+        remove_file(&path)?;
+        let create = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
+        create.map_err(file_error("make", &path))
+    }
+
+    /// Removes the log, whose reader has seen it.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn remove_log(&self) -> Result<(), RecordError> {
+        remove_file(&self.folder.join(LOG))
+    }
+
+    /// Cuts a log that has become long down to its end: it stands in memory, and a station that takes its interface up and down
+    /// has the lab say so each time.
+    pub fn shorten_log(&self) {
+        let path = self.folder.join(LOG);
+        if !std::fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG) {
+            return;
+        }
+        let words = std::fs::read(&path).unwrap_or_default();
+        let end = String::from_utf8_lossy(&words[words.len().saturating_sub(KEPT_OF_LOG)..]).into_owned();
+        // Emptied and not replaced: it is standard error. If it cannot be, it stays as it is.
+        if OpenOptions::new().write(true).truncate(true).open(&path).is_ok() {
+            say(&format!("ethbus: messages before these were removed\n{end}"));
+        }
+    }
+
+    /// What stands in the log; nothing if there is none.
+    pub fn last_words(&self) -> String {
+        std::fs::read_to_string(self.folder.join(LOG)).unwrap_or_default()
+    }
+
+    /// Notes that namespaces will have no names, and belong to the user namespace that this process is in.
+    ///
+    /// # Errors
+    /// A user namespace that cannot be looked at.
+    pub fn be_without_names(&mut self) -> Result<(), RecordError> {
+        let identity = UserNamespace::current().and_then(|own| own.identity());
+        let identity = identity.map_err(file_error("look at", Path::new("/proc/self/ns/user")))?;
+        self.content.user_namespace = Some((identity.device, identity.inode));
+        Ok(())
+    }
+
+    /// Whether the lab's namespaces get names in `/run/netns`.
+    pub fn has_names(&self) -> bool {
+        self.content.user_namespace.is_none()
+    }
+
+    /// Notes a namespace that is about to get a name; one that gets none is held.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn claim(&mut self, whose: &str, name: Option<&str>, namespace: &Namespace) -> Result<(), RecordError> {
+        let NamespaceId { device, inode } = namespace.identity();
+        let error = |source| RecordError::Namespace { name: name.unwrap_or(whose).to_owned(), source };
+        let cookie = namespace.cookie().map_err(error)?;
+        if name.is_none() {
+            self.held.push(namespace.try_clone().map_err(file_error("hold", Path::new("a namespace")))?);
+        }
+        let (whose, name) = (whose.to_owned(), name.map(str::to_owned));
+        self.content.namespaces.push(Claim { whose, name, device, inode, cookie });
+        self.write()
+    }
+
+    /// Notes what is about to be done outside the lab's own namespaces.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn note_outside(&mut self, outside: Outside) -> Result<(), RecordError> {
+        self.content.outside.push(outside);
+        self.write()
+    }
+
+    /// Notes that the interface for `station` has been moved into its namespace, and holds that.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn taken(&mut self, station: &str, namespace: Namespace) -> Result<(), RecordError> {
+        self.held.push(namespace);
+        for outside in self.content.outside.iter_mut().filter(|outside| outside.station == station) {
+            if let What::Interface { taken, .. } = &mut outside.what {
+                *taken = true;
+            }
+        }
+        self.write()
+    }
+
+    /// The lab, up or killed, that an interface of the namespace `home` is lent to.
+    pub fn borrower_of(interface: &str, home: Home) -> Option<String> {
+        let has_it = |outside: &Outside| {
+            outside.home == home && matches!(&outside.what, What::Interface { lent, .. } if lent.name == interface)
+        };
+        let folder = Place::own().ok()?.folder();
+        let labs = std::fs::read_dir(&folder).ok()?.flatten();
+        let mut labs = labs.filter_map(|lab| lab.file_name().into_string().ok());
+        labs.find(|lab| {
+            let content = read(&folder.join(lab)).ok().flatten();
+            content.is_some_and(|content| content.outside.iter().any(has_it))
+        })
+    }
+
+    /// Notes that the lab is up.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn up(&mut self, stations: &[Port], rate: u64) -> Result<(), RecordError> {
+        self.content.stations = stations.to_vec();
+        self.content.rate = rate;
+        self.write()
+    }
+
+    /// The namespaces that stand in it.
+    pub fn namespaces(&self) -> &[Claim] {
+        &self.content.namespaces
+    }
+
+    /// Whether it still stands where whoever wants something of the lab looks for it.
+    pub fn is_there(&self) -> bool {
+        is_at(&self.lock, &self.folder.join("lock"))
+    }
+
+    /// How many namespaces stand in it.
+    pub fn claims(&self) -> usize {
+        self.content.namespaces.len()
+    }
+
+    /// Gets the right to end the programs that a killed lab without root left running: enters its user namespace, for good,
+    /// if there still is one. The process must have one thread.
+    ///
+    /// # Errors
+    /// A user namespace that cannot be entered.
+    pub fn reach_leftovers(&self) -> Result<(), RecordError> {
+        let nameless = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
+        let owner = self.content.user_namespace.map(|(device, inode)| NamespaceId { device, inode });
+        match processes::owner_of(nameless, owner) {
+            Some(owner) => Ok(owner.enter()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes everything in the record, and then the record.
+    ///
+    /// Processes in the lab's namespaces are ended. What is not the lab's own is left alone.
+    ///
+    /// # Errors
+    /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
+    pub fn remove_everything(self) -> Result<(), RecordError> {
+        remove_lab(&self.folder, &self.content, &self.held)
+    }
+
+    /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
+    ///
+    /// # Errors
+    /// As [`Record::remove_everything`].
+    pub fn remove_failed(self) -> Result<(), RecordError> {
+        remove_failed(&self.folder, &self.content, &self.held)
+    }
+
+    /// The same, for a process that has the record somewhere and is about to end because it panicked.
+    ///
+    /// # Errors
+    /// As [`Record::remove_everything`].
+    pub fn remove_own(name: &str) -> Result<(), RecordError> {
+        let folder = folder_of(name)?;
+        let content = read(&folder)?.unwrap_or_default();
+        remove_failed(&folder, &content, &[])
+    }
+
+    /// Removes everything in the record and keeps the record, empty, for a new lab.
+    ///
+    /// # Errors
+    /// As [`Record::remove_everything`].
+    pub fn clear(&mut self) -> Result<(), RecordError> {
+        remove_made(&self.content, &self.held)?;
+        self.held.clear();
+        self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
+        remove_file(&self.folder.join("control.sock"))?;
+        self.write()
+    }
+
+    /// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
+    fn write(&self) -> Result<(), RecordError> {
+        let (path, new) = (self.folder.join("lab.json"), self.folder.join("lab.json.new"));
+        let write = || {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+            serde_json::to_writer(&mut file, &self.content)?;
+            file.flush()?;
+            std::fs::rename(&new, &path)
+        };
+        write().map_err(file_error("write", &path))
+    }
+}
+
+fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+    remove_made(content, held)?;
+    remove_file(&folder.join(LOG))?;
+    remove_rest(folder)?;
+    match std::fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(file_error("remove", folder)),
+    }
+}
+
+fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+    if !folder.join(LOG).exists() {
+        return remove_lab(folder, content, held);
+    }
+    remove_made(content, held)?;
+    remove_rest(folder)
+}
+
+fn remove_rest(folder: &Path) -> Result<(), RecordError> {
+    ["control.sock", "lab.json", "lab.json.new", "lock"].iter().try_for_each(|file| remove_file(&folder.join(file)))
+}
+
+/// Where the lab `name` of this user has its record.
+fn folder_of(name: &str) -> Result<PathBuf, RecordError> {
+    Ok(Place::own()?.folder().join(name))
+}
+
+/// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.
+fn last_words(name: &str) -> String {
+    match Record::log(name) {
+        Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),
+        _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
+            "; the one that is there is root's, for `sudo ethbus`".to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+    let mut result = match processes::end(&content.namespaces) {
+        0 => Ok(()),
+        left => Err(RecordError::Programs { left }),
+    };
+    let mut needed = Vec::new();
+    // Last first: what was made on top of something goes before it.
+    for outside in content.outside.iter().rev() {
+        let claim = content.namespaces.iter().find(|claim| claim.whose == outside.station);
+        let named = claim.and_then(Claim::open_named);
+        let station = named.as_ref().or_else(|| held.iter().find(|held| claim.is_some_and(|claim| claim.is(held))));
+        if let Err(error) = outside.undo(station) {
+            // An interface without hardware would vanish with the namespace that it is in.
+            needed.push(&outside.station);
+            result = result.and(Err(error.into()));
+        }
+    }
+    for claim in content.namespaces.iter().filter(|claim| !needed.contains(&&claim.whose)) {
+        let Some(name) = &claim.name else { continue };
+        let removed = match claim.open_named() {
+            Some(_) => Namespace::remove_named(name, claim.identity()),
+            None => Namespace::remove_leftover(name),
+        };
+        if let Err(source) = removed {
+            result = result.and(Err(RecordError::Namespace { name: name.clone(), source }));
+        }
+    }
+    result
+}
+
+/// The record's lock; `None` while somebody else has it, or if it was removed just now.
+fn lock(folder: &Path) -> Result<Option<File>, RecordError> {
+    let path = folder.join("lock");
+    let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = open.map_err(file_error("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(is_at(&file, &path).then_some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(source)) => Err(RecordError::File { action: "lock", path, source }),
+    }
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(file), Ok(there)) = (file.metadata(), std::fs::metadata(path)) else { return false };
+    (file.dev(), file.ino()) == (there.dev(), there.ino())
+}
+
+fn read(folder: &Path) -> Result<Option<Content>, RecordError> {
+    let path = folder.join("lab.json");
+    let text = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(file_error("read", &path))?,
+    };
+    serde_json::from_str(&text).map(Some).map_err(|source| RecordError::Content { path, source })
+}
+
+fn remove_file(path: &Path) -> Result<(), RecordError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(file_error("remove", path)),
+    }
+}

@@ -1,0 +1,137 @@
+//! The data plane: the process that holds the medium and moves the frames. It gets descriptors, and nothing else.
+//!
+//! ```text
+//!   supervisor ──descriptors, Setup──► bus       one thread: ring → arrivals → medium → deliveries → kernel
+//!        ▲                              │ bounded channels
+//!        └──────── one JSON a line ─────┼── two threads: reads requests, writes reports
+//!   record, event log ◄── JSON Lines ────┴── a thread that writes them, if they are wanted
+//! ```
+//! It makes nothing that outlives it, so when it dies in any way the supervisor has everything to clean up.
+//!
+//! Frames come from hosts that nobody vouches for. So before the first one is looked at, this process has no capability,
+//! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
+
+mod behind;
+mod coordinator;
+pub mod delivery;
+mod emulator;
+pub mod filter;
+mod overload;
+pub mod ports;
+mod precedence;
+pub mod protocol;
+mod reporter;
+mod stamp;
+mod threads;
+mod timeline;
+mod watch;
+mod writer;
+
+use coordinator::Coordinator;
+use delivery::Delivery;
+use filter::Filter;
+use link::Pid;
+use link::channel::Channel;
+use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};
+use link::confine;
+use link::fanout::{FanOut, Hub};
+use link::netlink::{LinkMonitor, LinkWatch};
+use link::packet::{Receiver, RingSize, Sender};
+use precedence::Precedence;
+use protocol::Setup;
+use sim::words::choices::FilterChoice;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use writer::Writer;
+
+/// Why the data plane could not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BusError {
+    /// It was not started by a supervisor.
+    #[error("this command is started by ethbus itself; try `ethbus --help`")]
+    NoSupervisor,
+    /// The supervisor's first message makes no sense.
+    #[error("the supervisor's message cannot be read")]
+    Message(#[from] serde_json::Error),
+    /// The configuration makes no medium.
+    #[error("no medium")]
+    Medium(#[from] medium::ConfigError),
+    /// The kernel refused a socket or a wait.
+    #[error("the data plane cannot go on")]
+    Link(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl BusError {
+    fn link(error: impl std::error::Error + Send + Sync + 'static) -> BusError {
+        BusError::Link(Box::new(error))
+    }
+}
+
+/// Runs the data plane until the supervisor says stop, or is gone.
+///
+/// # Errors
+/// No supervisor at standard input, or a kernel that refuses what the data plane needs.
+pub fn run() -> Result<(), BusError> {
+    confine::close_inherited().map_err(BusError::link)?;
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned().map_err(|_| BusError::NoSupervisor)?;
+    let (setup, descriptors) = receive_setup(stdin)?;
+    confine::close_stdin().map_err(BusError::link)?;
+    link::process::die_with_parent(Pid::from_raw(setup.supervisor)).map_err(BusError::link)?;
+    let Descriptors { sockets: [receiver, sender, monitor, stream], memory, watch, files } = descriptors;
+    let receiver = Receiver::new(receiver, RingSize::default()).map_err(BusError::link)?;
+    let (sender, monitor) = (Sender::new(sender), LinkMonitor::from_fd(monitor));
+    let hub = setup.hub.zip(memory).map(|(index, memory)| Hub { index, memory });
+    let fan_out = hub.map(|hub| FanOut::new(hub, setup.ports.len())).transpose().map_err(BusError::link)?;
+    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
+    let delivery = Delivery::new(sender, fan_out, filter.unwrap_or_default());
+    let precedence = precedence();
+    // Before there are threads, since each has capabilities of its own.
+    confine::drop_capabilities().map_err(BusError::link)?;
+    let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
+    let writer = Writer::start(&setup, files).map_err(BusError::link)?;
+    let coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
+    confine::allow_no_more().map_err(BusError::link)?;
+    coordinator.run()
+}
+
+/// Puts this thread, which will be the coordinator's, ahead of others, and keeps what it may do about that later.
+fn precedence() -> Precedence {
+    let ordinary = match raise_nice() {
+        Priority::Fifo => "SCHED_FIFO".to_owned(),
+        Priority::Nice(nice) => format!("nice {nice}"),
+        Priority::Normal => "normal".to_owned(),
+    };
+    // Without the limit it is as it was before there was SCHED_FIFO.
+    Precedence::new(ordinary, limit_fifo().is_ok(), monotonic_nanos())
+}
+
+/// How many descriptors come with every setup.
+const SOCKETS: usize = 4;
+
+/// What comes with a setup, in this order.
+struct Descriptors {
+    /// Receiver, sender, monitor, stream.
+    sockets: [OwnedFd; SOCKETS],
+    /// What a hub's program shares, if there is a hub.
+    memory: Option<OwnedFd>,
+    /// What tells of the stations' interfaces, if there is a filter.
+    watch: Option<OwnedFd>,
+    /// The outputs.
+    files: Vec<OwnedFd>,
+}
+
+fn receive_setup(stdin: OwnedFd) -> Result<(Setup, Descriptors), BusError> {
+    let mut message = Vec::new();
+    let received = Channel::from_fd(stdin).receive_with_fds(&mut message);
+    let Ok(Some((_, mut descriptors))) = received else { return Err(BusError::NoSupervisor) };
+    let setup: Setup = serde_json::from_slice(&message)?;
+    let mut others = descriptors.split_off(SOCKETS.min(descriptors.len())).into_iter();
+    let sockets = <[OwnedFd; SOCKETS]>::try_from(descriptors).map_err(|_| BusError::NoSupervisor)?;
+    let mut next = |wanted: bool| match wanted {
+        true => others.next().map(Some).ok_or(BusError::NoSupervisor),
+        false => Ok(None),
+    };
+    let (memory, watch) = (next(setup.hub.is_some())?, next(setup.filter == FilterChoice::Address)?);
+    Ok((setup, Descriptors { sockets, memory, watch, files: others.collect() }))
+}

@@ -1,0 +1,308 @@
+//! The one thread that reads ports, stamps, feeds the medium, and sends what is due.
+//!
+//! ```text
+//!   now − guard ─── what was stamped before here has been seen: the medium may go up to here
+//!   now ─────────── deliveries due before here go out
+//! ```
+//! Decisions use stamps, never the moment at which this thread happened to wake up.
+
+mod arrivals;
+mod deliveries;
+mod house;
+
+use self::arrivals::Arrival;
+use self::deliveries::Due;
+use super::BusError;
+use super::delivery::Delivery;
+use super::emulator::Emulator;
+use super::overload::Overload;
+use super::ports::Ports;
+use super::precedence::Precedence;
+use super::protocol::{Request, Setup, Told};
+use super::reporter::{Observers, Report};
+use super::timeline::Timeline;
+use super::watch::Watch;
+use super::writer::Writer;
+use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
+use link::netlink::LinkMonitor;
+use link::packet::Receiver;
+use link::wait::Waiter;
+use medium::{BitInstant, BitTimes, Input, Medium, Output};
+use sim::figures::metrics::Delays;
+use sim::figures::results::Start;
+use sim::files::event_log::{EmulatorEvent, EmulatorKind};
+use sim::words::configuration::longest_distance;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A sleep ends late, so the last bit before a delivery is spent spinning: as long as sleeps are late, within bounds.
+const SHORTEST_SPIN: u64 = 10_000;
+const LONGEST_SPIN: u64 = 80_000;
+/// The longest guard window; two senders' stamps are in order within 2 us unless one was preempted.
+const LONGEST_GUARD: u64 = 10_000;
+/// Nothing is due earlier after something happens on the medium, but for what the farthest station has yet to hear:
+/// the shortest packet is 576 BT long, and 96 BT after its first bit its deliveries are settled.
+const SHORTEST_NOTICE: u64 = 480;
+
+const RING: u64 = 0;
+const MONITOR: u64 = 1;
+const WAKE: u64 = 2;
+const CLOCK: u64 = 3;
+const STATIONS: u64 = 4;
+
+/// The octets of a frame that the medium has.
+#[derive(Debug)]
+struct Held {
+    serial: u64,
+    octets: Arc<[u8]>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Coordinator {
+    medium: Medium,
+    timeline: Timeline,
+    clocks: ClockMap,
+    clock_steps: ClockSteps,
+    /// How long a stamp may take to be seen.
+    guard: u64,
+    /// How long after it happens the medium need not be looked after.
+    engine_slack: u64,
+    /// Sleeping until then would be too late.
+    spin_for_engine: bool,
+    /// How long to spin before a delivery.
+    spin: u64,
+    /// A sleep has ended by time since the last housekeeping.
+    slept_in_time: bool,
+    ports: Ports,
+    receiver: Receiver,
+    delivery: Delivery,
+    monitor: LinkMonitor,
+    waiter: Waiter,
+    observers: Observers,
+    writer: Writer,
+    emulator: Emulator,
+    delays: Delays,
+    arrivals: BinaryHeap<Reverse<Arrival>>,
+    held: Vec<VecDeque<Held>>,
+    deliveries: BinaryHeap<Reverse<Due>>,
+    order: u64,
+    start: Start,
+    begin: u64,
+    watch: Watch,
+    /// The last time that the ring was found empty.
+    ring_empty_at: u64,
+    next_housekeeping: u64,
+    /// Everything due up to here has been run.
+    run_to: BitInstant,
+    overload: Overload,
+    precedence: Precedence,
+}
+
+impl Coordinator {
+    /// Builds the medium and gets ready to move frames.
+    ///
+    /// # Errors
+    /// A configuration that makes no medium; a kernel that refuses a thread, or to wait on a descriptor.
+    pub fn new(
+        setup: Setup,
+        precedence: Precedence,
+        receiver: Receiver,
+        delivery: Delivery,
+        monitor: LinkMonitor,
+        observers: Observers,
+        writer: Writer,
+    ) -> Result<Coordinator, BusError> {
+        let config = setup.medium()?;
+        let stations = config.topology.stations();
+        let mut waiter = Waiter::new().map_err(BusError::link)?;
+        waiter.add(&receiver, RING).map_err(BusError::link)?;
+        waiter.add(&monitor, MONITOR).map_err(BusError::link)?;
+        waiter.add(&*observers.wake, WAKE).map_err(BusError::link)?;
+        delivery.filter.watch().map_or(Ok(()), |watch| waiter.add(watch, STATIONS)).map_err(BusError::link)?;
+        set_timer_slack(Duration::from_nanos(1)).map_err(BusError::link)?;
+        let clock_steps = ClockSteps::watch().map_err(BusError::link)?;
+        waiter.add(&clock_steps, CLOCK).map_err(BusError::link)?;
+        let clocks = ClockMap::measure();
+        let begin = monotonic_nanos();
+        let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
+        let farthest = longest_distance(&config.topology).get();
+        let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
+        let ports = Ports::new(setup.ports, &config.topology);
+        let (way, filter) = (delivery.way(), delivery.filter.choice());
+        let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, way, filter);
+        Ok(Coordinator {
+            medium: Medium::new(config)?,
+            timeline,
+            clocks,
+            clock_steps,
+            guard: LONGEST_GUARD.min(notice / 2),
+            engine_slack: notice.saturating_sub(SHORTEST_SPIN + LONGEST_GUARD).max(LONGEST_GUARD.min(notice / 2)),
+            spin_for_engine: notice < LONGEST_GUARD + SHORTEST_SPIN,
+            spin: SHORTEST_SPIN,
+            slept_in_time: false,
+            ports,
+            receiver,
+            delivery,
+            monitor,
+            waiter,
+            observers,
+            writer,
+            emulator,
+            delays: Delays::default(),
+            arrivals: BinaryHeap::new(),
+            held: (0..stations).map(|_| VecDeque::new()).collect(),
+            deliveries: BinaryHeap::new(),
+            order: 0,
+            start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
+            begin,
+            watch: Watch::start().map_err(BusError::link)?,
+            ring_empty_at: begin,
+            next_housekeeping: 0,
+            overload: Overload::new(setup.pace.on_overload, begin),
+            precedence,
+            run_to: BitInstant::ZERO,
+        })
+    }
+
+    /// Runs until the supervisor says stop.
+    ///
+    /// # Errors
+    /// A kernel that refuses to wait, or to tell of links.
+    pub fn run(mut self) -> Result<(), BusError> {
+        self.tell(Report::Told(Told::Ready));
+        self.overload.awake_by(monotonic_nanos());
+        loop {
+            self.take_arrivals();
+            let now = monotonic_nanos();
+            self.keep_up(now);
+            self.advance(now);
+            self.deliver();
+            if now >= self.next_housekeeping {
+                self.keep_house(now)?;
+            }
+            // A request waits for room for its answer: whoever asks is told something, or that nobody answers.
+            while !self.observers.reports.is_full()
+                && let Ok(request) = self.observers.requests.try_recv()
+            {
+                self.answer(request)?;
+                if request == Request::Stop {
+                    self.observers.finish();
+                    return Ok(());
+                }
+            }
+            self.sleep()?;
+        }
+    }
+
+    /// Lets the medium's time stand still for as long as this thread was late, if that is what overload does.
+    ///
+    /// Before the medium is run at `now`: it has got no further than to the last time awake.
+    fn keep_up(&mut self, now: u64) {
+        let behind = self.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
+        let Some(late) = self.overload.slip(now, behind) else { return };
+        let slip = late.min(now.saturating_sub(self.timeline.nanos(self.run_to)));
+        self.timeline.slip(now, slip);
+        self.emulator.slipped(slip);
+        self.note(EmulatorKind::Slip { ns: slip });
+        let mut waiting = std::mem::take(&mut self.deliveries).into_vec();
+        waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due += slip);
+        self.deliveries = waiting.into();
+        // What came meanwhile came in the slip.
+        let instant = self.timeline.instant(now);
+        let mut arrived = std::mem::take(&mut self.arrivals).into_vec();
+        arrived.iter_mut().for_each(|Reverse(arrival)| arrival.at = arrival.at.min(instant));
+        self.arrivals = arrived.into();
+    }
+
+    /// Brings the medium up to the guard window.
+    fn advance(&mut self, now: u64) {
+        let horizon = self.timeline.instant(now.saturating_sub(self.guard));
+        loop {
+            let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at).filter(|&at| at <= horizon);
+            let due = self.medium.next_timeout().filter(|&due| due <= horizon);
+            match (arrival, due) {
+                (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(),
+                (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),
+                (Some(_), None) | (None, None) => break,
+            }
+            self.take_outputs();
+        }
+        self.run_to = horizon;
+    }
+
+    /// Schedules what the medium has settled, and lets go of what it is done with.
+    fn take_outputs(&mut self) {
+        while let Some(event) = self.medium.poll_event() {
+            self.writer.event(&event);
+            self.delays.record(&event);
+        }
+        while let Some(output) = self.medium.poll_output() {
+            match output {
+                Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
+                Output::Released { frame } => {
+                    // Nearly always the one that has waited longest.
+                    let held = &mut self.held[frame.station.index()];
+                    let place = held.iter().position(|held| held.serial == frame.serial);
+                    place.and_then(|place| held.remove(place));
+                }
+            }
+        }
+    }
+
+    /// Writes down something that happened to the emulator.
+    fn note(&mut self, kind: EmulatorKind) {
+        let real_ns = monotonic_nanos() - self.begin;
+        self.writer.emulator(EmulatorEvent { at: self.medium.now(), real_ns, kind });
+    }
+
+    /// Tells the supervisor if it listens; what it could not take is counted, not waited for.
+    fn tell(&mut self, report: Report) {
+        if self.observers.reports.try_send(report).is_err() {
+            self.emulator.counts.reports_skipped += 1;
+        }
+    }
+
+    /// Waits for the next thing to do: sleeps, and spins the last bit before a delivery.
+    fn sleep(&mut self) -> Result<(), BusError> {
+        let delivery = self.deliveries.peek().map(|Reverse(delivery)| delivery.due);
+        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at);
+        let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
+        let engine = engine.map(|instant| self.timeline.nanos(instant) + self.engine_slack);
+        let spin_until = if self.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
+        let wake = [delivery.map(|due| due.saturating_sub(self.spin)), engine, Some(self.next_housekeeping)];
+        let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
+        let now = monotonic_nanos();
+        self.overload.awake_by(wake.max(now));
+        if let Some(until) = spin_until.filter(|&until| until <= now + self.spin) {
+            while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
+                std::hint::spin_loop();
+            }
+            return Ok(());
+        }
+        if wake > now {
+            let timeout = Duration::from_nanos(wake - now);
+            let tokens: Vec<u64> = self.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+            let awake = monotonic_nanos();
+            self.precedence.slept(awake - now);
+            if tokens.is_empty() {
+                self.slept_in_time = true;
+                // Follows twice the usual lateness, a sixteenth of the way each time.
+                let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
+                self.spin = (self.spin * 15 + wanted) / 16;
+            }
+            if tokens.contains(&MONITOR) || tokens.contains(&STATIONS) {
+                self.watch_links()?;
+            }
+            if tokens.contains(&CLOCK) {
+                self.refresh_clocks()?;
+            }
+            if tokens.contains(&WAKE) {
+                self.observers.wake.clear().map_err(BusError::link)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! From the ring to the medium: each frame gets its place in time, and is offered there.
+
+use super::super::stamp::Stamp;
+use super::{Coordinator, Held};
+use link::clock::monotonic_nanos;
+use link::packet::{Received, Repair, StampSource, repair_checksum};
+use medium::{BitInstant, Frame, FrameId, Input, Octets, StationId};
+use sim::files::event_log::EmulatorKind;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+const FCS: u32 = 4;
+/// Frames taken out of the ring before the medium is looked after again.
+const BATCH: usize = 256;
+/// Batches in one go: more than the ring holds. Without an end, stations that send faster than this thread reads could keep it
+/// from everything else; so what is still in the ring then counts as late.
+const BATCHES: usize = 32;
+
+/// A frame on its way to the medium, in order of stamp, then station, then reading.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Arrival {
+    pub(super) at: BitInstant,
+    pub(super) station: StationId,
+    pub(super) order: u64,
+    pub(super) frame: ArrivedFrame,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ArrivedFrame {
+    pub(super) octets: Arc<[u8]>,
+    /// As the station sent it; more than `octets` if those are cut off.
+    pub(super) length: u32,
+}
+
+impl Coordinator {
+    /// Takes frames out of the ring, and gives each its place in time.
+    pub(super) fn take_arrivals(&mut self) {
+        // All of them: the medium must not go past a stamp that still waits in the ring.
+        if (0..BATCHES).any(|_| self.take_batch() < BATCH) {
+            self.ring_empty_at = monotonic_nanos();
+        }
+    }
+
+    fn take_batch(&mut self) -> usize {
+        let Coordinator {
+            receiver, ports, clocks, timeline, emulator, arrivals, order, ring_empty_at, delivery, ..
+        } = self;
+        receiver.receive(BATCH, |received: Received<'_>| {
+            let Some(station) = ports.station(received.ifindex) else {
+                emulator.counts.strays += 1;
+                return;
+            };
+            emulator.counts.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
+            emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
+            emulator.counts.oversized += u64::from(received.truncated);
+            delivery.filter.sent(station, received.octets);
+            let mut octets: Arc<[u8]> = received.octets.into();
+            if received.partial_checksum && !received.truncated {
+                let octets = Arc::get_mut(&mut octets).expect("nobody else has it yet");
+                match repair_checksum(octets) {
+                    Repair::Repaired | Repair::NotNeeded => emulator.counts.checksums_repaired += 1,
+                    Repair::Unknown => emulator.counts.checksums_left += 1,
+                }
+            }
+            let now = monotonic_nanos();
+            let stamp = Stamp::read(clocks.to_monotonic(received.stamp), now, *ring_empty_at);
+            emulator.counts.future_stamps += u64::from(stamp == Stamp::Future);
+            emulator.counts.stale_stamps += u64::from(stamp == Stamp::Stale);
+            *order += 1;
+            arrivals.push(Reverse(Arrival {
+                at: timeline.instant(stamp.or(now)),
+                station,
+                order: *order,
+                frame: ArrivedFrame { octets, length: received.original_len as u32 },
+            }));
+        })
+    }
+
+    pub(super) fn offer_next(&mut self) {
+        let Some(Reverse(Arrival { at, station, frame, .. })) = self.arrivals.pop() else { return };
+        let now = self.medium.now().max(at);
+        if now > at {
+            let (late, frame) = (self.timeline.span(now - at), self.medium.next_frame_id(station));
+            self.emulator.arrived_late(late);
+            self.note(EmulatorKind::LateArrival { frame, ns: late });
+        }
+        let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
+        self.ports.learn(station, &frame.octets);
+        let destination = self.ports.destination(station, &frame.octets);
+        let FrameId { serial, .. } = self.medium.next_frame_id(station);
+        let size = Octets::new(frame.length.saturating_add(FCS));
+        let input = Input::Offer { station, frame: Frame { size, destination, tagged } };
+        self.writer.input(now, input, Some(&frame.octets));
+        self.held[station.index()].push_back(Held { serial, octets: frame.octets });
+        self.medium.handle_input(now, input);
+    }
+}

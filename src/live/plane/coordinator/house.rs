@@ -1,0 +1,180 @@
+//! What the coordinator does beside moving frames: clocks, counts, links, and what the supervisor asks for.
+
+use super::super::BusError;
+use super::super::protocol::{Change, Request, Told};
+use super::super::reporter::Report;
+use super::super::watch::SoFar;
+use super::deliveries::Due;
+use super::{Coordinator, SHORTEST_SPIN};
+use link::clock::monotonic_nanos;
+use link::netlink::{LinkChange, MonitorError};
+use medium::{Input, StationId};
+use sim::figures::results::{Snapshot, Start};
+use sim::files::event_log::EmulatorKind;
+use sim::files::record::End;
+use sim::words::choices::PortState;
+use sim::words::fault::FaultName;
+use std::cmp::Reverse;
+
+/// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
+const HOUSEKEEPING: u64 = 50_000_000;
+
+impl Coordinator {
+    pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
+        self.next_housekeeping = now + HOUSEKEEPING;
+        if !self.slept_in_time {
+            // Nothing tells how late sleeps are when there are none: less spinning, until there are.
+            self.spin = (self.spin * 3 / 4).max(SHORTEST_SPIN);
+        }
+        self.slept_in_time = false;
+        if self.precedence.look(now) {
+            self.tell(Report::Told(Told::Calm));
+        }
+        self.emulator.counts.priority = self.precedence.name();
+        self.refresh_clocks()?;
+        self.look()?;
+        self.tell_troubles();
+        if let Some(told) = self.overload.tell(now, &self.emulator.counts) {
+            self.tell(Report::Told(told));
+        }
+        self.watch_links()
+    }
+
+    pub(super) fn refresh_clocks(&mut self) -> Result<(), BusError> {
+        let (stepped, before) = (self.clock_steps.stepped().map_err(BusError::link)?, self.clocks);
+        self.clocks.refresh();
+        if stepped {
+            self.emulator.counts.clock_steps += 1;
+            self.note(EmulatorKind::ClockStep { ns: self.clocks.moved_since(&before) });
+        }
+        Ok(())
+    }
+
+    /// Counts and notes what nobody tells of.
+    fn look(&mut self) -> Result<(), BusError> {
+        let ring_drops = self.receiver.statistics().map_err(BusError::link)?.dropped;
+        self.count_lost();
+        let (counts, mut events) = (&mut self.emulator.counts, Vec::new());
+        let so_far = SoFar { ring_drops, record_skipped: counts.record_skipped };
+        self.watch.look(so_far, counts, &mut events);
+        events.into_iter().for_each(|kind| self.note(kind));
+        Ok(())
+    }
+
+    fn count_lost(&mut self) {
+        let counts = &mut self.emulator.counts;
+        (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
+    }
+
+    fn tell_troubles(&mut self) {
+        while let Some(what) = self.writer.trouble() {
+            self.tell(Report::Told(Told::Trouble(what)));
+        }
+    }
+
+    /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
+    pub(super) fn watch_links(&mut self) -> Result<(), BusError> {
+        self.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
+        let changes = match self.monitor.poll() {
+            // The monitor will tell how each interface is. One that vanished unseen shows when a delivery to it fails.
+            Err(MonitorError::Overrun) => {
+                self.emulator.counts.link_changes_missed += 1;
+                return Ok(());
+            }
+            changes => changes.map_err(BusError::link)?,
+        };
+        for change in changes {
+            let (index, state) = match change {
+                LinkChange::Up { index } => (index, PortState::Up),
+                LinkChange::Down { index } => (index, PortState::Down),
+                LinkChange::Gone { index } => (index, PortState::Gone),
+            };
+            if let Some(station) = self.ports.station(index) {
+                self.change_port(station, state);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
+        let attached = self.ports.note(station, state);
+        if attached == self.medium.attached(station) {
+            return;
+        }
+        self.emulator.counts.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
+        self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
+        self.note(EmulatorKind::Port { station, state });
+        let station = self.ports.name(station).to_owned();
+        self.tell(Report::Told(Told::Port { station, state }));
+    }
+
+    /// Gives the medium an input that is no frame, now.
+    fn apply(&mut self, input: Input) {
+        let now = self.timeline.instant(monotonic_nanos().saturating_sub(self.guard));
+        let now = now.max(self.medium.now());
+        self.writer.input(now, input, None);
+        self.medium.handle_input(now, input);
+        self.take_outputs();
+    }
+
+    fn change(&mut self, station: StationId, change: Change) {
+        match change {
+            Change::Attach => self.change_port(station, PortState::Attached),
+            Change::Detach => self.change_port(station, PortState::Detached),
+            Change::Fault(fault) => {
+                self.apply(Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) });
+            }
+        }
+    }
+
+    pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
+        let now = self.timeline.instant(monotonic_nanos());
+        match request {
+            Request::Restart => {
+                self.look()?;
+                self.medium.restart_tally();
+                self.emulator.restart();
+                self.delays.restart();
+                self.start = Start::take(&self.medium, now);
+                self.tell(Report::Told(Told::Restarted));
+            }
+            Request::Change { station, change } => {
+                assert!(usize::from(station) < self.held.len(), "the supervisor knows how many stations there are");
+                self.change(StationId::new(station), change);
+            }
+            // The supervisor knows the cable.
+            Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
+            Request::Progress => {
+                let stations = (0..self.held.len() as u16).map(StationId::new);
+                let finished = stations.map(|station| self.medium.finished(station)).collect();
+                self.tell(Report::Told(Told::Progress(finished)));
+            }
+            Request::Report | Request::Stop => {
+                self.look()?;
+                if request == Request::Stop {
+                    self.writer.finish(End { run_to: self.run_to.get(), t: now.get() });
+                    self.count_lost();
+                    self.tell_troubles();
+                }
+                let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
+                self.emulator.counts.deliveries_pending = self.deliveries.iter().map(copies).sum();
+                self.emulator.counts.arrivals_pending = self.arrivals.len() as u64;
+                let snapshot =
+                    Snapshot::take(&self.medium, &self.start, now, &self.delays, Some(self.emulator.results()));
+                self.tell(Report::Snapshot(Box::new(snapshot)));
+            }
+            Request::Trespass => trespass(),
+            Request::Panic if cfg!(debug_assertions) => panic!("asked to panic \u{1b}[31m"),
+            Request::Panic => {}
+        }
+        Ok(())
+    }
+}
+
+/// Makes a system call that a running bus has no use for. Only builds for tests do.
+fn trespass() {
+    if cfg!(debug_assertions) {
+        // Nobody sees how it ends, for this process ends first.
+        let _ = std::os::unix::net::UnixDatagram::unbound();
+    }
+}

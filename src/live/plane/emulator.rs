@@ -1,0 +1,86 @@
+//! How well the emulator itself does: lateness, and everything it could not keep.
+
+use hdrhistogram::Histogram;
+use sim::figures::results::EmulatorResults;
+use sim::words::choices::FilterChoice;
+
+/// Lateness up to a minute, to three digits.
+const LONGEST: u64 = 60_000_000_000;
+
+/// Counts and the lateness histogram; quantiles are worked out when somebody asks.
+#[derive(Debug)]
+pub struct Emulator {
+    /// The counts.
+    pub counts: EmulatorResults,
+    lateness: Histogram<u64>,
+}
+
+impl Emulator {
+    /// Nothing has happened yet.
+    pub fn new(priority: String, time_scale: f64, fan_out: &str, filter: FilterChoice) -> Emulator {
+        let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
+        let fan_out = fan_out.to_owned();
+        let counts = EmulatorResults { priority, time_scale, fan_out, filter, ..EmulatorResults::default() };
+        Emulator { counts, lateness }
+    }
+
+    /// A frame was handed to the kernel for so many stations, `late` nanoseconds after it was due.
+    pub fn delivered(&mut self, late: u64, copies: u64) {
+        self.counts.deliveries += copies;
+        self.lateness.saturating_record_n(late, copies);
+    }
+
+    /// A frame's stamp was `late` nanoseconds before the engine's now.
+    pub fn arrived_late(&mut self, late: u64) {
+        self.counts.late_arrivals += 1;
+        self.counts.late_arrival_max_ns = self.counts.late_arrival_max_ns.max(late);
+    }
+
+    /// The medium's time stood still for so many nanoseconds.
+    pub fn slipped(&mut self, nanos: u64) {
+        self.counts.slips += 1;
+        self.counts.slip_ns += nanos;
+    }
+
+    /// Counts and quantiles so far.
+    pub fn results(&self) -> EmulatorResults {
+        EmulatorResults {
+            lateness_p50_ns: self.lateness.value_at_quantile(0.50),
+            lateness_p99_ns: self.lateness.value_at_quantile(0.99),
+            lateness_max_ns: self.lateness.max(),
+            ..self.counts.clone()
+        }
+    }
+
+    /// Counts from zero again.
+    pub fn restart(&mut self) {
+        let EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, .. } =
+            std::mem::take(&mut self.counts);
+        let anew = EmulatorResults::default();
+        self.counts = EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, ..anew };
+        self.lateness.reset();
+    }
+}
+
+/// How much has been counted since a count was `before`; counting may have begun anew meanwhile.
+pub fn since(before: u64, now: u64) -> u64 {
+    if now < before { now } else { now - before }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_told_to_three_digits() {
+        let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch", FilterChoice::None);
+        (1..=100).for_each(|n| emulator.delivered(n * 1_000, 1));
+        let results = emulator.results();
+        assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
+        assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
+        emulator.restart();
+        let (priority, fan_out) = ("none".to_owned(), "batch".to_owned());
+        let anew = EmulatorResults { priority, time_scale: 1.0, fan_out, ..EmulatorResults::default() };
+        assert_eq!(emulator.results(), anew);
+    }
+}

@@ -1,0 +1,183 @@
+//! Which interface is which station, whose a MAC address is, and who hears whom after how long.
+
+use super::behind::Behind;
+use super::protocol::Port;
+use medium::{BitTimes, Destination, StationId, Topology};
+use sim::words::choices::PortState;
+use std::collections::HashMap;
+
+/// The stations' ports.
+#[derive(Debug)]
+pub struct Ports {
+    ports: Vec<Port>,
+    by_index: HashMap<u32, StationId>,
+    by_mac: HashMap<[u8; 6], StationId>,
+    behind: Behind,
+    /// For each station as a sender: the others by distance.
+    hearers: Vec<Vec<Hearers>>,
+    plugs: Vec<Plug>,
+}
+
+/// What a station must have to be on the medium.
+#[derive(Clone, Copy, Debug)]
+struct Plug {
+    /// Both ends of its link are up.
+    link: bool,
+    /// Nobody has detached it.
+    attached: bool,
+}
+
+/// Stations at the same distance from a sender.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hearers {
+    /// The distance.
+    pub distance: BitTimes,
+    /// Who.
+    pub stations: Vec<StationId>,
+}
+
+impl Ports {
+    /// Ports in order of station number.
+    pub fn new(ports: Vec<Port>, topology: &Topology) -> Ports {
+        let numbered = || (0_u16..).map(StationId::new).zip(&ports);
+        let by_index = numbered().map(|(station, port)| (port.index, station)).collect();
+        let by_mac = numbered().map(|(station, port)| (port.mac, station)).collect();
+        let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
+        let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
+        let plugs = vec![Plug { link: true, attached: true }; ports.len()];
+        Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
+    }
+
+    /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
+    pub fn note(&mut self, station: StationId, state: PortState) -> bool {
+        let plug = &mut self.plugs[station.index()];
+        match state {
+            PortState::Up => plug.link = true,
+            PortState::Down | PortState::Gone => plug.link = false,
+            PortState::Attached => plug.attached = true,
+            PortState::Detached => plug.attached = false,
+        }
+        plug.link && plug.attached
+    }
+
+    /// The station behind an interface.
+    pub fn station(&self, index: u32) -> Option<StationId> {
+        self.by_index.get(&index).copied()
+    }
+
+    /// The interface of a station.
+    pub fn index(&self, station: StationId) -> u32 {
+        self.ports[station.index()].index
+    }
+
+    /// The station's name.
+    pub fn name(&self, station: StationId) -> &str {
+        &self.ports[station.index()].name
+    }
+
+    /// Takes note of whom a frame is from, if its station's port leads to hosts that nobody has told of.
+    pub fn learn(&mut self, source: StationId, octets: &[u8]) {
+        let address = octets.get(6..).and_then(<[u8]>::first_chunk::<6>);
+        if let Some(&address) =
+            address.filter(|address| self.ports[source.index()].outside && !self.by_mac.contains_key(*address))
+        {
+            self.behind.learn(address, source);
+        }
+    }
+
+    /// Whose received counters a frame of `source` is for. A group address stands for every station; what is behind the
+    /// sender itself is nobody's on the medium.
+    pub fn destination(&self, source: StationId, octets: &[u8]) -> Destination {
+        match octets.first_chunk::<6>() {
+            Some(address) if address[0] & 1 == 1 => Destination::All,
+            Some(address) => {
+                let station = self.by_mac.get(address).copied().or_else(|| self.behind.station(address));
+                station.filter(|&station| station != source).map_or(Destination::Nobody, Destination::Station)
+            }
+            None => Destination::Nobody,
+        }
+    }
+
+    /// Who hears `source`, nearest first.
+    pub fn hearers(&self, source: StationId) -> &[Hearers] {
+        &self.hearers[source.index()]
+    }
+}
+
+fn hearers_of(source: StationId, all: &[StationId], topology: &Topology) -> Vec<Hearers> {
+    let mut others: Vec<_> = all.iter().filter(|&&other| other != source).collect();
+    others.sort_by_key(|&&other| topology.distance(source, other));
+    let groups = others.chunk_by(|&&a, &&b| topology.distance(source, a) == topology.distance(source, b));
+    let group = |group: &[&StationId]| Hearers {
+        distance: topology.distance(source, *group[0]),
+        stations: group.iter().map(|&&station| station).collect(),
+    };
+    groups.map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports() -> Ports {
+        let port = |n: u8| {
+            let (name, index, mac) = (format!("st{n}"), 10 + u32::from(n), [2, 0, 0, 0, 0, n]);
+            Port { name, index, mac, outside: n == 2, watched: None }
+        };
+        let positions = [0, 10, 20].map(BitTimes::new).to_vec();
+        Ports::new(vec![port(0), port(1), port(2)], &Topology::Bus { positions })
+    }
+
+    #[test]
+    fn a_frame_is_for_a_station_everyone_or_nobody() {
+        let (ports, from) = (ports(), StationId::new(0));
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 1, 9]), Destination::Station(StationId::new(1)));
+        assert_eq!(ports.destination(from, &[0xff; 14]), Destination::All);
+        assert_eq!(ports.destination(from, &[0x33, 0x33, 0, 0, 0, 1]), Destination::All);
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 77]), Destination::Nobody);
+        assert_eq!(ports.destination(from, &[2, 0, 0]), Destination::Nobody);
+        assert_eq!(ports.destination(from, &[2, 0, 0, 0, 0, 0, 9]), Destination::Nobody);
+    }
+
+    #[test]
+    fn what_a_port_to_the_outside_sends_tells_who_is_behind_it() {
+        let (mut ports, [inside, other, outside]) = (ports(), [0, 1, 2].map(StationId::new));
+        let (stranger, frame_from) = ([2, 0, 0, 0, 0, 77], |mac: [u8; 6]| [[0xff; 6], mac].concat());
+        ports.learn(inside, &frame_from(stranger));
+        assert_eq!(ports.destination(other, &stranger), Destination::Nobody, "nobody is behind a station of the lab");
+        ports.learn(outside, &frame_from(stranger));
+        assert_eq!(ports.destination(other, &stranger), Destination::Station(outside));
+        assert_eq!(ports.destination(outside, &stranger), Destination::Nobody);
+        // Whoever takes a station's own address does not get its counters.
+        ports.learn(outside, &frame_from([2, 0, 0, 0, 0, 0]));
+        assert_eq!(ports.destination(other, &[2, 0, 0, 0, 0, 0]), Destination::Station(inside));
+        ports.learn(outside, &[2, 0]);
+    }
+
+    #[test]
+    fn a_station_is_on_the_medium_if_its_link_is_up_and_nobody_detached_it() {
+        let (mut ports, station) = (ports(), StationId::new(1));
+        for (state, on) in [
+            (PortState::Detached, false),
+            (PortState::Down, false),
+            (PortState::Up, false),
+            (PortState::Attached, true),
+            (PortState::Down, false),
+            (PortState::Detached, false),
+            (PortState::Attached, false),
+            (PortState::Up, true),
+        ] {
+            assert_eq!(ports.note(station, state), on, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn hearers_are_grouped_by_distance_and_leave_the_sender_out() {
+        let ports = ports();
+        let one =
+            |distance, station| Hearers { distance: BitTimes::new(distance), stations: vec![StationId::new(station)] };
+        assert_eq!(ports.hearers(StationId::new(0)), [one(10, 1), one(20, 2)]);
+        let both = Hearers { distance: BitTimes::new(10), stations: vec![StationId::new(0), StationId::new(2)] };
+        assert_eq!(ports.hearers(StationId::new(1)), [both]);
+    }
+}

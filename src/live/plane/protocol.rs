@@ -1,0 +1,179 @@
+//! What supervisor and data plane say to each other. One JSON object a message.
+
+use super::filter::Watched;
+use medium::{Config, ConfigError};
+use serde::{Deserialize, Serialize};
+use sim::figures::results::check::is_plain;
+use sim::figures::results::{ConfigResults, Results};
+use sim::words::cable::Cut;
+use sim::words::choices::{FilterChoice, Pace, PortState};
+use sim::words::configuration::Configuration;
+use sim::words::fault::FaultName;
+
+/// The first message, with the descriptors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// The supervisor's process number.
+    pub supervisor: i32,
+    /// The lab's name; empty in the demonstration.
+    pub name: String,
+    /// What the medium is made from.
+    pub configuration: Configuration,
+    /// The stations' ports, in order of station number.
+    pub ports: Vec<Port>,
+    /// The interface behind which the kernel copies frames, if there is one; its memory comes with the descriptors.
+    pub hub: Option<u32>,
+    /// Whom frames are copied to; what tells of stations' interfaces then comes with the descriptors.
+    pub filter: FilterChoice,
+    /// What is written while the medium runs.
+    pub outputs: Outputs,
+    /// How the medium's time follows real time.
+    pub pace: Pace,
+}
+
+/// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
+/// this order.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Outputs {
+    /// The record.
+    pub record: Option<String>,
+    /// The event log.
+    pub events: Option<String>,
+}
+
+/// A station's port: the bus's end of its link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Port {
+    /// The station's name.
+    pub name: String,
+    /// The interface's index in the bus's namespace.
+    pub index: u32,
+    /// The station's MAC address.
+    pub mac: [u8; 6],
+    /// Hosts with other addresses may be behind it.
+    #[serde(default)]
+    pub outside: bool,
+    /// Where the station's interface can be watched, if it may be filtered.
+    #[serde(default)]
+    pub watched: Option<Watched>,
+}
+
+impl Setup {
+    /// What is said of a plan whose ports, and hub if it has one, have been made.
+    pub fn new(name: &str, config: &Config, ports: Vec<Port>, hub: Option<u32>) -> Setup {
+        Setup {
+            supervisor: std::process::id() as i32,
+            name: name.to_owned(),
+            configuration: Configuration::from(config),
+            ports,
+            hub,
+            filter: FilterChoice::default(),
+            outputs: Outputs::default(),
+            pace: Pace::default(),
+        }
+    }
+
+    /// The medium's configuration, outputs kept.
+    ///
+    /// # Errors
+    /// A value that is out of its range; never from a supervisor that checked its plan.
+    pub fn medium(&self) -> Result<Config, ConfigError> {
+        let config = Config::try_from(self.configuration.clone())?;
+        assert_eq!(config.topology.stations(), self.ports.len(), "the supervisor makes one port for each station");
+        Ok(Config { keep_events: true, keep_outputs: true, ..config })
+    }
+
+    /// The configuration as results tell it.
+    pub fn config_results(&self) -> ConfigResults {
+        ConfigResults::new(&self.configuration, &self.name)
+    }
+
+    /// The stations' names, in order of station number.
+    pub fn names(&self) -> Vec<String> {
+        self.ports.iter().map(|port| port.name.clone()).collect()
+    }
+}
+
+/// What the supervisor asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Count from zero from now on.
+    Restart,
+    /// Tell how many frames of each station the medium is done with.
+    Progress,
+    /// Tell the results so far.
+    Report,
+    /// Tell the results, and end.
+    Stop,
+    /// Make a system call that is not allowed, so that a test can see what happens then. Nothing in release builds.
+    Trespass,
+    /// Panic, likewise.
+    Panic,
+    /// Change a station.
+    Change {
+        /// Its number.
+        station: u16,
+        /// What changes.
+        change: Change,
+    },
+    /// Cut the cable, or mend it.
+    Cable(Option<Cut>),
+}
+
+/// What can be done to a station while the medium runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is put back on the medium.
+    Attach,
+    /// It is taken off.
+    Detach,
+    /// Something is wrong with it, or nothing any more.
+    Fault(Option<FaultName>),
+}
+
+/// What the data plane tells.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// The medium runs.
+    Ready,
+    /// It counts from zero.
+    Restarted,
+    /// Frames of each station, since the medium began, that were transmitted, dropped or discarded.
+    Progress(Vec<u64>),
+    /// The data plane sleeps most of the time: it can have SCHED_FIFO, which it cannot take itself.
+    Calm,
+    /// The results so far.
+    Results(Box<Results>),
+    /// A file could not be written any further; the medium goes on without it.
+    Trouble(String),
+    /// The machine did not keep up in the last second.
+    Overload {
+        /// How long the medium's time stood still, in nanoseconds.
+        slip_ns: u64,
+        /// How many deliveries were dropped.
+        drops: u64,
+    },
+    /// A station is off the medium, or back on it.
+    Port {
+        /// The station's name.
+        station: String,
+        /// What it is now.
+        state: PortState,
+    },
+}
+
+impl Told {
+    /// Reads one line; `None` if it makes no sense, or does no good to whoever would believe it.
+    pub fn read(line: &[u8]) -> Option<Told> {
+        let told: Told = serde_json::from_slice(line).ok()?;
+        let believable = match &told {
+            Told::Results(results) => results.check().is_ok(),
+            Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
+            Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Overload { .. } => true,
+        };
+        believable.then_some(told)
+    }
+}

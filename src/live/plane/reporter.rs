@@ -1,0 +1,98 @@
+//! The data plane's observers: one thread reads the supervisor's requests, one writes reports.
+//!
+//! The coordinator talks to both through bounded channels and never waits for either.
+
+use super::protocol::{Request, Setup, Told};
+use super::threads;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use link::wait::Wake;
+use sim::figures::results::{Results, Snapshot};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Reports that may wait for the supervisor to read them.
+const WAITING: usize = 64;
+
+/// A report, as cheap for the coordinator as it can be: the writer works the rest out.
+#[derive(Debug)]
+pub enum Report {
+    /// To be passed on as it is.
+    Told(Told),
+    /// To be made into results.
+    Snapshot(Box<Snapshot>),
+}
+
+/// The coordinator's ends.
+#[derive(Debug)]
+pub struct Observers {
+    /// What the supervisor asks.
+    pub requests: Receiver<Request>,
+    /// What is told.
+    pub reports: Sender<Report>,
+    /// Rings when there is a request.
+    pub wake: Arc<Wake>,
+    writer: JoinHandle<()>,
+}
+
+impl Observers {
+    /// Waits until everything told so far is written.
+    pub fn finish(self) {
+        drop(self.reports);
+        // A writer that ended early lost its supervisor; there is nobody left to tell.
+        let _ = self.writer.join();
+    }
+}
+
+/// Starts both threads.
+///
+/// # Errors
+/// The kernel gives no descriptor or thread.
+pub fn start(stream: UnixStream, setup: &Setup) -> std::io::Result<Observers> {
+    let (request_sender, requests) = bounded(WAITING);
+    let (reports, report_receiver) = bounded(WAITING);
+    let wake = Arc::new(Wake::new()?);
+    let input = BufReader::new(stream.try_clone()?);
+    let rings = wake.clone();
+    let read = move || read_requests(input, &request_sender, &rings);
+    threads::start("requests", read)?;
+    let setup = setup.clone();
+    let write = move || write_reports(stream, &report_receiver, &setup);
+    let writer = threads::start("reports", write)?;
+    Ok(Observers { requests, reports, wake, writer })
+}
+
+/// Ends the process when the supervisor is gone: nobody is left who could clean up after it but the kernel.
+fn read_requests(input: BufReader<UnixStream>, requests: &Sender<Request>, wake: &Wake) {
+    for line in input.lines() {
+        let Some(request) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };
+        if requests.send(request).is_err() {
+            return;
+        }
+        if wake.wake().is_err() {
+            break;
+        }
+    }
+    std::process::exit(1);
+}
+
+fn write_reports(stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) {
+    let names = setup.names();
+    let mut output = BufWriter::new(stream);
+    for report in reports {
+        let told = match report {
+            Report::Told(told) => told,
+            Report::Snapshot(snapshot) => Told::Results(Box::new(Results::new(
+                setup.config_results(),
+                setup.configuration.seed(),
+                &names,
+                &snapshot,
+            ))),
+        };
+        let written = serde_json::to_writer(&mut output, &told).map_err(std::io::Error::from);
+        if written.and_then(|()| output.write_all(b"\n")).and_then(|()| output.flush()).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The thread that writes the record and the event log. The coordinator never waits for it.
+//!
+//! ```text
+//!   coordinator ──notes, as many as there is room for──► this thread ──whole lines──► files
+//!        └── what found no room is counted, and told with the next note that does
+//! ```
+//! It looks for notes now and then, so that the coordinator need not wake it.
+
+use super::protocol::Setup;
+use super::threads;
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use medium::{BitInstant, ConfigError, Event, Input};
+use sim::files::event_log::{EmulatorEvent, EventLog, Header};
+use sim::files::lines::WriteError;
+use sim::files::record::{End, Recorder};
+use std::error::Error;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Notes that may wait to be written: those of half a second at 10 Mb/s with the shortest frames.
+const WAITING: usize = 1 << 16;
+/// How often the thread looks for notes when there were none.
+const PAUSE: Duration = Duration::from_millis(5);
+/// How long the files may take to be finished: a disk is not waited for longer, nor is a pipe that nobody reads.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// What can go wrong: the record and the log, each once.
+const TROUBLES: usize = 2;
+
+#[derive(Debug)]
+enum Note {
+    Input { at: BitInstant, input: Input, octets: Option<Arc<[u8]>> },
+    Event(Event),
+    Emulator(EmulatorEvent),
+    Missing(Counts),
+    End(End),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    inputs: u64,
+    events: u64,
+}
+
+/// What is not in the files, though it should be.
+#[derive(Debug, Default)]
+struct Lost {
+    inputs: AtomicU64,
+    events: AtomicU64,
+    files: AtomicU64,
+}
+
+/// The coordinator's end; it takes nothing if no file is wanted.
+#[derive(Debug)]
+pub struct Writer {
+    notes: Option<Sender<Note>>,
+    ended: Receiver<()>,
+    troubles: Receiver<String>,
+    wanted: Counts,
+    /// Since the last note that found room.
+    missing: Counts,
+    lost: Arc<Lost>,
+}
+
+/// Why there is no writer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The configuration makes no medium.
+    #[error(transparent)]
+    Medium(#[from] ConfigError),
+    /// A header could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The kernel gives no thread.
+    #[error("cannot start the writer of record and event log")]
+    Thread(#[source] std::io::Error),
+}
+
+impl Writer {
+    /// Starts the thread if the setup wants files; `files` are theirs.
+    ///
+    /// # Errors
+    /// A header that cannot be written, or a kernel that gives no thread.
+    pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
+        let header = Header::new(&setup.name, &setup.medium()?, &setup.names());
+        let (mut files, lost) = (files.into_iter().map(File::from), Arc::new(Lost::default()));
+        let outputs = &setup.outputs;
+        let mut file = |name: &Option<String>| name.clone().zip(files.next());
+        let record = if outputs.record.is_some() { file(&outputs.record) } else { None };
+        let events = if outputs.events.is_some() { file(&outputs.events) } else { None };
+        let wanted = Counts { inputs: record.is_some().into(), events: events.is_some().into() };
+        let (notes, waiting) = bounded(if wanted.inputs + wanted.events > 0 { WAITING } else { 0 });
+        let (end, ended) = bounded(1);
+        let (trouble, troubles) = bounded(TROUBLES);
+        let mut thread = Thread {
+            record: record.map(|(name, file)| Recorder::from_file(file, name, &header)).transpose()?,
+            log: match events {
+                Some((name, file)) => EventLog::from_file(file, name, &header)?,
+                None => EventLog::unwritten(&header),
+            },
+            log_wanted: wanted.events > 0,
+            log_goes_on: wanted.events > 0,
+            digest_is_whole: true,
+            record_is_whole: true,
+            taken: Counts::default(),
+            lost: lost.clone(),
+            trouble,
+        };
+        if wanted.inputs + wanted.events == 0 {
+            return Ok(Writer { notes: None, ended, troubles, wanted, missing: Counts::default(), lost });
+        }
+        let write = move || {
+            thread.run(&waiting);
+            // Nobody waits any more, if this fails.
+            let _ = end.send(());
+        };
+        threads::start("writer", write).map_err(StartError::Thread)?;
+        Ok(Writer { notes: Some(notes), ended, troubles, wanted, missing: Counts::default(), lost })
+    }
+
+    /// Whether anything is written at all.
+    fn wants_events(&self) -> bool {
+        self.notes.is_some()
+    }
+
+    /// An input that the medium is about to be given at `at`.
+    pub fn input(&mut self, at: BitInstant, input: Input, octets: Option<&Arc<[u8]>>) {
+        if self.wanted.inputs > 0 && !self.note(Note::Input { at, input, octets: octets.cloned() }) {
+            self.missing.inputs += 1;
+            self.lost.inputs.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// An event of the medium.
+    pub fn event(&mut self, event: &Event) {
+        if self.wants_events() && !self.note(Note::Event(*event)) {
+            self.missing.events += 1;
+            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
+        }
+    }
+
+    /// Something that happened to the emulator.
+    pub fn emulator(&mut self, event: EmulatorEvent) {
+        if self.wanted.events > 0 && !self.note(Note::Emulator(event)) {
+            self.missing.events += 1;
+            self.lost.events.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Finishes the files, and waits for that, though not for ever.
+    pub fn finish(&mut self, end: End) {
+        let Some(notes) = self.notes.take() else { return };
+        let deadline = Instant::now() + PATIENCE;
+        let missing = std::mem::take(&mut self.missing);
+        let told = notes.send_deadline(Note::Missing(missing), deadline).is_ok()
+            && notes.send_deadline(Note::End(end), deadline).is_ok();
+        drop(notes);
+        if !told || self.ended.recv_deadline(deadline).is_err() {
+            self.lost.files.store(self.wanted.inputs + self.wanted.events, Ordering::Relaxed);
+        }
+    }
+
+    /// What went wrong with a file, each once.
+    pub fn trouble(&self) -> Option<String> {
+        self.troubles.try_recv().ok()
+    }
+
+    /// How many inputs and events are not in the files, and how many files are not whole.
+    pub fn lost(&self) -> (u64, u64, u64) {
+        let Lost { inputs, events, files } = &*self.lost;
+        (inputs.load(Ordering::Relaxed), events.load(Ordering::Relaxed), files.load(Ordering::Relaxed))
+    }
+
+    /// Whether there was room for a note, and for what has been missing before it.
+    fn note(&mut self, note: Note) -> bool {
+        let Some(notes) = &self.notes else { return false };
+        let Counts { inputs, events } = self.missing;
+        if inputs + events > 0 {
+            if notes.try_send(Note::Missing(self.missing)).is_err() {
+                return false;
+            }
+            self.missing = Counts::default();
+        }
+        notes.try_send(note).is_ok()
+    }
+}
+
+/// What the thread has.
+#[derive(Debug)]
+struct Thread {
+    record: Option<Recorder>,
+    log: EventLog,
+    log_wanted: bool,
+    /// The log has all events so far, and takes more.
+    log_goes_on: bool,
+    digest_is_whole: bool,
+    record_is_whole: bool,
+    /// What came here to be written.
+    taken: Counts,
+    lost: Arc<Lost>,
+    trouble: Sender<String>,
+}
+
+impl Thread {
+    fn run(&mut self, notes: &Receiver<Note>) {
+        loop {
+            match notes.try_recv() {
+                Ok(Note::End(end)) => return self.finish(end),
+                Ok(note) => self.take(note),
+                Err(TryRecvError::Empty) => {
+                    self.flush();
+                    std::thread::sleep(PAUSE);
+                }
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn take(&mut self, note: Note) {
+        match note {
+            Note::Input { at, input, octets } => {
+                self.taken.inputs += 1;
+                match &mut self.record {
+                    Some(record) => {
+                        let written = record.input(at, &input, octets.as_deref());
+                        self.record_written(written);
+                    }
+                    None => _ = self.lost.inputs.fetch_add(1, Ordering::Relaxed),
+                }
+            }
+            Note::Event(event) => {
+                self.taken.events += 1;
+                // The digest is kept even of what cannot be written.
+                let written = self.log.event(&event);
+                self.event_written(written);
+            }
+            Note::Emulator(event) => {
+                self.taken.events += 1;
+                let written = self.log.emulator(&event);
+                self.event_written(written);
+            }
+            Note::Missing(missing) => self.miss(missing),
+            Note::End(_) => {}
+        }
+    }
+
+    fn miss(&mut self, Counts { inputs, events }: Counts) {
+        if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
+            let written = record.missing(inputs);
+            self.record_written(written);
+            if std::mem::take(&mut self.record_is_whole) {
+                self.file_lost(
+                    "the record misses inputs, since its disk is too slow: it cannot be replayed".to_owned(),
+                );
+            }
+        }
+        self.digest_is_whole &= events == 0;
+        if events > 0 && self.log_goes_on {
+            // Better an end than a hole.
+            let flushed = self.log.flush();
+            self.log_written(flushed);
+            if std::mem::take(&mut self.log_goes_on) {
+                self.file_lost("the event log ends here, since its disk is too slow".to_owned());
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some(record) = &mut self.record {
+            let flushed = record.flush();
+            self.record_written(flushed);
+        }
+        if self.log_goes_on {
+            let flushed = self.log.flush();
+            self.log_written(flushed);
+        }
+    }
+
+    fn finish(&mut self, end: End) {
+        let digest = self.digest_is_whole.then(|| self.log.digest());
+        if self.log_goes_on {
+            let flushed = self.log.flush();
+            self.log_written(flushed);
+        }
+        if let Some(record) = self.record.take() {
+            let finished = record.finish(end, digest).map(|_| ());
+            self.record_written(finished);
+        }
+    }
+
+    /// A record that cannot be written any further is given up.
+    fn record_written(&mut self, written: Result<(), WriteError>) {
+        let Err(error) = written else { return };
+        let kept = if let WriteError::Write { kept, .. } = error { kept } else { 0 };
+        self.lost.inputs.fetch_add(self.taken.inputs.saturating_sub(kept), Ordering::Relaxed);
+        self.record = None;
+        if std::mem::take(&mut self.record_is_whole) {
+            self.file_lost(told(&error));
+        }
+    }
+
+    fn event_written(&mut self, written: Result<(), WriteError>) {
+        if self.log_goes_on {
+            self.log_written(written);
+        } else if self.log_wanted {
+            self.lost.events.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn log_written(&mut self, written: Result<(), WriteError>) {
+        let Err(error) = written else { return };
+        let kept = if let WriteError::Write { kept, .. } = error { kept } else { 0 };
+        self.lost.events.fetch_add(self.taken.events.saturating_sub(kept), Ordering::Relaxed);
+        self.log_goes_on = false;
+        self.file_lost(told(&error));
+    }
+
+    fn file_lost(&self, what: String) {
+        self.lost.files.fetch_add(1, Ordering::Relaxed);
+        // There is room for as much as can go wrong.
+        let _ = self.trouble.try_send(what);
+    }
+}
+
+/// An error with its cause.
+fn told(error: &WriteError) -> String {
+    let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
+    // A file's name may have anything in it, and this is to be one line of a terminal.
+    format!("{error}{cause}").replace(char::is_control, "?")
+}

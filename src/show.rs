@@ -1,0 +1,387 @@
+//! Results for people: the table, and the live line.
+
+pub mod said;
+
+use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use indicatif::{ProgressBar, ProgressStyle};
+use sim::figures::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
+use sim::words::cable::Cut;
+use sim::words::units::group;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+pub use said::say;
+
+/// An error with everything that led to it, each part once.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text += &format!(": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// The whole table: stations, medium, emulator.
+pub fn table(results: &Results) -> String {
+    let mut text = String::new();
+    let config = &results.config;
+    let seconds = results.measured_bit_times as f64 / config.rate_bits_per_second as f64;
+    let rate = medium::BitRate::per_second(config.rate_bits_per_second).map_or(String::new(), |rate| rate.to_string());
+    writeln!(
+        text,
+        "{} stations, {} of {} BT, {rate}, {seconds:.2} s ({} bit times), seed {}\n",
+        results.stations.len(),
+        config.topology,
+        config.longest_distance_bt,
+        group(results.measured_bit_times),
+        results.seed
+    )
+    .expect("a string takes any text");
+    text += &stations(results);
+    text += &medium(results);
+    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
+    text
+}
+
+/// A plain table: the first column to the left, numbers to the right.
+pub fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(header).add_rows(rows.into_iter().map(|row| row.to_vec()));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.trim_fmt() + "\n"
+}
+
+const STATION_COLUMNS: [&str; 11] = [
+    "station",
+    "offered",
+    "transmitted",
+    "delivered",
+    "received",
+    "collisions",
+    "deferred",
+    "queue drops",
+    "excessive",
+    "other",
+    "queued",
+];
+
+fn station_row(name: &str, stations: &[&StationResults]) -> [String; 11] {
+    let sum = |counter: &str| stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let other = sum("late_collision_discards") + sum("too_short") + sum("too_long") + sum("detached");
+    let numbers = [
+        sum("offered"),
+        sum("frames_transmitted_ok"),
+        sum("delivered"),
+        sum("frames_received_ok"),
+        sum("collisions"),
+        sum("deferred_transmissions"),
+        sum("queue_drops"),
+        sum("excessive_collisions"),
+        other,
+        stations.iter().map(|station| station.queued).sum(),
+    ];
+    let mut row = [const { String::new() }; 11];
+    row[0] = name.to_owned();
+    row[1..].iter_mut().zip(numbers).for_each(|(cell, number)| *cell = group(number));
+    row
+}
+
+fn stations(results: &Results) -> String {
+    let mut rows: Vec<_> = results.stations.iter().map(|station| station_row(&station.name, &[station])).collect();
+    rows.push(station_row("all", &results.stations.iter().collect::<Vec<_>>()));
+    let wrong: Vec<&str> = results.stations.iter().filter(|s| !s.adds_up()).map(|s| s.name.as_str()).collect();
+    let verdict = if wrong.is_empty() {
+        "it adds up at every station".to_owned()
+    } else {
+        format!("it does NOT add up at {}: please report this", wrong.join(", "))
+    };
+    let queued_before: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
+    let before = if queued_before > 0 { format!(" + {} queued before", group(queued_before)) } else { String::new() };
+    let table = plain_table(STATION_COLUMNS, rows);
+    let causes = [
+        ("late collision", "late_collision_discards"),
+        ("too short", "too_short"),
+        ("too long", "too_long"),
+        ("station off the medium", "detached"),
+    ];
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let other = causes.map(|(name, counter)| (name, sum(counter)));
+    let other: Vec<String> =
+        other.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {}", group(*count))).collect();
+    let other = if other.is_empty() { String::new() } else { format!("  other: {}\n", other.join(", ")) };
+    let states: String = results.stations.iter().filter_map(unusual).collect();
+    format!(
+        "{table}{other}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
+    )
+}
+
+/// What is not as it should be with a station.
+fn unusual(station: &StationResults) -> Option<String> {
+    let off = (!station.attached).then(|| "off the medium".to_owned());
+    let faulty = station.fault.map(|fault| format!("faulty ({fault})"));
+    let states: Vec<String> = off.into_iter().chain(faulty).collect();
+    (!states.is_empty()).then(|| format!("  {}: {}\n", station.name, states.join(", ")))
+}
+
+/// The half-width of a metric's 95 % interval, if the run gives one; `key` is the metric, or `delay.figure`.
+pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
+    let (metric, figure) = key.split_once('.').map_or((key, None), |(metric, figure)| (metric, Some(figure)));
+    medium.ci95.as_ref()?.half_width(metric, figure)
+}
+
+fn medium(results: &Results) -> String {
+    let medium = &results.medium;
+    let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
+        half_width(medium, key).map_or_else(String::new, |half| format!(" ± {}", format(half)))
+    };
+    let percent = |key: &str, part: f64| {
+        format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)))
+    };
+    let number = |key: &str, value: f64, digits: usize| {
+        format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")))
+    };
+    let delay = |key: &str, delay: &sim::figures::results::DelayResults| {
+        let figure = |name: &str, value: u64| {
+            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &|half| group(half.ceil() as u64)))
+        };
+        format!(
+            "{} BT mean, {} p50, {} p99, {} longest",
+            figure("mean_bt", delay.mean_bt.round() as u64),
+            figure("p50_bt", delay.p50_bt),
+            figure("p99_bt", delay.p99_bt),
+            group(delay.max_bt)
+        )
+    };
+    let cut = medium.cut.map_or(String::new(), |Cut { segment, position_bt }| {
+        let on = if results.config.topology == "segments" { format!(" on segment {segment}") } else { String::new() };
+        format!("  the cable is cut at {} BT{on}\n", group(position_bt))
+    });
+    let mut text = format!(
+        "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
+         attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
+         fairness           {} (Jain), same winner {}\n  \
+         access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",
+        percent("utilization_frame", medium.utilization_frame),
+        percent("utilization_wire", medium.utilization_wire),
+        percent("utilization_total", medium.utilization_total),
+        number("attempts_per_frame", medium.attempts_per_frame, 3),
+        group(medium.collision_episodes),
+        number("stations_per_collision", medium.stations_per_collision, 2),
+        number("fairness", medium.fairness, 4),
+        percent("same_winner", medium.same_winner),
+        delay("access_delay", &medium.access_delay),
+        delay("mac_delay", &medium.mac_delay),
+    );
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
+    let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
+    let discarded = sum("excessive_collisions");
+    let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
+    let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    for (collisions, &count) in counts[..last].iter().enumerate() {
+        text += &histogram_line(&collisions.to_string(), count, most);
+    }
+    if discarded > 0 {
+        text += &histogram_line("16", discarded, most);
+    }
+    text + "\n"
+}
+
+fn histogram_line(label: &str, count: u64, most: u64) -> String {
+    const WIDTH: u64 = 40;
+    let bar = "█".repeat((count * WIDTH).div_ceil(most.max(1)) as usize);
+    format!("  {label:>4} {:>10} {bar}\n", group(count))
+}
+
+/// A median lateness that no medium explains: the machine does not keep up.
+const FAR_BEHIND: u64 = 1_000_000;
+
+fn emulator(emulator: &EmulatorResults) -> String {
+    let micros = |nanos: u64| nanos as f64 / 1e3;
+    let drops = [
+        ("ring", emulator.ring_drops),
+        ("overload", emulator.overload_drops),
+        ("absent stations", emulator.deliveries_to_absent),
+        ("failed deliveries", emulator.delivery_failures),
+        ("reports", emulator.reports_skipped),
+        ("record", emulator.record_skipped),
+        ("event log", emulator.events_skipped),
+    ];
+    let drops = drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ");
+    let oddities = [
+        ("stamped at the ring", emulator.stamped_at_ring),
+        ("stamps from the future", emulator.future_stamps),
+        ("stale stamps", emulator.stale_stamps),
+        ("clock set", emulator.clock_steps),
+        ("oversized", emulator.oversized),
+        ("checksums repaired", emulator.checksums_repaired),
+        ("checksums left", emulator.checksums_left),
+        ("VLAN tags restored", emulator.vlan_tags_restored),
+        ("strays", emulator.strays),
+        ("ports lost", emulator.ports_lost),
+        ("link changes missed", emulator.link_changes_missed),
+        ("failures of the fan-out", emulator.fan_out_failures),
+        ("left out by the filter", emulator.filtered),
+        ("stations it is lifted for", emulator.stations_unfiltered),
+    ];
+    let oddities: Vec<String> = oddities
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{name} {}", group(*count)))
+        .collect();
+    let pace = if emulator.time_scale == 1.0 || emulator.time_scale == 0.0 {
+        String::new()
+    } else {
+        format!("  time scale    {} of real time\n", emulator.time_scale)
+    };
+    let slip = if emulator.slips == 0 {
+        String::new()
+    } else {
+        format!(
+            "  slip          the medium's time stood still {} times, for {:.1} ms in all\n",
+            group(emulator.slips),
+            emulator.slip_ns as f64 / 1e6
+        )
+    };
+    let links = kernel_drops(&emulator.links);
+    let taken = [("a hypervisor", emulator.steal_ns), ("other programs", emulator.cpu_wait_ns)];
+    let taken = taken.map(|(who, nanos)| match nanos {
+        Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
+        None => format!("{who} unknown"),
+    });
+    let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
+        "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
+    } else {
+        ""
+    };
+    let oddities =
+        if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
+    let fan_out = match emulator.fan_out.as_str() {
+        "" => String::new(),
+        way => format!(", fan-out: {way}"),
+    };
+    format!(
+        "emulator ({}{fan_out})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
+         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
+         taken by      {}\n{pace}{slip}{oddities}{behind}",
+        emulator.priority,
+        micros(emulator.lateness_p50_ns),
+        micros(emulator.lateness_p99_ns),
+        micros(emulator.lateness_max_ns),
+        group(emulator.deliveries),
+        group(emulator.late_deliveries),
+        group(emulator.late_arrivals),
+        micros(emulator.late_arrival_max_ns),
+        taken.join(", "),
+    )
+}
+
+/// What the kernel dropped between stations and bus, and where.
+fn kernel_drops(links: &[LinkResults]) -> String {
+    if links.is_empty() {
+        return String::new();
+    }
+    let lost = |link: &LinkResults| {
+        let places = [
+            ("on the way from it", link.lost_from_station),
+            ("on the way to it", link.lost_to_station),
+            ("at its TAP device", link.lost_at_tap),
+            ("on the way outside", link.lost_outside),
+        ];
+        let places = places.into_iter().filter(|(_, count)| *count > 0);
+        let places: Vec<String> = places.map(|(place, count)| format!("{} {place}", group(count))).collect();
+        (!places.is_empty()).then(|| format!("{} {}", link.station, places.join(", ")))
+    };
+    let lost: Vec<String> = links.iter().filter_map(lost).collect();
+    format!("  in the kernel {}\n", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
+}
+
+/// Writes over the terminal's current line; nothing if standard error is no terminal.
+pub fn show(line: &str) {
+    let mut terminal = std::io::stderr();
+    if terminal.is_terminal() {
+        // A terminal that is gone is not worth an error.
+        let _ = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    }
+}
+
+/// A bar on standard error, if that is a terminal, with an estimate of the time left; it is told how much of `whole` is done.
+pub fn progress(what: &'static str, whole: f64) -> impl Fn(f64) {
+    const STEPS: f64 = 1_000.0;
+    let style = ProgressStyle::with_template("{msg} [{bar:30}] {percent:>3} %  {elapsed} gone, {eta} left");
+    let bar = ProgressBar::new(STEPS as u64).with_message(what).with_style(style.expect("a template that is valid"));
+    move |done| match done / whole {
+        part if part < 1.0 => bar.set_position((part * STEPS) as u64),
+        _ => bar.finish_and_clear(),
+    }
+}
+
+/// Shows how far the making of `stations` stations is, where that takes long enough to be noticed.
+pub fn making(stations: usize) -> impl Fn(usize) {
+    const NOTICED: usize = 32;
+    move |number| {
+        if stations > NOTICED && number > 0 {
+            let done =
+                if number == stations { String::new() } else { format!("making station {number} of {stations}") };
+            show(&done);
+        }
+    }
+}
+
+/// One line for a terminal while the bus runs.
+pub fn live_line(results: &Results, elapsed: Duration, duration: Duration) -> String {
+    const WIDTH: usize = 20;
+    let used = results.medium.utilization_total.clamp(0.0, 1.0);
+    let filled = (used * WIDTH as f64).round() as usize;
+    let bar = "█".repeat(filled) + &"·".repeat(WIDTH - filled);
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let queued: Vec<String> = results.stations.iter().take(8).map(|station| station.queued.to_string()).collect();
+    let more = if results.stations.len() > queued.len() { " …" } else { "" };
+    format!(
+        "{:>5.1}/{duration:?} [{bar}] {:>3.0} %  {} frames  {} collisions  {:.2} attempts/frame  queued {}{more}",
+        elapsed.as_secs_f64(),
+        100.0 * used,
+        group(sum("frames_transmitted_ok")),
+        group(results.medium.collision_episodes),
+        results.medium.attempts_per_frame,
+        queued.join(" "),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a supervisor was told by a data plane.
+    const TOLD: &[u8] = include_bytes!("../fuzz/corpus/messages/results");
+
+    #[test]
+    fn results_of_a_run_are_shown() {
+        let told: serde_json::Value = serde_json::from_slice(TOLD).expect("a message");
+        let results: Results = serde_json::from_value(told["results"].clone()).expect("results");
+        assert!(table(&results).contains("it adds up"));
+    }
+
+    /// The bars are as long as the largest, whichever that is: where every frame is discarded it is the last.
+    #[test]
+    fn no_bar_is_longer_than_the_longest() {
+        assert_eq!(histogram_line("16", 7, 1_000).matches('█').count(), 1);
+        assert_eq!(histogram_line("16", 1_000, 1_000).matches('█').count(), 40);
+        assert_eq!(histogram_line("1", 0, 0).matches('█').count(), 0);
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        let grouped = [0, 7, 999, 1_000, 14_880, 1_234_567].map(group);
+        assert_eq!(grouped, ["0", "7", "999", "1,000", "14,880", "1,234,567"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! What is made of runs: sweeps, validation against theory, plots, and the life of one frame in words.
+
+pub mod explain;
+pub mod plot;
+pub mod sweep;
+pub mod validate;

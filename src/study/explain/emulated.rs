@@ -1,0 +1,112 @@
+//! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
+
+use super::Story;
+use super::words::{list, nanos, wrap};
+use medium::{BitInstant, BitTimes, FrameId};
+use sim::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
+use sim::words::units::group;
+use std::io::BufRead;
+
+/// Events that are kept at most: what an overloaded machine does to one frame and its time.
+const MOST: usize = 10_000;
+
+/// What there is to tell of one frame.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Emulated {
+    own: Vec<EmulatorKind>,
+    slips: u64,
+    slip_ns: u64,
+}
+
+/// Keeps an event that a frame asked for may have to do with.
+pub(super) fn keep(events: &mut Vec<EmulatorEvent>, event: EmulatorEvent) {
+    if events.len() < MOST {
+        events.push(event);
+    }
+}
+
+/// A delivery can be late by more than the frame's life took: looks for it in the next second of the medium's time.
+pub(super) fn read_on<R: BufRead>(
+    log: &mut EventLogReader<R>,
+    events: &mut Vec<EmulatorEvent>,
+    frame: FrameId,
+    now: BitInstant,
+) {
+    let limit = now + BitTimes::new(log.header().config().rate.get());
+    loop {
+        match log.next_entry() {
+            Ok(Some(Entry::Medium(event))) if event.at > limit => return,
+            Ok(Some(Entry::Medium(_))) => {}
+            Ok(Some(Entry::Emulator(event))) if event.kind.frame() == Some(frame) => keep(events, event),
+            Ok(Some(Entry::Emulator(_))) => {}
+            // What is wrong with the log after the frame's end does not matter to the frame.
+            Ok(None) | Err(_) => return,
+        }
+    }
+}
+
+impl Emulated {
+    /// Of all `events` those of this frame's life.
+    pub(super) fn of(story: &Story, events: &[EmulatorEvent]) -> Emulated {
+        let begin = story.steps.first().map(|step| step.event.at);
+        let lives = |at: BitInstant| begin.is_some_and(|begin| begin <= at) && story.end.is_none_or(|end| at <= end);
+        let mut emulated = Emulated::default();
+        for event in events {
+            match event.kind {
+                EmulatorKind::Slip { ns } if lives(event.at) => {
+                    emulated.slips += 1;
+                    emulated.slip_ns = emulated.slip_ns.saturating_add(ns);
+                }
+                kind if kind.frame() == Some(story.frame) => emulated.own.push(kind),
+                _ => {}
+            }
+        }
+        emulated
+    }
+
+    /// In words; nothing if the emulator kept time.
+    pub(super) fn tell(&self, names: &[String]) -> String {
+        let mut sentences: Vec<String> = self.own.iter().filter_map(one).collect();
+        let refused = |absent: bool| {
+            let whom = self.own.iter().filter_map(|kind| match kind {
+                EmulatorKind::Refused { station, absent: cause, .. } if *cause == absent => {
+                    Some(names[station.index()].clone())
+                }
+                _ => None,
+            });
+            whom.collect::<Vec<String>>()
+        };
+        for (whom, why) in [(refused(true), "whose interface was gone or down"), (refused(false), "for another reason")]
+        {
+            if !whom.is_empty() {
+                sentences.push(format!("The kernel refused the copies for {}, {why}.", list(&whom)));
+            }
+        }
+        if self.slips > 0 {
+            let times = if self.slips == 1 { "once".to_owned() } else { format!("{} times", group(self.slips)) };
+            let for_how_long = nanos(self.slip_ns);
+            sentences.push(format!(
+                "While the frame was with its MAC the medium's time stood still {times}, for {for_how_long} in all."
+            ));
+        }
+        if sentences.is_empty() {
+            return String::new();
+        }
+        format!("\n{}", wrap("", &format!("The emulator, not the medium: {}", sentences.join(" "))))
+    }
+}
+
+fn one(kind: &EmulatorKind) -> Option<String> {
+    Some(match *kind {
+        EmulatorKind::LateArrival { ns, .. } => {
+            format!("The frame came to the engine late: it counts as offered {} after its host sent it.", nanos(ns))
+        }
+        EmulatorKind::LateDelivery { ns, copies, .. } => {
+            format!("{} copies were handed over {} after they were due.", group(copies), nanos(ns))
+        }
+        EmulatorKind::OverloadDrop { ns, copies, .. } => {
+            format!("{} copies were dropped, as they were {} late already.", group(copies), nanos(ns))
+        }
+        _ => return None,
+    })
+}

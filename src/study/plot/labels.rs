@@ -1,0 +1,151 @@
+//! What columns of a table are called in a figure, and their units.
+
+use sim::words::units;
+
+/// A column's name in words and its unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// What it is.
+    pub words: String,
+    /// In which unit; metrics of one unit can share an axis.
+    pub unit: &'static str,
+}
+
+const RATE: &str = "part of the rate";
+const FRAMES: &str = "part of frames";
+
+/// Columns whose words do not follow from their names.
+const KNOWN: &[(&str, &str, &str)] = &[
+    ("utilization_frame", "Utilization, frames", RATE),
+    ("utilization_wire", "Utilization, with preambles", RATE),
+    ("utilization_total", "Utilization, with preambles and gaps", RATE),
+    ("utilization_payload", "Utilization, payload", RATE),
+    ("attempts_per_frame", "Attempts per frame", ""),
+    ("discard_fraction", "Discarded frames", FRAMES),
+    ("same_winner", "Same winner as before", FRAMES),
+    ("fairness", "Fairness, Jain's index", ""),
+    ("stations_per_collision", "Stations per collision", ""),
+    ("access_delay_mean_bt", "Access delay, mean", "BT"),
+    ("access_delay_p50_bt", "Access delay, median", "BT"),
+    ("access_delay_p99_bt", "Access delay, 99 % quantile", "BT"),
+    ("access_delay_max_bt", "Access delay, longest", "BT"),
+    ("mac_delay_mean_bt", "MAC delay, mean", "BT"),
+    ("mac_delay_p50_bt", "MAC delay, median", "BT"),
+    ("mac_delay_p99_bt", "MAC delay, 99 % quantile", "BT"),
+    ("mac_delay_max_bt", "MAC delay, longest", "BT"),
+    ("wall_s", "Wall-clock time", "s"),
+    ("frames_per_wall_s", "Simulated frames per second of wall-clock time", "1/s"),
+    ("stations", "Stations", ""),
+    ("rate_bits_per_second", "Rate", "bit/s"),
+];
+
+/// The label of the column `name`.
+pub fn label(name: &str) -> Label {
+    if let Some((_, words, unit)) = KNOWN.iter().find(|(known, _, _)| *known == name) {
+        return Label { words: (*words).to_owned(), unit };
+    }
+    let (stem, unit) = match name.strip_suffix("_bt") {
+        Some(stem) => (stem, "BT"),
+        None if name == "measured_bit_times" => ("measured", "BT"),
+        None => (name, ""),
+    };
+    Label { words: words(stem), unit }
+}
+
+impl Label {
+    /// Words, and the unit in brackets.
+    pub fn text(&self) -> String {
+        if self.unit.is_empty() { self.words.clone() } else { format!("{} ({})", self.words, self.unit) }
+    }
+}
+
+/// What several metrics of one unit have in common: the words that all begin with.
+pub fn common(labels: &[Label]) -> Label {
+    let Some(first) = labels.first() else { return Label { words: String::new(), unit: "" } };
+    let shared = |end: usize| labels.iter().all(|label| label.words.get(..end) == first.words.get(..end));
+    let mut ends = first.words.match_indices([',', ' ']).map(|(end, _)| end).chain([first.words.len()]);
+    let end = ends.rfind(|&end| shared(end)).unwrap_or(0);
+    let words = first.words[..end].trim_end_matches([',', ' ']);
+    Label { words: if words.is_empty() { "Value".to_owned() } else { words.to_owned() }, unit: first.unit }
+}
+
+/// A key's last part, with spaces and a capital.
+fn words(name: &str) -> String {
+    let text = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A key's values as numbers, and what the axis is called; nothing if they are of different kinds.
+pub fn numbers(key: &str, values: &[&str]) -> Option<(Vec<f64>, String)> {
+    let plain: Option<Vec<f64>> = values.iter().map(|value| value.parse().ok()).collect();
+    if let Some(plain) = plain {
+        let unit = if key.ends_with("frame_size") { " (octets)" } else { "" };
+        return Some((plain, label(key).text() + unit));
+    }
+    if key == "medium.rate" {
+        let rates = values.iter().map(|value| units::rate(value).ok().map(|rate| rate as f64 / 1e6));
+        return Some((rates.collect::<Option<_>>()?, "Rate (Mbit/s)".to_owned()));
+    }
+    let (before, _, after) = parts(values.first()?)?;
+    let same = |value: &&str| parts(value).filter(|it| it.0 == before && it.2 == after).map(|it| it.1);
+    let numbers = values.iter().map(same).collect::<Option<_>>()?;
+    let kind = before.trim().trim_end_matches(':').replace('_', "/");
+    let unit = match after.trim() {
+        unit if unit.eq_ignore_ascii_case("bt") => "BT",
+        unit => unit,
+    };
+    let in_brackets = |unit: &str| if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    let words = match (key, kind.as_str()) {
+        ("traffic.arrivals", "poisson") => format!("Offered load, Poisson ({RATE})"),
+        ("traffic.arrivals", kind) => format!("Offered load, {kind} ({RATE})"),
+        ("medium.topology", "star") => format!("Distance between every pair{}", in_brackets(unit)),
+        ("medium.topology", "bus") => format!("Length of the bus{}", in_brackets(unit)),
+        (_, "") => label(key).words + &in_brackets(unit),
+        (_, kind) => format!("{}, {kind}{}", label(key).words, in_brackets(unit)),
+    };
+    Some((numbers, words))
+}
+
+/// What stands before a text's number, the number, and what stands after it.
+fn parts(text: &str) -> Option<(&str, f64, &str)> {
+    let begin = text.find(|c: char| c.is_ascii_digit())?;
+    let rest = &text[begin..];
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+    Some((&text[..begin], rest[..end].parse().ok()?, &rest[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_with_one_number_each_are_numbers_with_their_unit() {
+        let (numbers, words) = numbers("traffic.arrivals", &["poisson:0.1", "poisson:0.25"]).expect("numbers");
+        assert_eq!(
+            (numbers.as_slice(), words.as_str()),
+            (&[0.1, 0.25][..], "Offered load, Poisson (part of the rate)")
+        );
+        let cases = [
+            ("medium.topology", ["star:0bt", "star:50bt"], "Distance between every pair (BT)"),
+            ("medium.rate", ["10M", "1Gbit/s"], "Rate (Mbit/s)"),
+            ("run.duration", ["1s", "2s"], "Duration (s)"),
+            ("traffic.frame_size", ["64", "1518"], "Frame size (octets)"),
+            ("stations", ["2", "4"], "Stations"),
+        ];
+        for (key, values, expected) in cases {
+            assert_eq!(super::numbers(key, &values).expect(key).1, expected);
+        }
+        assert_eq!(super::numbers("traffic.arrivals", &["saturated", "poisson:0.4"]), None);
+        assert_eq!(super::numbers("medium.topology", &["star:0bt", "bus:500m"]), None);
+    }
+
+    #[test]
+    fn metrics_on_one_axis_share_what_their_names_begin_with() {
+        let text = |names: &[&str]| common(&names.iter().map(|name| label(name)).collect::<Vec<_>>()).text();
+        assert_eq!(text(&["access_delay_p50_bt", "access_delay_p99_bt"]), "Access delay (BT)");
+        assert_eq!(text(&["utilization_frame", "utilization_wire"]), "Utilization (part of the rate)");
+        assert_eq!(text(&["fairness"]), "Fairness, Jain's index");
+        assert_eq!(text(&["access_delay_p50_bt", "mac_delay_p50_bt"]), "Value (BT)");
+    }
+}

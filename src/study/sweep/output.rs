@@ -1,0 +1,333 @@
+//! A sweep's table of results: one row a run, each whole or not there, so that it can be gone on with.
+//!
+//! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
+//! grid's order at once.
+
+use super::manifest::{Manifest, ManifestError, replace};
+use sim::files::lines::{LineWriter, WriteError};
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, Seek};
+use std::path::{Path, PathBuf};
+
+/// Why a table cannot be had or gone on with. Rows that are in it stay.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// It cannot be opened, read or written.
+    #[error("cannot {what} {}", path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The disk is full, the pipe is closed, or the like.
+    #[error("cannot write {place} any further; {kept} of {runs} runs are in it, whole")]
+    Full {
+        /// The file.
+        place: String,
+        /// How many rows it has.
+        kept: u64,
+        /// How many it should have.
+        runs: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// All runs are in the file, but it could not be put in order.
+    #[error("all {runs} runs are in {}, but in the order in which they ended: make room and give the same command again", path.display())]
+    Order {
+        /// The file.
+        path: PathBuf,
+        /// How many runs.
+        runs: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is such a file, and no sweep wrote it.
+    #[error("{} is there already and is no sweep's table, since there is no {} beside it: choose another name", path.display(), manifest.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What should stand beside it.
+        manifest: PathBuf,
+    },
+    /// Another process writes it.
+    #[error("another sweep writes {} now", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The table there is of another grid.
+    #[error("{} is of another grid; what differs is {difference}. Choose another name, or remove it and {}", path.display(), Manifest::path(path).display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        difference: String,
+    },
+    /// A line of the table is not what it should be.
+    #[error("{}, line {line}: {what}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// What stands beside the table cannot be read.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// Shards that do not make a whole.
+    #[error("{}: {what}", path.display())]
+    Shards {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A table's whole lines.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    /// The first line.
+    pub header: Option<String>,
+    /// Each run's line, under its number from 0.
+    pub lines: BTreeMap<u64, String>,
+    /// They stand in order.
+    in_order: bool,
+    /// How many octets they take; what comes after is half a line.
+    octets: u64,
+}
+
+impl Rows {
+    /// Reads what is whole of a table of `manifest`'s runs.
+    ///
+    /// # Errors
+    /// It cannot be read, or a line is not one of such a table.
+    pub fn read(path: &Path, manifest: &Manifest) -> Result<Rows, TableError> {
+        let text =
+            std::fs::read(path).map_err(|source| TableError::File { what: "read", path: path.to_owned(), source })?;
+        let octets = text.iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
+        let mut rows = Rows { in_order: true, octets: octets as u64, ..Rows::default() };
+        let (mut fields, runs) = (0, manifest.runs());
+        for (index, line) in String::from_utf8_lossy(&text[..octets]).lines().enumerate() {
+            let wrong = |what| TableError::Line { path: path.to_owned(), line: index + 1, what };
+            let record = record(line);
+            if index == 0 {
+                fields = record.len();
+                rows.header = Some(line.to_owned());
+                continue;
+            }
+            let run = record.get(0).and_then(|field| field.parse::<u64>().ok()).and_then(|run| run.checked_sub(1));
+            let Some(run) = run.filter(|&run| run < runs && manifest.shard.has(run) && record.len() == fields) else {
+                let shard = manifest.shard;
+                return Err(wrong(format!(
+                    "this is no row of a run of shard {shard} with {fields} columns: it was changed by something else"
+                )));
+            };
+            rows.in_order &= rows.lines.last_key_value().is_none_or(|(last, _)| *last < run);
+            if rows.lines.insert(run, line.to_owned()).is_some() {
+                return Err(wrong(format!("run {} stands there twice", run + 1)));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The table's text, in order.
+    pub fn text(&self) -> String {
+        let lines = self.header.iter().chain(self.lines.values());
+        lines.flat_map(|line| [line, "\n"]).collect()
+    }
+}
+
+/// One line's fields; none if it is no CSV.
+fn record(line: &str) -> csv::StringRecord {
+    let reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    reader.into_records().next().and_then(Result::ok).unwrap_or_default()
+}
+
+/// A line of CSV, without its end.
+pub fn line<I: IntoIterator<Item: AsRef<[u8]>>>(fields: I) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(fields).expect("memory takes any text");
+    let octets = writer.into_inner().expect("memory takes any text");
+    String::from_utf8_lossy(&octets).trim_end_matches('\n').to_owned()
+}
+
+/// A table that is being written.
+#[derive(Debug)]
+pub struct Output {
+    writer: LineWriter,
+    place: String,
+    header: Option<String>,
+    kept: u64,
+    runs: u64,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Rows are appended as they come. The lock is given back when the file is closed.
+    File { path: PathBuf, manifest: Manifest, _lock: File },
+    /// Rows that are not next wait; `next` holds those that are still to come, the next one last.
+    Stream { next: Vec<u64>, waiting: BTreeMap<u64, String> },
+}
+
+impl Output {
+    /// A pipe or a device that gets rows in the order of `runs`.
+    pub fn stream(file: File, place: String, runs: impl DoubleEndedIterator<Item = u64>) -> Output {
+        let next: Vec<u64> = runs.rev().collect();
+        Output {
+            writer: LineWriter::new(file, place.clone(), "runs"),
+            place,
+            header: None,
+            kept: 0,
+            runs: next.len() as u64,
+            target: Target::Stream { next, waiting: BTreeMap::new() },
+        }
+    }
+
+    /// Makes the table, or goes on with the one that is there; tells which runs it has.
+    ///
+    /// # Errors
+    /// It is of another grid, in use, damaged, or cannot be written.
+    pub fn file(path: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), TableError> {
+        let system = |what| move |source| TableError::File { what, path: path.to_owned(), source };
+        let is_new = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
+        match Manifest::read(path)? {
+            Some(there) => {
+                let difference = there.difference(&manifest).or_else(|| {
+                    (there.shard != manifest.shard)
+                        .then(|| format!("the shard: there {}, here {}", there.shard, manifest.shard))
+                });
+                if let Some(difference) = difference {
+                    return Err(TableError::Differs { path: path.to_owned(), difference });
+                }
+            }
+            None if !is_new => {
+                return Err(TableError::Foreign { path: path.to_owned(), manifest: Manifest::path(path) });
+            }
+            None => manifest.write(path).map_err(|source| TableError::File {
+                what: "write",
+                path: Manifest::path(path),
+                source,
+            })?,
+        }
+        let open = File::options().create(true).append(true).open(path);
+        let mut file = open.map_err(system("open"))?;
+        // A file system without locks is no reason to stop.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(TableError::InUse { path: path.to_owned() });
+        }
+        let rows = Rows::read(path, &manifest)?;
+        file.set_len(rows.octets).and_then(|()| file.seek(io::SeekFrom::End(0))).map_err(system("write"))?;
+        let lock = file.try_clone().map_err(system("open"))?;
+        let place = path.display().to_string();
+        let output = Output {
+            writer: LineWriter::new(file, place.clone(), "runs"),
+            place,
+            header: rows.header,
+            kept: rows.lines.len() as u64,
+            runs: manifest.shard.share(manifest.runs()),
+            target: Target::File { path: path.to_owned(), manifest, _lock: lock },
+        };
+        Ok((output, rows.lines.into_keys().collect()))
+    }
+
+    /// How many rows are in it.
+    pub fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    /// Takes the row of run `run`, from 0.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or the table there has other columns.
+    pub fn row(&mut self, run: u64, header: &str, row: String) -> Result<(), TableError> {
+        match &self.header {
+            None => {
+                self.write(header)?;
+                self.header = Some(header.to_owned());
+            }
+            Some(there) if there != header => {
+                let what = "these are columns of another version of ethbus".to_owned();
+                return Err(TableError::Line { path: self.place.clone().into(), line: 1, what });
+            }
+            Some(_) => {}
+        }
+        let ready = match &mut self.target {
+            Target::File { .. } => vec![row],
+            Target::Stream { next, waiting } => {
+                waiting.insert(run, row);
+                let mut ready = Vec::new();
+                while let Some(row) = next.last().and_then(|run| waiting.remove(run)) {
+                    next.pop();
+                    ready.push(row);
+                }
+                ready
+            }
+        };
+        for row in ready {
+            self.write(&row)?;
+            self.kept += 1;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, line: &str) -> Result<(), TableError> {
+        let written = self.writer.line(|buffer| buffer.extend_from_slice(line.as_bytes()));
+        written.and_then(|()| self.writer.flush()).map_err(|error| match error {
+            WriteError::Write { place, source, .. } => {
+                TableError::Full { place, kept: self.kept, runs: self.runs, source }
+            }
+            other => {
+                TableError::File { what: "write", path: self.place.clone().into(), source: io::Error::other(other) }
+            }
+        })
+    }
+
+    /// Puts the rows of a file in order. It need not have all.
+    ///
+    /// # Errors
+    /// There is no room for a second copy of the file.
+    pub fn finish(self) -> Result<(), TableError> {
+        let Target::File { path, manifest, .. } = &self.target else { return Ok(()) };
+        let rows = Rows::read(path, manifest)?;
+        if rows.in_order {
+            return Ok(());
+        }
+        replace(path, rows.text().as_bytes()).map_err(|source| TableError::Order {
+            path: path.clone(),
+            runs: self.kept,
+            source,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_gets_rows_in_order_whatever_ends_first() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("stream");
+        let mut output =
+            Output::stream(File::create(&path).expect("own folder"), "stream".to_owned(), [1, 4, 7].into_iter());
+        for run in [7, 1, 4] {
+            output.row(run, "run", run.to_string()).expect("room");
+        }
+        assert_eq!(output.kept(), 3);
+        assert_eq!(std::fs::read_to_string(&path).expect("own file"), "run\n1\n4\n7\n");
+    }
+
+    #[test]
+    fn a_value_with_a_comma_is_quoted() {
+        assert_eq!(line(["1", "64:7,594:4", "x"]), "1,\"64:7,594:4\",x");
+    }
+}
