@@ -5,7 +5,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use medium::{BitInstant, BitRate, Config, Destination, Event, Frame, Input, Medium, Octets, StationId, Topology};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use std::path::Path;
 
 const STATIONS: u16 = 10;

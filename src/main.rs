@@ -7,7 +7,7 @@ use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::live::lab::MakeError;
 use ethbus::live::plane;
-use ethbus::show::{said, say, with_causes};
+use ethbus::show::{messages, say, with_causes};
 use ethbus::study::plot::PlotError;
 use std::error::Error;
 use std::process::ExitCode;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             _ => code,
         }
     });
-    said::finish(FAREWELL);
+    messages::finish(FAREWELL);
     code
 }
 

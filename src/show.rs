@@ -1,6 +1,6 @@
 //! Results for people: the table, and the live line.
 
-pub mod said;
+pub mod messages;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-pub use said::say;
+pub use messages::say;
 
 /// An error with everything that led to it, each part once.
 pub fn with_causes(error: &dyn Error) -> String {

@@ -172,3 +172,15 @@ fn a_bad_option_is_refused_with_what_would_be_right() {
     refused_arguments("exec --name LAB st1", &["COMMAND"]);
     refused_arguments("send --name LAB --from st1 --to st2 --rate 0/s", &["--rate", "max"]);
 }
+
+/// `sim` checks interface names in scenarios, and `link` before it calls the kernel: both must draw one line.
+#[test]
+fn scenarios_and_the_kernel_calls_agree_on_interface_names() {
+    let names = ["a", "eth0.100", "fifteen-octets-", "é", "...", "", "sixteen-octets--", "a/b", "a b", "a:b", "a%d"];
+    let odd = ["a\tb", "à", "a\0b", "\u{b}", ".", "..", "all", "default"];
+    for name in names.into_iter().chain(odd) {
+        let checked = sim::words::interface::interface_name(name);
+        let called = link::netlink::check_interface_name(name).map_err(|error| error.to_string());
+        assert_eq!(checked, called, "{name:?}");
+    }
+}

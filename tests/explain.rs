@@ -6,7 +6,7 @@ mod common;
 use common::process::{ethbus, run};
 use ethbus::study::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;

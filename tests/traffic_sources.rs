@@ -3,7 +3,7 @@
 
 use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
 use proptest::prelude::*;
-use sim::traffic::{Arrivals, Replay, ReplayError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
+use sim::traffic::{Arrivals, Capture, CaptureError, Sizes, Source, To, TrafficError, TrafficSpec, replays, sources};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -243,7 +243,7 @@ fn what_cannot_be_offered_is_an_error() {
     let missing = error(&[sized]);
     assert!(missing.to_string().contains("no such file"), "{missing}");
     let directory = error(&[with(Arrivals::Replay { path: ".".into() })]);
-    assert!(matches!(directory, TrafficError::Replay(ReplayError::Read { offset: 0, .. })), "{directory}");
+    assert!(matches!(directory, TrafficError::Replay(CaptureError::Read { offset: 0, .. })), "{directory}");
 }
 
 proptest! {
@@ -292,10 +292,10 @@ proptest! {
     ) {
         let octet = |place| u8::from_str_radix(&begin[place..place + 2], 16).expect("hexadecimal");
         let file: Vec<u8> = (0..begin.len()).step_by(2).map(octet).chain(rest).collect();
-        match Replay::read(Path::new("trace"), &file[..]) {
+        match Capture::read(Path::new("trace"), &file[..]) {
             Ok(replay) => prop_assert!(replay.frames().is_sorted_by_key(|frame| frame.at)),
-            Err(ReplayError::Damaged { offset, .. }) => prop_assert!(offset <= file.len() as u64),
-            Err(ReplayError::Empty { .. }) => {}
+            Err(CaptureError::Damaged { offset, .. }) => prop_assert!(offset <= file.len() as u64),
+            Err(CaptureError::Empty { .. }) => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -340,17 +340,17 @@ fn run(program: &str, arguments: &[&str]) -> Option<String> {
 fn files_of_wireshark_and_tcpdump_are_read() {
     let directory = tempfile::tempdir().expect("a directory");
     let trace = trace(directory.path());
-    let original = Replay::open(&trace).expect("a whole file");
+    let original = Capture::open(&trace).expect("a whole file");
     let text = |path: &Path| path.to_str().expect("plain").to_owned();
     for (format, name) in [("pcapng", "b"), ("nsecpcap", "c"), ("pcap", "d")] {
         let copy = directory.path().join(name);
         if run("editcap", &["-F", format, &text(&trace), &text(&copy)]).is_some() {
-            assert_eq!(Replay::open(&copy).expect(format).frames(), original.frames(), "{format}");
+            assert_eq!(Capture::open(&copy).expect(format).frames(), original.frames(), "{format}");
         }
     }
     let copy = directory.path().join("e");
     if run("tcpdump", &["-r", &text(&trace), "-w", &text(&copy)]).is_some() {
-        assert_eq!(Replay::open(&copy).expect("tcpdump").frames(), original.frames());
+        assert_eq!(Capture::open(&copy).expect("tcpdump").frames(), original.frames());
     }
     let fields = ["frame.time_relative", "frame.len", "eth.dst", "eth.src"].map(|field| ["-e", field]).concat();
     let file = text(&trace);

@@ -3,7 +3,7 @@
 
 use sim::files::event_log::EventLogReader;
 use ethbus::study::explain::{Wanted, find, tell};
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use sim::files::event_log::EventLog;
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use sim::files::record::{RecordReader, replay};
 use libfuzzer_sys::fuzz_target;
 

@@ -19,13 +19,13 @@ pub mod validate;
 
 use crate::cli::args::Format;
 use crate::live::lab::MakeError;
-use crate::live::lab::record::{Content, RecordError};
+use crate::live::lab::inventory::{Content, InventoryError};
 use crate::live::supervisor::SupervisorError;
 use crate::show::making;
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::sweep::output::TableError;
-use ::sim::files::lines::{ReadError, WriteError};
+use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
 use ::sim::scenario::plan::{self, PlanError};
@@ -78,7 +78,7 @@ pub enum CommandError {
     Make(#[from] MakeError),
     /// There is no such lab, or it is in use.
     #[error(transparent)]
-    Record(#[from] RecordError),
+    Inventory(#[from] InventoryError),
     /// The data plane failed.
     #[error(transparent)]
     Supervisor(#[from] SupervisorError),

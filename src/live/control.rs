@@ -1,6 +1,6 @@
 //! Requests to a lab that is up: one line on a socket that only its user may open.
 
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crossbeam_channel::{Receiver, bounded};
 use link::channel::Channel;
@@ -105,7 +105,7 @@ impl Control {
 /// # Errors
 /// The socket cannot be made.
 pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
-    let path = Record::control_socket(name).map_err(io::Error::other)?;
+    let path = Inventory::control_socket(name).map_err(io::Error::other)?;
     let listener = UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     let (sender, requests) = bounded(16);
@@ -176,7 +176,7 @@ pub fn ask(name: &str, request: &Control) -> io::Result<String> {
 }
 
 fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
-    let mut stream = UnixStream::connect(Record::control_socket(name).map_err(io::Error::other)?)?;
+    let mut stream = UnixStream::connect(Inventory::control_socket(name).map_err(io::Error::other)?)?;
     stream.set_read_timeout(Some(LONGEST_ANSWER))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{}\n", request.line()).as_bytes())?;

@@ -14,17 +14,18 @@
 
 pub mod carrier;
 mod fan_out;
+pub mod inventory;
 mod lent;
 pub mod links;
 mod outside;
 pub mod place;
 mod processes;
-pub mod record;
 mod watched;
 
 use crate::live::plane::filter::Watched;
 use crate::live::plane::protocol::Port;
 pub use fan_out::FanOutMade;
+use inventory::{Inventory, InventoryError};
 use link::MacAddr;
 use link::confine::{ConfineError, keep_capabilities};
 use link::ethtool::disable_offloads;
@@ -35,7 +36,6 @@ use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for
 use link::process::raise_descriptor_limit;
 use link::sysctl::{SysctlError, silence_ipv6_everywhere};
 use outside::Surroundings;
-use record::{Record, RecordError};
 use sim::scenario::file::Network;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{Plan, StationPlan};
@@ -58,7 +58,7 @@ const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Record`].
+/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Inventory`].
 #[derive(Debug)]
 pub struct Segment {
     /// The bus's own namespace.
@@ -114,7 +114,7 @@ pub enum MakeError {
     Stamps(#[from] StampError),
     /// The record could not be written.
     #[error(transparent)]
-    Record(#[from] RecordError),
+    Inventory(#[from] InventoryError),
     /// The limit of open files cannot be raised.
     #[error("cannot raise the limit of open files")]
     Descriptors(#[source] std::io::Error),
@@ -179,7 +179,7 @@ impl Segment {
     pub fn make(
         plan: &Plan,
         protocols: Protocols,
-        mut record: Option<&mut Record>,
+        mut record: Option<&mut Inventory>,
         mut progress: impl FnMut(usize) -> bool,
     ) -> Result<Segment, MakeError> {
         let mut make = |whose: &str| match progress(0) {
@@ -230,7 +230,7 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
 
 /// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists. Those of a lab without
 /// root get none: `/run/netns` is root's.
-fn namespace(plan: &Plan, whose: &str, record: Option<&mut Record>) -> Result<Namespace, MakeError> {
+fn namespace(plan: &Plan, whose: &str, record: Option<&mut Inventory>) -> Result<Namespace, MakeError> {
     let failed = |source| MakeError::Namespace { whose: whose.to_owned(), source };
     let namespace = Namespace::anonymous().map_err(failed)?;
     if let Some(record) = record {

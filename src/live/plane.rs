@@ -11,11 +11,11 @@
 //! Frames come from hosts that nobody vouches for. So before the first one is looked at, this process has no capability,
 //! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
 
-mod behind;
 mod coordinator;
 pub mod delivery;
 mod emulator;
 pub mod filter;
+mod learned;
 mod overload;
 pub mod ports;
 mod precedence;

@@ -8,7 +8,7 @@ mod words;
 use emulated::Emulated;
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, StationId};
 use sim::files::event_log::{Entry, EventLogReader, Header, Names};
-use sim::files::lines::ReadError;
+use sim::files::json_lines::ReadError;
 use std::io::BufRead;
 
 pub use words::tell;

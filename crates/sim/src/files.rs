@@ -1,5 +1,5 @@
 //! The files of a run: the event log and the record, both JSON Lines (docs/trace.md).
 
 pub mod event_log;
-pub mod lines;
+pub mod json_lines;
 pub mod record;

@@ -3,4 +3,4 @@
 pub mod file;
 pub mod plan;
 
-pub use file::{MacText, Network, PortKind, Scenario, ScenarioError, Source, TopologyText};
+pub use file::{MacText, Network, PortKind, Scenario, ScenarioError, SourceText, TopologyText};

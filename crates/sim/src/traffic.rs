@@ -7,15 +7,15 @@
 //! It must never know of the medium's state: a source that would answer to collisions is a host, not a load.
 
 mod arrivals;
+mod capture;
 mod destination;
 mod draw;
-mod replay;
 mod shares;
 mod sizes;
 
 pub use arrivals::Arrivals;
+pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
-pub use replay::{Recorded, Replay, ReplayError};
 pub use sizes::Sizes;
 
 use arrivals::Process;
@@ -69,7 +69,7 @@ pub enum TrafficError {
     },
     /// A capture file cannot be replayed.
     #[error(transparent)]
-    Replay(#[from] ReplayError),
+    Replay(#[from] CaptureError),
 }
 
 /// The streams of a station's source. Backoff has those from 0, the live driver those from 2^32.
@@ -101,12 +101,12 @@ pub fn sources(specs: &[TrafficSpec], rate: BitRate, seed: u64) -> Result<Vec<So
 ///
 /// # Errors
 /// A file that cannot be replayed.
-pub fn replays(specs: &[TrafficSpec]) -> Result<Vec<Replay>, ReplayError> {
-    let mut replays: Vec<Replay> = Vec::new();
+pub fn replays(specs: &[TrafficSpec]) -> Result<Vec<Capture>, CaptureError> {
+    let mut replays: Vec<Capture> = Vec::new();
     for spec in specs {
         match &spec.arrivals {
             Arrivals::Replay { path } if replays.iter().all(|replay| replay.path() != path) => {
-                replays.push(Replay::open(path)?);
+                replays.push(Capture::open(path)?);
             }
             _ => {}
         }
@@ -124,7 +124,7 @@ pub fn replays(specs: &[TrafficSpec]) -> Result<Vec<Replay>, ReplayError> {
 /// If `replays` lacks a file that `specs` name, or there are more stations than a medium can have.
 pub fn sources_with(
     specs: &[TrafficSpec],
-    replays: &[Replay],
+    replays: &[Capture],
     rate: BitRate,
     min_frame_size: Octets,
     seed: u64,

@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, station_names};
 use crate::cli::args::{CutArgs, FaultArgs, LabArgs, PortArgs, StationFault};
 use crate::live::control::{self, Control};
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::show::say;
 use medium::Fault;
@@ -57,7 +57,7 @@ pub fn fault(args: &FaultArgs) -> Outcome {
 pub fn cut(args: &CutArgs) -> Outcome {
     let names = [args.station.as_str(), args.other.as_str()];
     let lab = &args.lab.name;
-    let content = Record::of_running(lab)?;
+    let content = Inventory::of_running(lab)?;
     let mut stations = [0; 2];
     for (number, name) in stations.iter_mut().zip(names) {
         let found = content.stations.iter().position(|port| port.name == name);
@@ -80,7 +80,7 @@ pub fn cut(args: &CutArgs) -> Outcome {
 /// # Errors
 /// No such lab, or one that does not answer.
 pub fn mend(args: &LabArgs) -> Outcome {
-    Record::of_running(&args.name)?;
+    Inventory::of_running(&args.name)?;
     ask(&args.name, &Control::Cable(None))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -94,7 +94,7 @@ fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
 
 /// Asks for the change, and gives the station as it is after it.
 fn change(lab: &str, station: &str, change: Change) -> Result<StationResults, CommandError> {
-    let content = Record::of_running(lab)?;
+    let content = Inventory::of_running(lab)?;
     if !content.stations.iter().any(|port| port.name == station) {
         let (lab, station, stations) = (lab.to_owned(), station.to_owned(), station_names(&content));
         return Err(CommandError::NoStation { lab, station, stations });

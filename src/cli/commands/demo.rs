@@ -6,7 +6,7 @@ use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_un
 use crate::cli::args::DemoArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
-use crate::live::driver::source::{Pace, Source, poisson, saturating_level};
+use crate::live::driver::source::{Source, Spacing, poisson, saturating_level};
 use crate::live::lab::place::Place;
 use crate::live::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
 use crate::live::plane::protocol::Setup;
@@ -71,7 +71,7 @@ fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source
         let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
             .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
         let pace = match args.load {
-            Load::Saturated => Pace::Asked,
+            Load::Saturated => Spacing::Asked,
             Load::Fraction(load) => {
                 poisson(load, plan.pace.rate(plan.medium.rate), size, count, plan.medium.seed, index)
             }

@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome};
 use crate::cli::args::LabArgs;
 use crate::live::control::{self, Control};
-use crate::live::lab::record::{Record, RecordError};
+use crate::live::lab::inventory::{Inventory, InventoryError};
 use crate::show::say;
 use std::process::ExitCode;
 
@@ -13,11 +13,11 @@ use std::process::ExitCode;
 /// No such lab, one that does not answer, or something that cannot be removed.
 pub fn down(args: &LabArgs) -> Outcome {
     let name = &args.name;
-    let not_up = || RecordError::NotUp { name: name.clone() };
-    if !Record::exists(name)? {
+    let not_up = || InventoryError::NotUp { name: name.clone() };
+    if !Inventory::exists(name)? {
         return Err(not_up().into());
     }
-    match Record::take(name) {
+    match Inventory::take(name) {
         Ok(record) => {
             let (claims, words) = (record.claims(), record.last_words());
             record.reach_leftovers()?;
@@ -29,7 +29,7 @@ pub fn down(args: &LabArgs) -> Outcome {
                 say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
             }
         }
-        Err(RecordError::InUse { .. }) => {
+        Err(InventoryError::InUse { .. }) => {
             let silent = |source| CommandError::Control { name: name.clone(), source };
             // A lab in the background has nobody else to tell what it ended with.
             say(&control::ask(name, &Control::Down).map_err(silent)?);

@@ -4,7 +4,7 @@
 use super::rights::station;
 use super::{CommandError, Outcome};
 use crate::cli::args::ExecArgs;
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::show::say;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -20,7 +20,7 @@ const NOT_FOUND: u8 = 127;
 /// # Errors
 /// No such lab or station, or no right to enter it.
 pub fn exec(args: &ExecArgs) -> Outcome {
-    let content = Record::of_running(&args.lab.name)?;
+    let content = Inventory::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.station)?;
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: args.station.clone(), source })?;
     let error = Command::new(&args.command[0]).args(&args.command[1..]).exec();

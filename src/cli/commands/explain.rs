@@ -4,7 +4,7 @@ use super::{CommandError, Outcome, print};
 use crate::cli::args::ExplainArgs;
 use crate::study::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use std::process::ExitCode;
 
 /// Tells the life of a frame.

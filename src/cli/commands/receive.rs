@@ -6,7 +6,7 @@ use crate::cli::args::ReceiveArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::receive::{Reception, StreamReport};
 use crate::live::lab::INTERFACE;
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::show::plain_table;
 use link::station::StationSocket;
 use serde::Serialize;
@@ -35,7 +35,7 @@ struct ReceiveReport {
 /// # Errors
 /// No such lab or station; a socket that cannot be used; a result that cannot be written.
 pub fn receive(args: &ReceiveArgs) -> Outcome {
-    let content = Record::of_running(&args.lab.name)?;
+    let content = Inventory::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.at)?;
     let interrupts = interrupts()?;
     let failed = |source| CommandError::Station { station: args.at.clone(), source };

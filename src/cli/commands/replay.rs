@@ -5,7 +5,7 @@ use crate::cli::args::ReplayArgs;
 use crate::show::{say, table};
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::{EventLog, Header};
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use sim::files::record::{RecordReader, replay as run};
 use sim::words::units::group;
 use std::process::ExitCode;

@@ -5,8 +5,8 @@
 use super::{CommandError, missing_capabilities};
 use crate::live::control;
 use crate::live::lab::MakeError;
+use crate::live::lab::inventory::{Claim, Content, Inventory, InventoryError};
 use crate::live::lab::place::Place;
-use crate::live::lab::record::{Claim, Content, Record, RecordError};
 use link::namespace::{Namespace, enter_user_namespace};
 use std::process::{Command, Stdio};
 
@@ -29,7 +29,7 @@ pub fn gain_for_lab(name: &str) -> Result<bool, CommandError> {
         return Ok(place == Place::Root);
     }
     place.make()?;
-    if Record::exists(name)? && Record::take(name)?.claims() > 0 {
+    if Inventory::exists(name)? && Inventory::take(name)?.claims() > 0 {
         remove_left_behind(name)?;
     }
     gain("ethbus up")?;
@@ -43,7 +43,7 @@ fn remove_left_behind(name: &str) -> Result<(), CommandError> {
     match status.success() {
         true => Ok(()),
         // It has said why.
-        false => Err(RecordError::InUse { name: name.to_owned() }.into()),
+        false => Err(InventoryError::InUse { name: name.to_owned() }.into()),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, Co
         let stations = super::station_names(content);
         return Err(CommandError::NoStation { lab: lab.to_owned(), station: name.to_owned(), stations });
     };
-    match Record::station(lab, claim)? {
+    match Inventory::station(lab, claim)? {
         Some(namespace) => {
             let missing = missing_capabilities()?;
             match missing.is_empty() {
@@ -78,7 +78,7 @@ fn join(lab: &str, claim: &Claim) -> Result<Namespace, CommandError> {
     link::confine::pass_on_capabilities().map_err(MakeError::from)?;
     // What came is what the record says: neither an older lab's nor another station's.
     if !claim.is(&namespace) {
-        return Err(RecordError::NotUp { name: lab.to_owned() }.into());
+        return Err(InventoryError::NotUp { name: lab.to_owned() }.into());
     }
     Ok(namespace)
 }

@@ -4,9 +4,9 @@ use super::rights::station;
 use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, station_names};
 use crate::cli::args::SendArgs;
 use crate::live::driver::ETHERTYPE;
-use crate::live::driver::source::{Pace, Source, line_rate, run};
+use crate::live::driver::source::{Source, Spacing, line_rate, run};
 use crate::live::lab::INTERFACE;
-use crate::live::lab::record::{Content, Record, RecordError};
+use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use link::MacAddr;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
@@ -37,7 +37,7 @@ struct SendReport {
 /// # Errors
 /// No such lab, station or destination; a socket that cannot be used; a result that cannot be written.
 pub fn send(args: &SendArgs) -> Outcome {
-    let content = Record::of_running(&args.lab.name)?;
+    let content = Inventory::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.from)?;
     let to = destination(&content, &args.to)?;
     let interrupts = interrupts()?;
@@ -84,16 +84,16 @@ fn told(report: &SendReport) -> String {
 }
 
 /// At `max` as many as fill the medium when nobody else sends.
-fn wanted_pace(args: &SendArgs, rate: BitRate) -> Pace {
+fn wanted_pace(args: &SendArgs, rate: BitRate) -> Spacing {
     match args.rate {
-        FrameRate::PerSecond(rate) => Pace::Even(1e9 / rate),
-        FrameRate::Max => Pace::Even(1e9 / line_rate(rate, Octets::new(args.frame_size))),
+        FrameRate::PerSecond(rate) => Spacing::Even(1e9 / rate),
+        FrameRate::Max => Spacing::Even(1e9 / line_rate(rate, Octets::new(args.frame_size))),
     }
 }
 
 /// The medium's rate, which stands in the record as soon as the lab is up.
-fn rate(lab: &str, content: &Content) -> Result<BitRate, RecordError> {
-    BitRate::per_second(content.rate).ok_or_else(|| RecordError::NotUp { name: lab.to_owned() })
+fn rate(lab: &str, content: &Content) -> Result<BitRate, InventoryError> {
+    BitRate::per_second(content.rate).ok_or_else(|| InventoryError::NotUp { name: lab.to_owned() })
 }
 
 fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {

@@ -9,7 +9,7 @@ use medium::{BitInstant, Event, Input};
 use sim::figures::results::Results;
 use sim::figures::row::csv;
 use sim::files::event_log::{EventLog, Header};
-use sim::files::lines::WriteError;
+use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
 use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::simulator::Watch;

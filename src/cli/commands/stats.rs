@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::StatsArgs;
 use crate::live::control::{self, Control};
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::show::table;
 use sim::figures::results::Results;
 use std::io;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// No such lab, one that does not answer, or a result that cannot be written.
 pub fn stats(args: &StatsArgs) -> Outcome {
     let name = &args.lab.name;
-    Record::of_running(name)?;
+    Inventory::of_running(name)?;
     let silent = |source| CommandError::Control { name: name.clone(), source };
     let answer = control::ask(name, &Control::Stats).map_err(silent)?;
     let results: Results = serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))?;

@@ -6,18 +6,18 @@ mod greeting;
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
 use crate::cli::args::UpArgs;
 use crate::live::control::{self, Control};
+use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
-use crate::live::lab::record::Record;
 use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
-use crate::show::{said, say, table};
+use crate::show::{messages, say, table};
 use background::Background;
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use greeting::greeting;
 use link::signals::Signal;
 use sim::figures::results::Results;
-use sim::files::lines::create;
+use sim::files::json_lines::create;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
@@ -40,7 +40,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     let plan = plan(args)?;
     let named = rights::gain_for_lab(&plan.name)?;
     let interrupts = interrupts()?;
-    let mut record = Record::take(&plan.name)?;
+    let mut record = Inventory::take(&plan.name)?;
     remove_if_panicking(&plan.name);
     if record.claims() > 0 {
         say(&format!("ethbus: removing what a killed lab `{}` had left behind\n", plan.name));
@@ -96,7 +96,7 @@ fn remove_if_panicking(name: &str) {
     let (name, hook) = (name.to_owned(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
         hook(panic);
-        if let Err(error) = Record::remove_own(&name) {
+        if let Err(error) = Inventory::remove_own(&name) {
             say(&format!("ethbus: {error}; `ethbus down --name {name}` will try again\n"));
         }
     }));
@@ -113,7 +113,12 @@ fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
 }
 
 /// Makes the lab and serves it until its end.
-fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
+fn keep(
+    plan: &Plan,
+    args: &UpArgs,
+    record: &mut Inventory,
+    interrupts: &Receiver<Signal>,
+) -> Result<Ended, CommandError> {
     let (outputs, files) = outputs(args)?;
     lab::keep_least(plan.stations.len(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
@@ -136,7 +141,7 @@ fn keep(plan: &Plan, args: &UpArgs, record: &mut Record, interrupts: &Receiver<S
         (started, _) => started?,
     };
     // The lab must not stand still because its terminal does.
-    said::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
+    messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
     serve(plan, plane, record, &requests, interrupts, &links)
 }
 
@@ -146,7 +151,7 @@ fn start(
     outputs: Outputs,
     files: &[File],
     segment: Segment,
-    record: &mut Record,
+    record: &mut Inventory,
 ) -> Result<(DataPlane, Requests, Links), CommandError> {
     let setup = Setup {
         outputs,
@@ -189,7 +194,7 @@ fn ask(plane: &mut DataPlane, asked: &mut Asked, stream: UnixStream) -> Result<(
 fn serve(
     plan: &Plan,
     mut plane: DataPlane,
-    record: &Record,
+    record: &Inventory,
     requests: &Requests,
     interrupts: &Receiver<Signal>,
     links: &Links,
@@ -258,7 +263,7 @@ fn serve(
 }
 
 /// Adds what the kernel counted on the stations' links.
-fn with_links(mut results: Results, links: &Links, record: &Record) -> Results {
+fn with_links(mut results: Results, links: &Links, record: &Inventory) -> Results {
     if let Some(emulator) = &mut results.emulator {
         emulator.links = links.look(record);
     }
@@ -266,7 +271,7 @@ fn with_links(mut results: Results, links: &Links, record: &Record) -> Results {
 }
 
 /// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
-fn hand_over(record: &Record, station: &str, stream: UnixStream) {
+fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
     let Some(namespace) = record.held(station) else { return };
     // Whoever asked and went away does not matter to the lab.
     let _ = control::hand_over(stream, namespace);

@@ -6,7 +6,7 @@ use super::row::Run;
 use super::yardstick::YardstickError;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
-use crate::live::driver::source::{Pace, Source, saturating_level};
+use crate::live::driver::source::{Source, Spacing, saturating_level};
 use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError};
@@ -176,7 +176,7 @@ impl Bus {
     ///
     /// # Errors
     /// A socket that the kernel refuses.
-    pub fn sources(&self, size: Octets, pace: impl Fn(usize) -> Pace) -> Result<Vec<Source>, BenchError> {
+    pub fn sources(&self, size: Octets, pace: impl Fn(usize) -> Spacing) -> Result<Vec<Source>, BenchError> {
         let stations = &self.plan.stations;
         let source = |index: usize| {
             let socket = StationSocket::open(&self.segment.stations[index], INTERFACE, ETHERTYPE)?;
@@ -192,7 +192,7 @@ impl Bus {
     /// A socket that the kernel refuses.
     pub fn saturated(&self, size: Octets) -> Result<Offering, BenchError> {
         let level = saturating_level(self.plan.medium.rate, size);
-        Ok(Offering::asked(self.sources(size, |_| Pace::Asked)?, level))
+        Ok(Offering::asked(self.sources(size, |_| Spacing::Asked)?, level))
     }
 
     /// Lets sources run, first for a while that does not count, then for as long as a measurement takes. `meanwhile` is

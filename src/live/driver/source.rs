@@ -17,7 +17,7 @@ const BATCH: usize = 64;
 
 /// When the next frame is due.
 #[derive(Clone, Debug)]
-pub enum Pace {
+pub enum Spacing {
     /// When somebody says so: see [`Source::fill`].
     Asked,
     /// Evenly, so many nanoseconds apart.
@@ -26,13 +26,15 @@ pub enum Pace {
     Poisson(f64, backoff::Generator),
 }
 
-impl Pace {
+impl Spacing {
     fn gap(&mut self) -> f64 {
         match self {
-            Pace::Asked => f64::INFINITY,
-            Pace::Even(gap) => *gap,
+            Spacing::Asked => f64::INFINITY,
+            Spacing::Even(gap) => *gap,
             // 53 random bits make a number above 0 and up to 1.
-            Pace::Poisson(mean, generator) => -*mean * (((generator.next_u64() >> 11) + 1) as f64 / 2f64.powi(53)).ln(),
+            Spacing::Poisson(mean, generator) => {
+                -*mean * (((generator.next_u64() >> 11) + 1) as f64 / 2f64.powi(53)).ln()
+            }
         }
     }
 }
@@ -50,9 +52,9 @@ pub fn saturating_level(rate: BitRate, size: Octets) -> u64 {
 /// The pace of one of `stations` stations that offer the part `load` of the medium's rate together.
 ///
 /// Arrivals are a Poisson process; its draws are of streams that no station's backoff uses.
-pub fn poisson(load: f64, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> Pace {
+pub fn poisson(load: f64, rate: BitRate, size: Octets, stations: usize, seed: u64, station: usize) -> Spacing {
     let frames_per_second = load * rate.get() as f64 / f64::from(size.get() * 8) / stations as f64;
-    Pace::Poisson(1e9 / frames_per_second, backoff::Generator::stream(seed, (1 << 32) + station as u64))
+    Spacing::Poisson(1e9 / frames_per_second, backoff::Generator::stream(seed, (1 << 32) + station as u64))
 }
 
 /// What a source has done.
@@ -70,7 +72,7 @@ pub struct Source {
     socket: StationSocket,
     blank: Vec<u8>,
     stream: u32,
-    pace: Pace,
+    pace: Spacing,
     count: u64,
     due: f64,
     sent: Sent,
@@ -83,7 +85,7 @@ impl Source {
         to: MacAddr,
         size: Octets,
         stream: u32,
-        pace: Pace,
+        pace: Spacing,
         count: Option<u64>,
     ) -> Source {
         let blank = blank(to, socket.mac(), size.get());
@@ -173,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_poisson_pace_keeps_its_mean() {
-        let mut pace = Pace::Poisson(1_000.0, backoff::Generator::new(1));
+        let mut pace = Spacing::Poisson(1_000.0, backoff::Generator::new(1));
         let mean = (0..100_000).map(|_| pace.gap()).sum::<f64>() / 100_000.0;
         assert!((mean - 1_000.0).abs() < 20.0, "seed 1: {mean}");
     }

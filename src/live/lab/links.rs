@@ -7,7 +7,7 @@
 //! ```
 //! The two ends of a veth pair count each frame once, so what one end sent is what the other received.
 
-use super::record::{Claim, Record};
+use super::inventory::{Claim, Inventory};
 use super::{BUS, INTERFACE, OUTSIDE, TAP};
 use crate::live::plane::protocol::Port;
 use link::netlink::{LinkInfo, Netlink};
@@ -30,7 +30,7 @@ struct Station {
 
 impl Links {
     /// The links of the lab with this record.
-    pub fn new(record: &Record, ports: &[Port]) -> Links {
+    pub fn new(record: &Inventory, ports: &[Port]) -> Links {
         let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
         let station = |port: &Port| {
             let claim = claim(&port.name);
@@ -41,7 +41,7 @@ impl Links {
     }
 
     /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
-    pub fn look(&self, record: &Record) -> Vec<LinkResults> {
+    pub fn look(&self, record: &Inventory) -> Vec<LinkResults> {
         let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
         let of_station = |Station { port, claim, lost_before }: &Station| {
             let here = bus.iter().find(|link| link.index == port.index)?;
@@ -70,14 +70,14 @@ fn lost_outside(links: &[LinkInfo]) -> u64 {
 }
 
 /// The interfaces that a station's namespace has from the lab. The others are not listed: there may be any number of them.
-fn known_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+fn known_in(record: &Inventory, claim: &Claim) -> Vec<LinkInfo> {
     let Some(namespace) = record.namespace(claim) else { return Vec::new() };
     let Ok(mut netlink) = Netlink::in_namespace(&namespace) else { return Vec::new() };
     [INTERFACE, TAP, OUTSIDE].into_iter().filter_map(|name| netlink.link_by_name(name).ok()?).collect()
 }
 
 /// The interfaces of a namespace, if it is still there and ours.
-fn links_in(record: &Record, claim: &Claim) -> Vec<LinkInfo> {
+fn links_in(record: &Inventory, claim: &Claim) -> Vec<LinkInfo> {
     let Some(namespace) = record.namespace(claim) else { return Vec::new() };
     // A station may vanish at any moment; then there is nothing to be told of it.
     Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()

@@ -13,8 +13,8 @@
 //! always frames as a wire carries them: another kernel's checksums may be unfinished, and a virtual machine hands over
 //! 64 KiB at a time. On its way into a veth without offloads the kernel makes frames of that.
 
+use super::inventory::Inventory;
 use super::lent::{Home, Outside, What};
-use super::record::Record;
 use super::{AnyError, INTERFACE, LARGEST_MTU, OUTSIDE, TAP, beside, silence};
 use crate::show::say;
 use link::MacAddr;
@@ -41,7 +41,7 @@ pub struct Surroundings<'a> {
     /// An interface with a default route may be lent.
     pub even_default_route: bool,
     /// Where what is done outside is written down first.
-    pub record: Option<&'a mut Record>,
+    pub record: Option<&'a mut Inventory>,
 }
 
 /// Why a station cannot lead outside as its scenario says.
@@ -154,7 +154,7 @@ fn borrow(
         return Err(OutsideError::Private.into());
     }
     let lent = Lent::look(interface, surroundings.even_default_route).map_err(|error| -> AnyError {
-        let lab = Home::of(&surroundings.home).ok().and_then(|home| Record::borrower_of(interface, home));
+        let lab = Home::of(&surroundings.home).ok().and_then(|home| Inventory::borrower_of(interface, home));
         match (&error, lab) {
             (LendError::Absent { .. }, Some(lab)) => OutsideError::Lent { interface: interface.to_owned(), lab }.into(),
             _ => error.into(),

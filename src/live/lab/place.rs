@@ -3,7 +3,7 @@
 //! A record says what is removed and who is asked, so it stands where nobody else can write, whatever the environment says.
 //! Both folders are emptied at boot, as namespaces are.
 
-use super::record::{RecordError, file_error};
+use super::inventory::{InventoryError, file_error};
 use link::namespace::outer_user;
 use link::process::effective_user;
 use std::fs::DirBuilder;
@@ -37,7 +37,7 @@ impl Place {
     ///
     /// # Errors
     /// A system without `/run` or `/proc`.
-    pub fn own() -> Result<Place, RecordError> {
+    pub fn own() -> Result<Place, InventoryError> {
         let run = std::fs::metadata(RUN).map_err(file_error("look at", Path::new(RUN)))?;
         if run.uid() == effective_user() {
             return Ok(Place::Root);
@@ -58,7 +58,7 @@ impl Place {
     ///
     /// # Errors
     /// A folder that somebody else could write to, or a user who has none.
-    pub fn make(&self) -> Result<PathBuf, RecordError> {
+    pub fn make(&self) -> Result<PathBuf, InventoryError> {
         self.check_login()?;
         let folder = self.folder();
         make_folder(&folder, self.mode())?;
@@ -69,7 +69,7 @@ impl Place {
     ///
     /// # Errors
     /// As [`Place::make`].
-    pub fn check(&self) -> Result<(), RecordError> {
+    pub fn check(&self) -> Result<(), InventoryError> {
         self.check_login()?;
         check_folder(&self.folder(), self.mode())
     }
@@ -82,17 +82,20 @@ impl Place {
         }
     }
 
-    fn check_login(&self) -> Result<(), RecordError> {
+    fn check_login(&self) -> Result<(), InventoryError> {
         let Place::User { user } = *self else { return Ok(()) };
         let login = self.login();
         if std::fs::symlink_metadata(&login).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            return Err(RecordError::NoLogin { folder: login, user });
+            return Err(InventoryError::NoLogin { folder: login, user });
         }
         // Whoever may write there could put another folder in the place of the one that is looked at here.
         let owner = |path: &str| std::fs::symlink_metadata(path).map_err(file_error("look at", Path::new(path)));
         let (run, users) = (owner(RUN)?, owner(USERS)?);
         if !users.is_dir() || users.uid() != run.uid() || users.mode() & 0o022 != 0 {
-            return Err(RecordError::Untrusted { path: PathBuf::from(USERS), why: "is not root's alone to write to" });
+            return Err(InventoryError::Untrusted {
+                path: PathBuf::from(USERS),
+                why: "is not root's alone to write to",
+            });
         }
         check_folder(&login, 0o700)
     }
@@ -110,7 +113,7 @@ impl Place {
 ///
 /// # Errors
 /// As [`check_folder`].
-pub fn make_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
+pub fn make_folder(path: &Path, mode: u32) -> Result<(), InventoryError> {
     match DirBuilder::new().mode(mode).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => check_folder(path, mode),
         made => made.map_err(file_error("make", path)),
@@ -122,13 +125,13 @@ pub fn make_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
 ///
 /// # Errors
 /// A folder that is not so.
-pub fn check_folder(path: &Path, mode: u32) -> Result<(), RecordError> {
+pub fn check_folder(path: &Path, mode: u32) -> Result<(), InventoryError> {
     let metadata = match std::fs::symlink_metadata(path) {
         // Whoever had it has just removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         metadata => metadata.map_err(file_error("look at", path))?,
     };
-    let untrusted = |why| Err(RecordError::Untrusted { path: path.to_owned(), why });
+    let untrusted = |why| Err(InventoryError::Untrusted { path: path.to_owned(), why });
     match () {
         () if !metadata.is_dir() => untrusted("is no folder"),
         () if metadata.uid() != effective_user() => untrusted("belongs to another user"),

@@ -1,6 +1,6 @@
 //! The programs in a lab's stations: found by their namespaces, and ended with the lab.
 
-use super::record::Claim;
+use super::inventory::Claim;
 use link::namespace::{Member, Namespace, NamespaceId, UserNamespace, members};
 use link::signals::Signal;
 use std::time::{Duration, Instant};

@@ -8,7 +8,7 @@
 
 mod arrivals;
 mod deliveries;
-mod house;
+mod upkeep;
 
 use self::arrivals::Arrival;
 use self::deliveries::Due;

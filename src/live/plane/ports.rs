@@ -1,6 +1,6 @@
 //! Which interface is which station, whose a MAC address is, and who hears whom after how long.
 
-use super::behind::Behind;
+use super::learned::Behind;
 use super::protocol::Port;
 use medium::{BitTimes, Destination, StationId, Topology};
 use sim::words::choices::PortState;

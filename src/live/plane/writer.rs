@@ -11,7 +11,7 @@ use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use medium::{BitInstant, ConfigError, Event, Input};
 use sim::files::event_log::{EmulatorEvent, EventLog, Header};
-use sim::files::lines::WriteError;
+use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
 use std::error::Error;
 use std::fs::File;

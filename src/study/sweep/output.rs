@@ -4,7 +4,7 @@
 //! grid's order at once.
 
 use super::manifest::{Manifest, ManifestError, replace};
-use sim::files::lines::{LineWriter, WriteError};
+use sim::files::json_lines::{LineWriter, WriteError};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};

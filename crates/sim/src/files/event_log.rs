@@ -10,7 +10,7 @@ mod emulator;
 
 pub use emulator::{EmulatorEvent, EmulatorKind};
 
-use crate::files::lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::words::configuration::Configuration;
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Kind, Octets, StationId};
 use serde::{Deserialize, Serialize};

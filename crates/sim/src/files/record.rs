@@ -10,7 +10,7 @@
 use crate::figures::metrics::Delays;
 use crate::figures::results::{Snapshot, Start};
 use crate::files::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
-use crate::files::lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, Place, StationId, Topology};

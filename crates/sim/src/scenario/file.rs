@@ -442,12 +442,12 @@ fn with_speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>,
 
 /// Where a scenario's text came from, so that an error can name the place.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct SourceText {
     path: PathBuf,
     text: String,
 }
 
-impl Source {
+impl SourceText {
     /// File and line of the octets `span` of the text.
     pub fn place(&self, span: Range<usize>) -> String {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
@@ -482,7 +482,7 @@ impl Scenario {
     ///
     /// # Errors
     /// A file that cannot be read; an unknown key or a bad value, with file, line and key.
-    pub fn read(path: &Path) -> Result<(Scenario, Source), ScenarioError> {
+    pub fn read(path: &Path) -> Result<(Scenario, SourceText), ScenarioError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
         Scenario::from_text(path, text)
@@ -492,10 +492,10 @@ impl Scenario {
     ///
     /// # Errors
     /// An unknown key or a bad value, with file, line and key.
-    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, Source), ScenarioError> {
+    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, SourceText), ScenarioError> {
         let scenario = toml::from_str(&text)
             .map_err(|source| ScenarioError::Content { path: path.to_owned(), source: Box::new(source) })?;
-        Ok((scenario, Source { path: path.to_owned(), text }))
+        Ok((scenario, SourceText { path: path.to_owned(), text }))
     }
 }
 

@@ -5,8 +5,8 @@ pub mod host;
 mod medium;
 mod run;
 
-use crate::scenario::file::{Network, Scenario, ScenarioError, Source, StationSection, TopologyText};
-use crate::traffic::{Arrivals, Recorded, Replay, Sizes, TrafficSpec};
+use crate::scenario::file::{Network, Scenario, ScenarioError, SourceText, StationSection, TopologyText};
+use crate::traffic::{Arrivals, Capture, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::words::configuration::longest_distance;
@@ -43,7 +43,7 @@ pub struct Plan {
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
     /// The capture files that it names.
-    pub replays: Arc<[Replay]>,
+    pub replays: Arc<[Capture]>,
     /// How long a run in virtual time is.
     pub run: RunPlan,
     /// How a live bus follows real time.
@@ -165,7 +165,7 @@ pub struct Overrides {
 /// A scenario with the place of each value, so that an error can name it.
 struct Planner<'a> {
     scenario: &'a Scenario,
-    source: Option<&'a Source>,
+    source: Option<&'a SourceText>,
     overrides: &'a Overrides,
 }
 
@@ -176,7 +176,7 @@ impl Plan {
     /// Values out of range, that contradict each other, or that clash between stations.
     pub fn new(
         scenario: &Scenario,
-        source: Option<&Source>,
+        source: Option<&SourceText>,
         overrides: &Overrides,
         drawn_seed: u64,
     ) -> Result<Plan, PlanError> {
@@ -276,7 +276,7 @@ fn round_trip_warning(medium: &Config) -> Option<String> {
 }
 
 /// What a capture file has that somebody should know of.
-fn replay_warnings(replay: &Replay, medium: &Config) -> Vec<String> {
+fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     let longest = medium.parameters.max_frame_size.get();
     let too_long = |frame: &&Recorded| frame.size.get() > longest + if frame.tagged { 4 } else { 0 };
     let counts = [

@@ -1,7 +1,7 @@
 //! Which station sends which frames of a capture, when, and to whom.
 
+use super::capture::{Capture, CaptureError, Recorded};
 use super::destination::station;
-use super::replay::{Recorded, Replay, ReplayError};
 use super::{Arrivals, TrafficSpec};
 use crate::words::MacAddr;
 use medium::{BitInstant, BitRate, BitTimes, Destination, Frame};
@@ -14,7 +14,7 @@ pub(super) type Share = Vec<(BitInstant, Frame)>;
 ///
 /// # Errors
 /// A file that several stations replay, but fewer than it has source addresses.
-pub(super) fn shares(specs: &[TrafficSpec], replays: &[Replay], rate: BitRate) -> Result<Vec<Share>, ReplayError> {
+pub(super) fn shares(specs: &[TrafficSpec], replays: &[Capture], rate: BitRate) -> Result<Vec<Share>, CaptureError> {
     let owners = replays.iter().map(|replay| senders(specs, replay)).collect::<Result<Vec<_>, _>>()?;
     // An address that stations of two files send from is that of the first file's.
     let mut known = HashMap::new();
@@ -33,7 +33,7 @@ pub(super) fn shares(specs: &[TrafficSpec], replays: &[Replay], rate: BitRate) -
 }
 
 /// Which station sends the frames of each source address: one alone sends all, of several each those of one address.
-fn senders(specs: &[TrafficSpec], replay: &Replay) -> Result<HashMap<MacAddr, usize>, ReplayError> {
+fn senders(specs: &[TrafficSpec], replay: &Capture) -> Result<HashMap<MacAddr, usize>, CaptureError> {
     let names = |spec: &TrafficSpec| matches!(&spec.arrivals, Arrivals::Replay { path } if path == replay.path());
     let stations: Vec<usize> = (0..specs.len()).filter(|&station| names(&specs[station])).collect();
     let sources = replay.sources();
@@ -41,7 +41,7 @@ fn senders(specs: &[TrafficSpec], replay: &Replay) -> Result<HashMap<MacAddr, us
         [] => Ok(HashMap::new()),
         [alone] => Ok(sources.iter().map(|&mac| (mac, alone)).collect()),
         _ if sources.len() <= stations.len() => Ok(sources.iter().copied().zip(stations).collect()),
-        _ => Err(ReplayError::TooManySources {
+        _ => Err(CaptureError::TooManySources {
             path: replay.path().to_owned(),
             sources: sources.len(),
             stations: stations.len(),

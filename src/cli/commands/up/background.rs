@@ -7,7 +7,7 @@
 //! ```
 
 use super::super::{CommandError, Outcome, interrupts};
-use crate::live::lab::record::Record;
+use crate::live::lab::inventory::Inventory;
 use crate::show::say;
 use crossbeam_channel::{bounded, select};
 use link::Pid;
@@ -83,8 +83,8 @@ impl Background {
     /// # Errors
     /// The log cannot be made.
     pub fn begin(name: &str) -> Result<Background, CommandError> {
-        let log = Record::log(name)?;
-        let file = Record::create_log(name)?;
+        let log = Inventory::log(name)?;
+        let file = Inventory::create_log(name)?;
         let begin = || {
             let stderr = io::stderr().as_fd().try_clone_to_owned()?;
             redirect_stderr(file)?;

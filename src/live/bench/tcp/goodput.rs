@@ -4,7 +4,7 @@ use crate::live::bench::bus::{BenchError, system};
 use link::memory::memory_file;
 use medium::{BitInstant, BitRate, FrameId, Input, Kind, StationId};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
-use sim::files::lines::LineReader;
+use sim::files::json_lines::LineReader;
 use sim::files::record::{Entry, RecordReader, ReplayError, replay};
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

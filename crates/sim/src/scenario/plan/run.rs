@@ -2,7 +2,7 @@
 
 use super::{PlanError, Planner, RunPlan};
 use crate::scenario::file::{DurationText, RunSection, StationSection};
-use crate::traffic::{Replay, To, TrafficError, TrafficSpec, replays, sources_with};
+use crate::traffic::{Capture, To, TrafficError, TrafficSpec, replays, sources_with};
 use crate::words::choices::Pace;
 use medium::{Config, Fault, Octets};
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Planner<'_> {
         traffic: &[TrafficSpec],
         names: &[&str],
         medium: &Config,
-    ) -> Result<Arc<[Replay]>, PlanError> {
+    ) -> Result<Arc<[Capture]>, PlanError> {
         let own = |station: usize| sections[station].arrivals.as_ref();
         let common = self.scenario.traffic.arrivals.as_ref().filter(|_| self.overrides.arrivals.is_none());
         let at = |station: Option<usize>, what: String| {

@@ -83,7 +83,7 @@ impl Claim {
 /// Why a lab's record could not be made, read or followed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RecordError {
+pub enum InventoryError {
     /// The lab is up.
     #[error("a lab called `{name}` is up: take it down with `ethbus down --name {name}`, or choose another --name")]
     InUse {
@@ -158,14 +158,14 @@ pub enum RecordError {
 }
 
 /// For use with `map_err`.
-pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InventoryError {
     let path = path.to_owned();
-    move |source| RecordError::File { action, path, source }
+    move |source| InventoryError::File { action, path, source }
 }
 
 /// A lab's record, locked: whoever has it is the only one to make or remove the lab.
 #[derive(Debug)]
-pub struct Record {
+pub struct Inventory {
     folder: PathBuf,
     content: Content,
     /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
@@ -174,41 +174,41 @@ pub struct Record {
     lock: File,
 }
 
-impl Record {
+impl Inventory {
     /// Takes the record of the lab `name`, and gives what a killed lab of this name had left in it.
     ///
     /// # Errors
-    /// [`RecordError::InUse`] while the lab is up; files that cannot be made or read.
-    pub fn take(name: &str) -> Result<Record, RecordError> {
+    /// [`InventoryError::InUse`] while the lab is up; files that cannot be made or read.
+    pub fn take(name: &str) -> Result<Inventory, InventoryError> {
         let folder = Place::own()?.make()?.join(name);
         let begin = Instant::now();
         let lock = loop {
             make_folder(&folder, LAB_MODE)?;
             match lock(&folder)? {
                 Some(lock) => break lock,
-                None if begin.elapsed() > GLANCE => return Err(RecordError::InUse { name: name.to_owned() }),
+                None if begin.elapsed() > GLANCE => return Err(InventoryError::InUse { name: name.to_owned() }),
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
         };
         let content = read(&folder)?.unwrap_or_default();
-        Ok(Record { folder, content, held: Vec::new(), lock })
+        Ok(Inventory { folder, content, held: Vec::new(), lock })
     }
 
     /// Whether a lab of this name is up, or has left something behind.
     ///
     /// # Errors
     /// As [`Place::own`].
-    pub fn exists(name: &str) -> Result<bool, RecordError> {
+    pub fn exists(name: &str) -> Result<bool, InventoryError> {
         Ok(folder_of(name)?.is_dir())
     }
 
     /// What a lab that is up has made.
     ///
     /// # Errors
-    /// [`RecordError::NotUp`] if it is not; a record that cannot be read.
-    pub fn of_running(name: &str) -> Result<Content, RecordError> {
+    /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
+    pub fn of_running(name: &str) -> Result<Content, InventoryError> {
         let (place, folder) = (Place::own()?, folder_of(name)?);
-        let not_up = || RecordError::NotUp { name: name.to_owned() };
+        let not_up = || InventoryError::NotUp { name: name.to_owned() };
         if !folder.join("lock").exists() {
             return Err(not_up());
         }
@@ -224,11 +224,11 @@ impl Record {
     ///
     /// # Errors
     /// The namespace is gone, or the name belongs to another one now.
-    pub fn station(name: &str, claim: &Claim) -> Result<Option<Namespace>, RecordError> {
+    pub fn station(name: &str, claim: &Claim) -> Result<Option<Namespace>, InventoryError> {
         let Some(named) = &claim.name else { return Ok(None) };
-        let error = |source| RecordError::Namespace { name: named.clone(), source };
+        let error = |source| InventoryError::Namespace { name: named.clone(), source };
         let namespace = Namespace::open_named(named).map_err(error)?;
-        if claim.is(&namespace) { Ok(Some(namespace)) } else { Err(RecordError::NotUp { name: name.to_owned() }) }
+        if claim.is(&namespace) { Ok(Some(namespace)) } else { Err(InventoryError::NotUp { name: name.to_owned() }) }
     }
 
     /// The namespace of a claim of this record, if it is still there and the lab's.
@@ -246,7 +246,7 @@ impl Record {
     ///
     /// # Errors
     /// As [`Place::own`].
-    pub fn control_socket(name: &str) -> Result<PathBuf, RecordError> {
+    pub fn control_socket(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join("control.sock"))
     }
 
@@ -254,7 +254,7 @@ impl Record {
     ///
     /// # Errors
     /// As [`Place::own`].
-    pub fn log(name: &str) -> Result<PathBuf, RecordError> {
+    pub fn log(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join(LOG))
     }
 
@@ -262,8 +262,8 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be made.
-    pub fn create_log(name: &str) -> Result<File, RecordError> {
-        let path = Record::log(name)?;
+    pub fn create_log(name: &str) -> Result<File, InventoryError> {
+        let path = Inventory::log(name)?;
         // A new one, so that nobody writes to the old one any more; appended to by two processes.
         remove_file(&path)?;
         let create = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
@@ -274,7 +274,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be removed.
-    pub fn remove_log(&self) -> Result<(), RecordError> {
+    pub fn remove_log(&self) -> Result<(), InventoryError> {
         remove_file(&self.folder.join(LOG))
     }
 
@@ -302,7 +302,7 @@ impl Record {
     ///
     /// # Errors
     /// A user namespace that cannot be looked at.
-    pub fn be_without_names(&mut self) -> Result<(), RecordError> {
+    pub fn be_without_names(&mut self) -> Result<(), InventoryError> {
         let identity = UserNamespace::current().and_then(|own| own.identity());
         let identity = identity.map_err(file_error("look at", Path::new("/proc/self/ns/user")))?;
         self.content.user_namespace = Some((identity.device, identity.inode));
@@ -318,9 +318,9 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn claim(&mut self, whose: &str, name: Option<&str>, namespace: &Namespace) -> Result<(), RecordError> {
+    pub fn claim(&mut self, whose: &str, name: Option<&str>, namespace: &Namespace) -> Result<(), InventoryError> {
         let NamespaceId { device, inode } = namespace.identity();
-        let error = |source| RecordError::Namespace { name: name.unwrap_or(whose).to_owned(), source };
+        let error = |source| InventoryError::Namespace { name: name.unwrap_or(whose).to_owned(), source };
         let cookie = namespace.cookie().map_err(error)?;
         if name.is_none() {
             self.held.push(namespace.try_clone().map_err(file_error("hold", Path::new("a namespace")))?);
@@ -334,7 +334,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn note_outside(&mut self, outside: Outside) -> Result<(), RecordError> {
+    pub fn note_outside(&mut self, outside: Outside) -> Result<(), InventoryError> {
         self.content.outside.push(outside);
         self.write()
     }
@@ -343,7 +343,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn taken(&mut self, station: &str, namespace: Namespace) -> Result<(), RecordError> {
+    pub fn taken(&mut self, station: &str, namespace: Namespace) -> Result<(), InventoryError> {
         self.held.push(namespace);
         for outside in self.content.outside.iter_mut().filter(|outside| outside.station == station) {
             if let What::Interface { taken, .. } = &mut outside.what {
@@ -371,7 +371,7 @@ impl Record {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn up(&mut self, stations: &[Port], rate: u64) -> Result<(), RecordError> {
+    pub fn up(&mut self, stations: &[Port], rate: u64) -> Result<(), InventoryError> {
         self.content.stations = stations.to_vec();
         self.content.rate = rate;
         self.write()
@@ -397,7 +397,7 @@ impl Record {
     ///
     /// # Errors
     /// A user namespace that cannot be entered.
-    pub fn reach_leftovers(&self) -> Result<(), RecordError> {
+    pub fn reach_leftovers(&self) -> Result<(), InventoryError> {
         let nameless = self.content.namespaces.iter().filter(|claim| claim.name.is_none());
         let owner = self.content.user_namespace.map(|(device, inode)| NamespaceId { device, inode });
         match processes::owner_of(nameless, owner) {
@@ -412,23 +412,23 @@ impl Record {
     ///
     /// # Errors
     /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
-    pub fn remove_everything(self) -> Result<(), RecordError> {
+    pub fn remove_everything(self) -> Result<(), InventoryError> {
         remove_lab(&self.folder, &self.content, &self.held)
     }
 
     /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
     ///
     /// # Errors
-    /// As [`Record::remove_everything`].
-    pub fn remove_failed(self) -> Result<(), RecordError> {
+    /// As [`Inventory::remove_everything`].
+    pub fn remove_failed(self) -> Result<(), InventoryError> {
         remove_failed(&self.folder, &self.content, &self.held)
     }
 
     /// The same, for a process that has the record somewhere and is about to end because it panicked.
     ///
     /// # Errors
-    /// As [`Record::remove_everything`].
-    pub fn remove_own(name: &str) -> Result<(), RecordError> {
+    /// As [`Inventory::remove_everything`].
+    pub fn remove_own(name: &str) -> Result<(), InventoryError> {
         let folder = folder_of(name)?;
         let content = read(&folder)?.unwrap_or_default();
         remove_failed(&folder, &content, &[])
@@ -437,8 +437,8 @@ impl Record {
     /// Removes everything in the record and keeps the record, empty, for a new lab.
     ///
     /// # Errors
-    /// As [`Record::remove_everything`].
-    pub fn clear(&mut self) -> Result<(), RecordError> {
+    /// As [`Inventory::remove_everything`].
+    pub fn clear(&mut self) -> Result<(), InventoryError> {
         remove_made(&self.content, &self.held)?;
         self.held.clear();
         self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
@@ -447,7 +447,7 @@ impl Record {
     }
 
     /// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
-    fn write(&self) -> Result<(), RecordError> {
+    fn write(&self) -> Result<(), InventoryError> {
         let (path, new) = (self.folder.join("lab.json"), self.folder.join("lab.json.new"));
         let write = || {
             let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
@@ -459,7 +459,7 @@ impl Record {
     }
 }
 
-fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
     remove_made(content, held)?;
     remove_file(&folder.join(LOG))?;
     remove_rest(folder)?;
@@ -469,7 +469,7 @@ fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<()
     }
 }
 
-fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
     if !folder.join(LOG).exists() {
         return remove_lab(folder, content, held);
     }
@@ -477,18 +477,18 @@ fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result
     remove_rest(folder)
 }
 
-fn remove_rest(folder: &Path) -> Result<(), RecordError> {
+fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
     ["control.sock", "lab.json", "lab.json.new", "lock"].iter().try_for_each(|file| remove_file(&folder.join(file)))
 }
 
-/// Where the lab `name` of this user has its record.
-fn folder_of(name: &str) -> Result<PathBuf, RecordError> {
+/// Where the lab `name` of this user has its inventory.
+fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
     Ok(Place::own()?.folder().join(name))
 }
 
 /// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.
 fn last_words(name: &str) -> String {
-    match Record::log(name) {
+    match Inventory::log(name) {
         Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),
         _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
             "; the one that is there is root's, for `sudo ethbus`".to_owned()
@@ -497,10 +497,10 @@ fn last_words(name: &str) -> String {
     }
 }
 
-fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), RecordError> {
+fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
     let mut result = match processes::end(&content.namespaces) {
         0 => Ok(()),
-        left => Err(RecordError::Programs { left }),
+        left => Err(InventoryError::Programs { left }),
     };
     let mut needed = Vec::new();
     // Last first: what was made on top of something goes before it.
@@ -521,21 +521,21 @@ fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), RecordError>
             None => Namespace::remove_leftover(name),
         };
         if let Err(source) = removed {
-            result = result.and(Err(RecordError::Namespace { name: name.clone(), source }));
+            result = result.and(Err(InventoryError::Namespace { name: name.clone(), source }));
         }
     }
     result
 }
 
 /// The record's lock; `None` while somebody else has it, or if it was removed just now.
-fn lock(folder: &Path) -> Result<Option<File>, RecordError> {
+fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     let path = folder.join("lock");
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
     let file = open.map_err(file_error("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(is_at(&file, &path).then_some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(source)) => Err(RecordError::File { action: "lock", path, source }),
+        Err(TryLockError::Error(source)) => Err(InventoryError::File { action: "lock", path, source }),
     }
 }
 
@@ -544,16 +544,16 @@ fn is_at(file: &File, path: &Path) -> bool {
     (file.dev(), file.ino()) == (there.dev(), there.ino())
 }
 
-fn read(folder: &Path) -> Result<Option<Content>, RecordError> {
+fn read(folder: &Path) -> Result<Option<Content>, InventoryError> {
     let path = folder.join("lab.json");
     let text = match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(file_error("read", &path))?,
     };
-    serde_json::from_str(&text).map(Some).map_err(|source| RecordError::Content { path, source })
+    serde_json::from_str(&text).map(Some).map_err(|source| InventoryError::Content { path, source })
 }
 
-fn remove_file(path: &Path) -> Result<(), RecordError> {
+fn remove_file(path: &Path) -> Result<(), InventoryError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed.map_err(file_error("remove", path)),

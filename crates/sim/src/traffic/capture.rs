@@ -28,7 +28,7 @@ fn wrong_link_type(offset: u64, number: u32) -> Problem {
 /// Why a capture file cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ReplayError {
+pub enum CaptureError {
     /// The file could not be opened.
     #[error("cannot open the capture {}", path.display())]
     Open {
@@ -84,7 +84,7 @@ pub enum ReplayError {
 /// frame. Instants count from the earliest stamp. Frames that stand out of order are put in order, as captures of
 /// several queues or interfaces are often a little out of order; [`unordered`](Self::unordered) tells how many.
 #[derive(Clone, Debug)]
-pub struct Replay {
+pub struct Capture {
     path: PathBuf,
     frames: Vec<Recorded>,
     /// Source addresses, in order of first appearance.
@@ -107,30 +107,30 @@ pub struct Recorded {
     pub source: MacAddr,
 }
 
-impl Replay {
+impl Capture {
     /// Reads a capture file.
     ///
     /// # Errors
     /// A file that cannot be read, that is damaged or cut off, that has no frame, or frames that are not Ethernet's.
-    pub fn open(path: &Path) -> Result<Replay, ReplayError> {
-        let file = File::open(path).map_err(|source| ReplayError::Open { path: path.to_owned(), source })?;
-        Replay::read(path, BufReader::with_capacity(1 << 16, file))
+    pub fn open(path: &Path) -> Result<Capture, CaptureError> {
+        let file = File::open(path).map_err(|source| CaptureError::Open { path: path.to_owned(), source })?;
+        Capture::read(path, BufReader::with_capacity(1 << 16, file))
     }
 
     /// Reads a capture from elsewhere; `path` names it in errors.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn read(path: &Path, reader: impl Read) -> Result<Replay, ReplayError> {
+    pub fn read(path: &Path, reader: impl Read) -> Result<Capture, CaptureError> {
         let named = |problem| match problem {
-            Problem::Read { offset, source } => ReplayError::Read { path: path.to_owned(), offset, source },
-            Problem::Damaged { offset, what } => ReplayError::Damaged { path: path.to_owned(), offset, what },
+            Problem::Read { offset, source } => CaptureError::Read { path: path.to_owned(), offset, source },
+            Problem::Damaged { offset, what } => CaptureError::Damaged { path: path.to_owned(), offset, what },
         };
         let captured = captured(Input::new(reader)).map_err(named)?;
-        Replay::new(path, captured).ok_or_else(|| ReplayError::Empty { path: path.to_owned() })
+        Capture::new(path, captured).ok_or_else(|| CaptureError::Empty { path: path.to_owned() })
     }
 
-    fn new(path: &Path, mut captured: Vec<Captured>) -> Option<Replay> {
+    fn new(path: &Path, mut captured: Vec<Captured>) -> Option<Capture> {
         let late = |latest: &mut i128, frame: &Captured| {
             *latest = frame.nanos.max(*latest);
             Some(usize::from(frame.nanos < *latest))
@@ -145,7 +145,7 @@ impl Replay {
         for frame in &frames {
             seen.entry(frame.source).or_insert_with(|| sources.push(frame.source));
         }
-        Some(Replay { path: path.to_owned(), frames, sources, unordered })
+        Some(Capture { path: path.to_owned(), frames, sources, unordered })
     }
 
     /// The file.

@@ -78,8 +78,8 @@ fn frame(to: [u8; 6], from: [u8; 6]) -> Vec<u8> {
     [&to[..], &from, &[0x08, 0x00], &[7]].concat()
 }
 
-fn read(file: &[u8]) -> Result<Replay, ReplayError> {
-    Replay::read(Path::new("trace"), file)
+fn read(file: &[u8]) -> Result<Capture, CaptureError> {
+    Capture::read(Path::new("trace"), file)
 }
 
 fn stamps(file: &[u8]) -> Vec<u128> {
@@ -89,7 +89,7 @@ fn stamps(file: &[u8]) -> Vec<u128> {
 /// The offset and the text of what is wrong with a file.
 fn damage(file: &[u8]) -> (u64, String) {
     match read(file) {
-        Err(ReplayError::Damaged { offset, what, .. }) => (offset, what),
+        Err(CaptureError::Damaged { offset, what, .. }) => (offset, what),
         other => panic!("{other:?}"),
     }
 }
@@ -213,9 +213,9 @@ fn a_file_that_is_cut_off_is_an_error_with_its_place() {
             let begin = *ends.iter().rev().find(|&&end| end <= length).expect("0 is one");
             match read(&file[..length]) {
                 Ok(replay) => assert!(length == begin && !replay.frames().is_empty(), "{length}"),
-                Err(ReplayError::Empty { .. }) => assert!(length == begin && length > 0, "{length}"),
-                Err(ReplayError::Damaged { offset: 0, what, .. }) if length == 0 => assert!(what.contains("empty")),
-                Err(ReplayError::Damaged { offset, what, .. }) => {
+                Err(CaptureError::Empty { .. }) => assert!(length == begin && length > 0, "{length}"),
+                Err(CaptureError::Damaged { offset: 0, what, .. }) if length == 0 => assert!(what.contains("empty")),
+                Err(CaptureError::Damaged { offset, what, .. }) => {
                     assert_eq!(offset, begin as u64, "{length}: {what}");
                     assert!(length > begin && what.contains("needs") && what.contains("the file ends after"), "{what}");
                 }
@@ -242,8 +242,8 @@ fn a_file_with_one_wrong_octet_is_read_or_refused() {
                     let mut file = file.clone();
                     file[place] = wrong;
                     match read(&file) {
-                        Ok(_) | Err(ReplayError::Empty { .. }) => {}
-                        Err(ReplayError::Damaged { offset, what, .. }) => {
+                        Ok(_) | Err(CaptureError::Empty { .. }) => {}
+                        Err(CaptureError::Damaged { offset, what, .. }) => {
                             assert!(
                                 offset <= file.len() as u64 && (what.contains("expected") || what.contains("needs")),
                                 "{what}"
@@ -304,7 +304,7 @@ fn what_is_damaged_is_named_with_what_was_expected() {
         assert!(what.contains(expected), "{expected}: {what}");
         assert_eq!(place, offset as u64, "{what}");
     }
-    assert!(matches!(read(&writer.pcap(0xa1b2_c3d4, 1, &[])), Err(ReplayError::Empty { .. })));
+    assert!(matches!(read(&writer.pcap(0xa1b2_c3d4, 1, &[])), Err(CaptureError::Empty { .. })));
 }
 
 fn specs(files: &[&str]) -> Vec<TrafficSpec> {
@@ -344,7 +344,7 @@ fn several_stations_share_a_file_by_source_address() {
 fn an_address_is_looked_for_in_the_same_file_first() {
     let capture = |name: &str, frames: &[Vec<u8>]| {
         let frames: Vec<_> = frames.iter().map(|frame| (0, 0, frame.clone())).collect();
-        Replay::read(Path::new(name), &Writer::Big.pcap(0xa1b2_c3d4, 1, &frames)[..]).expect("whole")
+        Capture::read(Path::new(name), &Writer::Big.pcap(0xa1b2_c3d4, 1, &frames)[..]).expect("whole")
     };
     let c = [2, 0, 0, 0, 0, 3];
     let replays = [
