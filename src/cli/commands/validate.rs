@@ -1,12 +1,23 @@
 //! `ethbus validate`: known figures beside measured ones.
 
+use super::sim::overrides;
 use super::{INTERRUPTED, Outcome, interrupts, print_result};
-use crate::cli::args::ValidateArgs;
+use crate::cli::args::{Cli, Command, SimArgs, ValidateArgs};
 use crate::show::{progress, say};
 use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
+use clap::Parser;
+use sim::scenario::file::Scenario;
 use sim::scenario::plan::PlanError;
+use sim::scenario::plan::{Overrides, Plan};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
+
+/// Scenarios that checks name, as they stand in the source tree.
+const SCENARIOS: &[(&str, &str)] = &[
+    ("examples/first-ethernet.toml", include_str!("../../../examples/first-ethernet.toml")),
+    ("examples/slotted.toml", include_str!("../../../examples/slotted.toml")),
+];
 
 /// Runs every check and tells what agrees; fails if something deviates and nothing explains it.
 ///
@@ -21,7 +32,7 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
         (bar.lock().expect("no thread panics: a panic ends the process"))(part);
         interrupts.is_empty()
     };
-    let options = Options { seed: args.seed, quick: args.quick, only, alter: &|_| (), go_on: &go_on };
+    let options = Options { seed: args.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
             print_result(args.format, &report, table)?;
@@ -32,6 +43,38 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
             Ok(ExitCode::from(INTERRUPTED))
         }
         Err(ValidateError::Config(error)) => Err(error.into()),
+    }
+}
+
+/// The plan of a command, as `ethbus sim` itself would make it.
+///
+/// # Panics
+/// If `command` is no command that `ethbus sim` takes: the check's mistake.
+pub fn plan(command: &str) -> Plan {
+    let arguments = sim_arguments(command);
+    let overrides = Overrides {
+        seed: arguments.seed,
+        replications: arguments.replications,
+        ..overrides(&arguments.run).unwrap_or_else(|error| panic!("{command}: {error}"))
+    };
+    let (scenario, source) = match &arguments.scenario {
+        None => (Scenario::default(), None),
+        Some(path) => {
+            let named = SCENARIOS.iter().find(|(name, _)| Path::new(name) == path);
+            let (_, text) = named.unwrap_or_else(|| panic!("{command}: no such scenario"));
+            let read = Scenario::from_text(path, (*text).to_owned());
+            let (scenario, source) = read.unwrap_or_else(|error| panic!("{command}: {error}"));
+            (scenario, Some(source))
+        }
+    };
+    Plan::new(&scenario, source.as_ref(), &overrides, 1).unwrap_or_else(|error| panic!("{command}: {error}"))
+}
+
+fn sim_arguments(command: &str) -> SimArgs {
+    match Cli::try_parse_from(command.split_whitespace()).map(|cli| cli.command) {
+        Ok(Some(Command::Sim(arguments))) => arguments,
+        Ok(_) => panic!("{command}: not a simulation"),
+        Err(error) => panic!("{command}: {error}"),
     }
 }
 

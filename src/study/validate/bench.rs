@@ -2,24 +2,13 @@
 
 use super::Section;
 use super::row::Row;
-use crate::cli::args::{Cli, Command, SimArgs};
-use crate::cli::commands::sim::overrides;
-use clap::Parser;
 use medium::{BitInstant, BitRate, Config, ConfigError, Event, Input, Medium, Topology};
 use sim::figures::results::{Results, StationResults};
 use sim::run::measure::{self, RunError};
 use sim::run::simulator::Watch;
-use sim::scenario::file::Scenario;
-use sim::scenario::plan::{Overrides, Plan};
+use sim::scenario::plan::Plan;
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Scenarios that checks name, as they stand in the source tree.
-const SCENARIOS: &[(&str, &str)] = &[
-    ("examples/first-ethernet.toml", include_str!("../../../examples/first-ethernet.toml")),
-    ("examples/slotted.toml", include_str!("../../../examples/slotted.toml")),
-];
 
 /// How to validate.
 pub struct Options<'a> {
@@ -29,6 +18,8 @@ pub struct Options<'a> {
     pub quick: bool,
     /// Only the topics whose title has this in it, whatever the case; all if empty.
     pub only: &'a str,
+    /// The plan of a command, as `ethbus sim` itself makes it.
+    pub plan: &'a (dyn Fn(&str) -> Plan + Sync),
     /// What is done to every medium before it runs: nothing, unless one wants to see the checks fail.
     pub alter: &'a (dyn Fn(&mut Config) + Sync),
     /// Told which part is done; says whether to go on.
@@ -84,7 +75,7 @@ impl<'a> Bench<'a> {
     /// The same, with every event from the start shown to `see`.
     pub fn watch(&self, arguments: &str, see: impl FnMut(&Event)) -> Result<Run, ValidateError> {
         let command = format!("ethbus sim {arguments} --seed {}", self.options.seed);
-        let mut plan = plan(&command);
+        let mut plan = (self.options.plan)(&command);
         (self.options.alter)(&mut plan.medium);
         let measured = measure::run(&plan, plan.medium.seed, &mut Seen(see), |_| true);
         let measured = measured.map_err(|error| match error {
@@ -129,35 +120,6 @@ impl<'a> Bench<'a> {
             about: "offered + queued at the start = transmitted + discarded + queued at the end, at every station of every run above",
             rows: vec![Row::exactly(format!("stations that do not add up, of {stations} in {runs} runs"), 0.0, wrong)],
         }
-    }
-}
-
-/// The plan of a command, as `ethbus sim` itself would make it.
-fn plan(command: &str) -> Plan {
-    let arguments = sim_arguments(command);
-    let overrides = Overrides {
-        seed: arguments.seed,
-        replications: arguments.replications,
-        ..overrides(&arguments.run).unwrap_or_else(|error| panic!("{command}: {error}"))
-    };
-    let (scenario, source) = match &arguments.scenario {
-        None => (Scenario::default(), None),
-        Some(path) => {
-            let named = SCENARIOS.iter().find(|(name, _)| Path::new(name) == path);
-            let (_, text) = named.unwrap_or_else(|| panic!("{command}: no such scenario"));
-            let read = Scenario::from_text(path, (*text).to_owned());
-            let (scenario, source) = read.unwrap_or_else(|error| panic!("{command}: {error}"));
-            (scenario, Some(source))
-        }
-    };
-    Plan::new(&scenario, source.as_ref(), &overrides, 1).unwrap_or_else(|error| panic!("{command}: {error}"))
-}
-
-fn sim_arguments(command: &str) -> SimArgs {
-    match Cli::try_parse_from(command.split_whitespace()).map(|cli| cli.command) {
-        Ok(Some(Command::Sim(arguments))) => arguments,
-        Ok(_) => panic!("{command}: not a simulation"),
-        Err(error) => panic!("{command}: {error}"),
     }
 }
 
@@ -208,7 +170,8 @@ mod tests {
     /// A medium that loses a frame shows in the books.
     #[test]
     fn a_station_that_does_not_add_up_is_found() {
-        let options = Options { seed: 1, quick: true, only: "", alter: &|_| (), go_on: &|_| true };
+        let plan = crate::cli::commands::validate::plan;
+        let options = Options { seed: 1, quick: true, only: "", plan: &plan, alter: &|_| (), go_on: &|_| true };
         let bench = Bench::new(&options);
         let mut run = bench.sim("--stations 2 --duration 10ms").expect("a valid medium");
         assert_eq!(bench.books().rows[0].verdict(), Verdict::Agrees);
