@@ -166,11 +166,15 @@ impl<F: FnMut(&Event)> Watch for Seen<F> {
 mod tests {
     use super::super::row::Verdict;
     use super::*;
+    use sim::scenario::file::Scenario;
+    use sim::scenario::plan::Overrides;
+    use std::time::Duration;
 
     /// A medium that loses a frame shows in the books.
     #[test]
     fn a_station_that_does_not_add_up_is_found() {
-        let plan = crate::cli::commands::validate::plan;
+        let two = Overrides { stations: Some(2), duration: Some(Duration::from_millis(10)), ..Overrides::default() };
+        let plan = |_: &str| Plan::new(&Scenario::default(), None, &two, 1).expect("a plan");
         let options = Options { seed: 1, quick: true, only: "", plan: &plan, alter: &|_| (), go_on: &|_| true };
         let bench = Bench::new(&options);
         let mut run = bench.sim("--stations 2 --duration 10ms").expect("a valid medium");
