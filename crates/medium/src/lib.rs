@@ -28,29 +28,25 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod access;
 mod agenda;
-mod bus;
 mod config;
-mod crowd;
-mod csma_cd;
-mod deafness;
 mod event;
 mod frame;
+mod line;
 mod medium;
-mod receive;
-mod segments;
 mod station;
 mod tally;
 mod time;
 mod timers;
 mod topology;
 
+pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use config::{Config, ConfigError, Parameters};
-pub use csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 pub use event::{Cause, Event, Kind};
 pub use frame::{Destination, Frame, FrameId, StationId};
 pub use medium::{Fault, Input, Medium, Output};
-pub use segments::{Place, Repeater, Segments};
 pub use tally::{Counters, MediumTally, Tally};
 pub use time::{BitInstant, BitRate, BitTimes, Octets};
+pub use topology::segments::{Place, Repeater, Segments};
 pub use topology::{CutError, Topology, TopologyError};

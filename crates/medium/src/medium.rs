@@ -3,17 +3,17 @@
 //! It owns the agenda, the bus and the stations. What a station does is in `csma_cd`, what one hears of a
 //! signal in `bus`, what an addressee makes of it in `receive`.
 
+use crate::access::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::agenda::{Agenda, Phase};
-use crate::bus::{Bus, Carrier};
 use crate::config::{Config, ConfigError};
-use crate::csma_cd::{DeferenceInput, Transmit, TransmitInput};
 use crate::event::{Cause, Event, Kind};
 use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, Queued, StationId, TransmissionId};
-use crate::segments::Place;
+use crate::line::{Carrier, Line};
 use crate::station::Station;
 use crate::tally::Tally;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
+use crate::topology::segments::Place;
 use std::collections::VecDeque;
 
 /// What the medium is told.
@@ -104,7 +104,7 @@ pub enum Output {
 pub struct Medium {
     pub(crate) config: Config,
     pub(crate) agenda: Agenda,
-    pub(crate) bus: Bus,
+    pub(crate) line: Line,
     stations: Vec<Station>,
     cut: Option<Place>,
     /// What the agenda has next, once an input has been handled.
@@ -132,7 +132,7 @@ impl Medium {
             (0..config.topology.stations() as u16).map(|number| Station::new(StationId::new(number), &config));
         Ok(Medium {
             agenda: Agenda::new(),
-            bus: Bus::new(config.topology.clone(), config.parameters.inter_packet_gap),
+            line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             stations: stations.collect(),
             cut: None,
             next: (NEVER, Phase::Timers),
@@ -255,7 +255,7 @@ impl Medium {
 
     /// How long a signal takes from `a` to `b`.
     pub fn distance(&self, a: StationId, b: StationId) -> BitTimes {
-        self.bus.topology().distance(a, b)
+        self.line.topology().distance(a, b)
     }
 
     pub(crate) fn station(&self, station: StationId) -> &Station {
@@ -340,15 +340,15 @@ impl Medium {
     fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
         self.station_mut(station).fault = fault;
         if fault == Some(Fault::Deaf) {
-            self.bus.deafen(station);
+            self.line.deafen(station);
         } else {
-            self.bus.heal(station);
+            self.line.heal(station);
         }
     }
 
     fn set_cut(&mut self, cut: Option<Place>) {
         self.cut = cut;
-        self.bus.part(cut.map(|cut| match self.bus.topology().beyond(cut) {
+        self.line.part(cut.map(|cut| match self.line.topology().beyond(cut) {
             Ok(beyond) => beyond.into(),
             Err(error) => panic!("{error}"),
         }));
@@ -383,9 +383,9 @@ impl Medium {
         match phase {
             Phase::Timers => self.timer_ends(),
             Phase::Arrivals => panic!("arrivals come from outside"),
-            Phase::SignalsEnd if self.bus.is_star() => self.signals_end_everywhere(),
+            Phase::SignalsEnd if self.line.is_star() => self.signals_end_everywhere(),
             Phase::SignalsEnd => self.signal_ends(),
-            Phase::SignalsBegin if self.bus.is_star() => self.signals_begin_everywhere(),
+            Phase::SignalsBegin if self.line.is_star() => self.signals_begin_everywhere(),
             Phase::SignalsBegin => self.signal_begins(),
             Phase::Settled => {
                 let settled = self.agenda.settled.pop(at);
@@ -410,7 +410,7 @@ impl Medium {
         let Some((station, transmission)) = self.agenda.begins.pop(self.instant) else { return };
         match self.station(station).transmit {
             Transmit::Transmitting => self.meet_others(station),
-            Transmit::WaitingToSend if self.bus.hears(station, transmission) => self.carrier_on(station),
+            Transmit::WaitingToSend if self.line.hears(station, transmission) => self.carrier_on(station),
             Transmit::WaitingToSend | Transmit::Idle | Transmit::Jamming | Transmit::BackingOff => {}
         }
     }
@@ -419,15 +419,15 @@ impl Medium {
     fn signals_begin_everywhere(&mut self) {
         let (now, mut begun) = (self.instant, std::mem::take(&mut self.signals));
         self.agenda.begins.take_everywhere(now, &mut begun);
-        self.bus.got_there(begun.len());
+        self.line.got_there(begun.len());
         let mut at_source = self.agenda.begins.pop(now).map(|(station, _)| station);
         let from_others = |medium: &Medium, station: StationId, heard: bool| {
-            let bus = &medium.bus;
-            begun.iter().any(|&id| bus.get(id).source() != station && (!heard || bus.hears(station, id)))
+            let line = &medium.line;
+            begun.iter().any(|&id| line.get(id).source() != station && (!heard || line.hears(station, id)))
         };
         let mut from = 0;
         loop {
-            let listener = if begun.is_empty() { None } else { self.bus.listeners().next(from) };
+            let listener = if begun.is_empty() { None } else { self.line.listeners().next(from) };
             let Some(station) = listener.into_iter().chain(at_source).min() else { break };
             from = station.index() + 1;
             let met = at_source == Some(station);
@@ -451,7 +451,7 @@ impl Medium {
     }
 
     fn meet_others(&mut self, station: StationId) {
-        if self.bus.signals_of_others(station, self.instant).next().is_some() {
+        if self.line.signals_of_others(station, self.instant).next().is_some() {
             self.tell_transmit(station, TransmitInput::Collision);
         }
     }
@@ -467,15 +467,15 @@ impl Medium {
     fn signals_end_everywhere(&mut self) {
         let (now, mut ended) = (self.instant, std::mem::take(&mut self.signals));
         self.agenda.ends.take_everywhere(now, &mut ended);
-        self.bus.ended_there(ended.len());
+        self.line.ended_there(ended.len());
         self.receive_everywhere(&ended);
         let coming = self.agenda.begins.everywhere.iter().take_while(|(at, _)| *at == now);
-        let coming: Vec<StationId> = coming.map(|&(_, id)| self.bus.get(id).source()).collect();
+        let coming: Vec<StationId> = coming.map(|&(_, id)| self.line.get(id).source()).collect();
         while let Some((station, _)) = self.agenda.ends.pop(now) {
             self.fall_silent(station, &coming);
         }
         let mut from = 0;
-        while let Some(station) = self.bus.listeners().next(from).filter(|_| !ended.is_empty()) {
+        while let Some(station) = self.line.listeners().next(from).filter(|_| !ended.is_empty()) {
             from = station.index() + 1;
             self.fall_silent(station, &coming);
         }
@@ -484,7 +484,7 @@ impl Medium {
 
     fn fall_silent(&mut self, station: StationId, coming: &[StationId]) {
         let waits = self.station(station).transmit == Transmit::WaitingToSend;
-        if waits && self.bus.silent(station, self.instant, coming) {
+        if waits && self.line.silent(station, self.instant, coming) {
             self.tell_deference(station, DeferenceInput::CarrierOff);
         }
     }

@@ -1,7 +1,7 @@
 //! A station's MAC: its transmit queue, its two machines, and what they remember of the frame at the head.
 
+use crate::access::csma_cd::{Deference, Transmit};
 use crate::config::Config;
-use crate::csma_cd::{Deference, Transmit};
 use crate::frame::{FrameId, Queued, StationId, TransmissionId};
 use crate::medium::Fault;
 use crate::time::BitInstant;

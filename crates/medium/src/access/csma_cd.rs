@@ -13,10 +13,10 @@
 //!                                   Timeout
 //! ```
 
-use crate::bus::{Carrier, Course, Transmission, Worth};
 use crate::config::Parameters;
 use crate::event::{Cause, Kind};
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
+use crate::line::{Carrier, Course, Transmission, Worth};
 use crate::medium::{Fault, Medium};
 use crate::time::{BitInstant, BitTimes, Octets};
 
@@ -263,7 +263,7 @@ impl Medium {
 
     fn deferring(&mut self, station: StationId) -> Deferring {
         let (now, mut history) = (self.instant(), std::mem::take(&mut self.history));
-        self.bus.carrier(station, now, &mut history);
+        self.line.carrier(station, now, &mut history);
         let deferring = Deferring::from_history(&history, now, &self.config.parameters);
         self.history = history;
         deferring
@@ -308,7 +308,7 @@ impl Medium {
         this.deferred |= attempt == 1;
         let frame = this.frame();
         self.emit(station, frame, Kind::Defer { attempt });
-        self.bus.listen(now, station, &mut self.agenda);
+        self.line.listen(now, station, &mut self.agenda);
         self.defer(station, deferring);
     }
 
@@ -354,8 +354,8 @@ impl Medium {
             previous: None,
             parted: None,
         };
-        let id = self.bus.begin(now, transmission, &mut self.agenda);
-        self.bus.listen(now, station, &mut self.agenda);
+        let id = self.line.begin(now, transmission, &mut self.agenda);
+        self.line.listen(now, station, &mut self.agenda);
         self.station_mut(station).transmission = Some(id);
         self.set_timer(station, end);
         self.expect_settled(id);
@@ -373,8 +373,8 @@ impl Medium {
         this.burst = None;
         let (begin, frame, attempt) = (this.begin, this.frame(), this.attempt());
         let id = this.transmission.expect("a station that sends has a transmission");
-        let episode = self.bus.join_episode(station, now, id);
-        let transmission = self.bus.get_mut(id);
+        let episode = self.line.join_episode(station, now, id);
+        let transmission = self.line.get_mut(id);
         assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
         let in_burst = transmission.preamble != Some(begin);
         transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
@@ -382,7 +382,7 @@ impl Medium {
             transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
         transmission.course = Course::Cut { end };
         self.set_timer(station, end);
-        self.bus.ignore(station);
+        self.line.ignore(station);
         let late = in_burst || now - begin > parameters.slot_time;
         self.station_mut(station).late |= late;
         self.emit(station, frame, Kind::Collision { attempt, late, episode });
@@ -392,7 +392,7 @@ impl Medium {
         let (now, burst_limit) = (self.instant(), self.config.parameters.burst_limit);
         let this = self.station(station);
         let id = this.transmission.expect("a station that sends has a transmission");
-        let sent = self.bus.get(id);
+        let sent = self.line.get(id);
         let preamble = sent.preamble.expect("a collision before the preamble ends in a jam");
         let transmitted = Kind::Transmitted {
             size: sent.size,
@@ -446,8 +446,8 @@ impl Medium {
     fn end_transmission(&mut self, station: StationId, whole: bool) {
         let now = self.instant();
         let id = self.station_mut(station).transmission.take().expect("a station that sends has a transmission");
-        self.bus.end(now, id, whole, &mut self.agenda);
-        self.bus.ignore(station);
+        self.line.end(now, id, whole, &mut self.agenda);
+        self.line.ignore(station);
         if whole {
             self.settle_after_end(id);
         }
@@ -471,7 +471,7 @@ impl Medium {
 
     /// Discards every frame of a station that is off the medium.
     fn abandon(&mut self, station: StationId) {
-        self.bus.ignore(station);
+        self.line.ignore(station);
         self.stop_timer(station);
         let now = self.instant();
         let this = self.station_mut(station);

@@ -8,10 +8,14 @@
 //! is also counted, since a signal gets to all places but its source's at once.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
+pub(crate) mod deafness;
+mod receive;
+pub(crate) mod station_set;
+
 use crate::agenda::Agenda;
-use crate::crowd::Crowd;
-use crate::deafness::Deafness;
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
+use crate::line::deafness::Deafness;
+use crate::line::station_set::StationSet;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
@@ -96,7 +100,7 @@ pub(crate) struct Carrier {
 
 /// The bus.
 #[derive(Debug)]
-pub(crate) struct Bus {
+pub(crate) struct Line {
     topology: Topology,
     /// On a star: how long a signal takes to any other place.
     star: Option<BitTimes>,
@@ -108,7 +112,7 @@ pub(crate) struct Bus {
     /// How long an ended signal still matters to a station that asks: the inter-packet gap.
     memory: BitTimes,
     /// Stations that are told when a signal begins or ends at their place.
-    listeners: Crowd,
+    listeners: StationSet,
     /// On a star: signals that have got to all others and not ended there.
     sounding: usize,
     /// Transmissions without an end, and the end of the last one that has one.
@@ -129,13 +133,13 @@ pub(crate) struct Bus {
     parted: Option<Sides>,
 }
 
-impl Bus {
-    pub fn new(topology: Topology, memory: BitTimes) -> Bus {
+impl Line {
+    pub fn new(topology: Topology, memory: BitTimes) -> Line {
         let stations = topology.stations();
         let farthest: Box<[BitTimes]> =
             (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
         let star = matches!(topology, Topology::Star { .. }).then(|| topology.farthest(StationId::new(0)));
-        Bus {
+        Line {
             star,
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
@@ -143,7 +147,7 @@ impl Bus {
             transmissions: VecDeque::new(),
             first: 0,
             memory,
-            listeners: Crowd::new(stations),
+            listeners: StationSet::new(stations),
             sounding: 0,
             on_air: 0,
             last_end: BitInstant::ZERO,
@@ -175,7 +179,7 @@ impl Bus {
     }
 
     /// Stations that are told when a signal begins or ends at their place.
-    pub fn listeners(&self) -> &Crowd {
+    pub fn listeners(&self) -> &StationSet {
         &self.listeners
     }
 

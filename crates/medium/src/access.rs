@@ -1,0 +1,3 @@
+//! The access methods, one file or folder each.
+
+pub(crate) mod csma_cd;
