@@ -1,4 +1,4 @@
-//! The medium between the stations: which transmissions are on it, and what is heard where, and when.
+//! The line between the stations: which transmissions are on it, and what is heard where, and when.
 //!
 //! ```text
 //!   at the source    |begin ........ end|
@@ -8,86 +8,19 @@
 //! is also counted, since a signal gets to all places but its source's at once.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
-pub(crate) mod deafness;
-mod receive;
-pub(crate) mod station_set;
+mod deafness;
+mod station_set;
+mod transmission;
+
+pub(crate) use transmission::{Course, Sides, Transmission, Worth};
 
 use crate::agenda::Agenda;
-use crate::frame::{Destination, FrameId, StationId, TransmissionId};
-use crate::line::deafness::Deafness;
-use crate::line::station_set::StationSet;
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::frame::{Destination, StationId, TransmissionId};
+use crate::time::{BitInstant, BitTimes};
 use crate::topology::Topology;
+use deafness::Deafness;
+use station_set::StationSet;
 use std::collections::VecDeque;
-use std::sync::Arc;
-
-/// How a transmission goes on, as far as is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Course {
-    /// Going on; it ends at `end` unless a collision is detected.
-    OnAir { end: BitInstant },
-    /// Its sender detected a collision: jam, and silence from `end`.
-    Cut { end: BitInstant },
-    /// Sent to its last bit; silence from `end`.
-    Whole { end: BitInstant },
-}
-
-/// What a whole frame is worth to a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Worth {
-    Good,
-    BadFcs,
-    TooLong,
-}
-
-/// One attempt, as a signal.
-#[derive(Clone, Debug)]
-pub(crate) struct Transmission {
-    pub frame: FrameId,
-    pub size: Octets,
-    pub destination: Destination,
-    pub begin: BitInstant,
-    /// The first bit of the preamble, after the extension bits that lead a later frame of a burst; none if a
-    /// collision in those came before it.
-    pub preamble: Option<BitInstant>,
-    /// The frame's own last bit is out; what follows is extension.
-    pub frame_end: BitInstant,
-    /// How receivers take it if it is whole.
-    pub worth: Worth,
-    /// Its sender had no carrier sense as it began.
-    pub deaf: bool,
-    pub course: Course,
-    /// The collision that it took part in.
-    pub episode: Option<u64>,
-    /// Its deliveries have been given out.
-    pub settled: bool,
-    /// The one before it by the same station.
-    pub previous: Option<TransmissionId>,
-    /// The cable was cut as it began: which stations were on the far side. It never gets to the other side than its own.
-    pub parted: Option<Sides>,
-}
-
-/// For each station, whether it is on the far side of a cut.
-pub(crate) type Sides = Arc<[bool]>;
-
-impl Transmission {
-    pub fn source(&self) -> StationId {
-        self.frame.station
-    }
-
-    /// Its signal gets to `place`.
-    pub fn reaches(&self, place: StationId) -> bool {
-        self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
-    }
-
-    /// The first instant of silence, once nothing can move it.
-    pub fn known_end(&self) -> Option<BitInstant> {
-        match self.course {
-            Course::OnAir { .. } => None,
-            Course::Cut { end } | Course::Whole { end } => Some(end),
-        }
-    }
-}
 
 /// Carrier at a place: from `begin` up to `end`, or still going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
-//! CSMA/CD: the two machines of a station (802.3, 4.2.3.2 and 4.2.8), and what they do to the medium.
+//! CSMA/CD: the two machines of a station (802.3, 4.2.3.2 and 4.2.8), and what an addressee makes of a signal.
 //!
 //! *Deference* watches carrier at the station's place; *Transmit* sends a frame, and after backoff waits
-//! for Deference. Both tables stand here and nowhere else; `None` is what cannot be, our own mistake.
+//! for Deference. Both tables stand in `tables`, what their acts do in `acts`.
 //!
 //! ```text
 //!           FrameReady            MediumFree            Timeout: transmitted
@@ -13,477 +13,206 @@
 //!                                   Timeout
 //! ```
 
-use crate::config::Parameters;
+mod acts;
+mod deferring;
+mod parameters;
+mod tables;
+
+pub use parameters::Parameters;
+pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+
+use super::{Access, Admitted, Begun};
+use crate::config::{Config, ConfigError};
+use crate::engine::Engine;
+use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{PREAMBLE_AND_SFD, StationId};
-use crate::line::{Carrier, Course, Transmission, Worth};
-use crate::medium::{Fault, Medium};
+use crate::frame::{Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::inputs::{Fault, Host};
+use crate::line::{Course, Transmission, Worth};
+use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
+use backoff::{Backoff, Generator, Limits};
 
-/// States of the transmit machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transmit {
-    /// No frame.
-    Idle,
-    /// A frame is ready, and the station defers.
-    WaitingToSend,
-    /// Preamble or frame is on the medium.
-    Transmitting,
-    /// A collision was detected: the preamble is finished, then the jam is sent.
-    Jamming,
-    /// Waiting for the slots that were drawn; carrier does not stop the timer.
-    BackingOff,
-}
+/// CSMA/CD keeps nothing for the medium as a whole: everything is its stations'.
+#[derive(Debug)]
+pub(crate) struct CsmaCd;
 
-/// What the transmit machine is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransmitInput {
-    /// A frame came to the head of the queue, or joined those behind it.
-    FrameReady,
-    /// Deference lets the station send.
-    MediumFree,
-    /// Another signal is at the station's place while it sends.
-    Collision,
-    /// The timer of the present state ended.
-    Timeout,
-    /// The station is taken off the medium.
-    Detach,
-}
-
-/// What the transmit machine does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransmitAct {
-    /// Nothing changes.
-    Stay,
-    /// Ask Deference: send at once, or wait.
-    Wait,
-    /// Begin to send.
-    Attempt,
-    /// Finish the preamble and send the jam.
-    Jam,
-    /// The last bit is out: the frame is transmitted.
-    Finish,
-    /// The jam is out: draw slots, or discard the frame.
-    BackOff,
-    /// Discard all frames.
-    Abandon,
-}
-
-impl Transmit {
-    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
-    pub const fn act(self, input: TransmitInput) -> Option<TransmitAct> {
-        use {Transmit as S, TransmitAct as A, TransmitInput as I};
-        match (self, input) {
-            (S::Idle, I::FrameReady) => Some(A::Wait),
-            (S::Idle, I::Detach) => Some(A::Stay),
-            (S::Idle, I::MediumFree | I::Collision | I::Timeout) => None,
-            (S::WaitingToSend, I::FrameReady) => Some(A::Stay),
-            (S::WaitingToSend, I::MediumFree) => Some(A::Attempt),
-            (S::WaitingToSend, I::Detach) => Some(A::Abandon),
-            (S::WaitingToSend, I::Collision | I::Timeout) => None,
-            (S::Transmitting, I::FrameReady | I::Detach) => Some(A::Stay),
-            (S::Transmitting, I::Collision) => Some(A::Jam),
-            (S::Transmitting, I::Timeout) => Some(A::Finish),
-            (S::Transmitting, I::MediumFree) => None,
-            (S::Jamming, I::FrameReady | I::Collision | I::Detach) => Some(A::Stay),
-            (S::Jamming, I::Timeout) => Some(A::BackOff),
-            (S::Jamming, I::MediumFree) => None,
-            (S::BackingOff, I::FrameReady) => Some(A::Stay),
-            (S::BackingOff, I::Timeout) => Some(A::Wait),
-            (S::BackingOff, I::Detach) => Some(A::Abandon),
-            (S::BackingOff, I::MediumFree | I::Collision) => None,
-        }
-    }
-}
-
-/// States of the deference machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deference {
-    /// The station may send.
-    Free,
-    /// Carrier, or its own transmission.
-    Busy,
-    /// Silence, not yet long enough: carrier starts it anew.
-    GapPart1,
-    /// The rest of the gap: runs to its end whatever carrier says.
-    GapPart2,
-}
-
-/// What the deference machine is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeferenceInput {
-    /// A signal begins at the station's place.
-    CarrierOn,
-    /// The last signal ends at the station's place.
-    CarrierOff,
-    /// The timer of the present part of the gap ended.
-    Timeout,
-}
-
-/// What the deference machine does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeferenceAct {
-    /// Nothing changes.
-    Stay,
-    /// Forget the gap and wait for silence.
-    Yield,
-    /// Start part 1 of the gap, or, right after one's own transmission, the whole of it as part 2.
-    StartGap,
-    /// Start part 2 of the gap.
-    StartPart2,
-    /// Let the waiting frame go.
-    Release,
-}
-
-impl Deference {
-    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
-    pub const fn act(self, input: DeferenceInput) -> Option<DeferenceAct> {
-        use {Deference as S, DeferenceAct as A, DeferenceInput as I};
-        match (self, input) {
-            (S::Free, I::CarrierOn) => Some(A::Yield),
-            (S::Free, I::CarrierOff) => Some(A::Stay),
-            (S::Free, I::Timeout) => None,
-            (S::Busy, I::CarrierOn) => Some(A::Stay),
-            (S::Busy, I::CarrierOff) => Some(A::StartGap),
-            (S::Busy, I::Timeout) => None,
-            (S::GapPart1, I::CarrierOn) => Some(A::Yield),
-            (S::GapPart1, I::CarrierOff) => Some(A::Stay),
-            (S::GapPart1, I::Timeout) => Some(A::StartPart2),
-            (S::GapPart2, I::CarrierOn | I::CarrierOff) => Some(A::Stay),
-            (S::GapPart2, I::Timeout) => Some(A::Release),
-        }
-    }
-}
-
-/// Deference at a place, as decisions see it: just before the instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Deferring {
-    state: Deference,
-    /// When the gap ends, in both of its parts.
-    gap_end: Option<BitInstant>,
-    /// `wasTransmitting` of 4.2.8: the station itself sent in the stretch of carrier that is on.
+/// A station's MAC: its two machines, and what they remember of the frame at the head of the queue.
+#[derive(Debug)]
+pub(crate) struct Mac {
+    transmit: Transmit,
+    /// Kept only while the station waits to send; asked of the line when it becomes ready.
+    deference: Deference,
+    backoff: Backoff,
+    generator: Generator,
+    /// When part 1 of the gap ends, while Deference is in it; the timer is that of the whole gap.
+    part_1_end: BitInstant,
+    /// It sent in the stretch of carrier that it waits through (4.2.8, wasTransmitting).
     was_transmitting: bool,
+    /// When the frame at the head of the queue got there.
+    head_since: BitInstant,
+    /// When the station last became ready for an attempt.
+    ready_since: BitInstant,
+    /// The frame at the head was delayed on its first attempt.
+    deferred: bool,
+    /// The frame at the head has waited longer than maxDeferTime before.
+    excessive_deferral: bool,
+    /// When the current attempt began.
+    begin: BitInstant,
+    /// When the burst began that the station is in.
+    burst: Option<BitInstant>,
+    /// When its last frame ended: a frame that is ready by then goes on with the burst.
+    burst_open_at: BitInstant,
+    /// A collision of the frame at the head was late.
+    late: bool,
+    transmission: Option<TransmissionId>,
 }
 
-impl Deferring {
-    const FREE: Deferring = Deferring { state: Deference::Free, gap_end: None, was_transmitting: false };
-    const BUSY: Deferring = Deferring { state: Deference::Busy, gap_end: None, was_transmitting: false };
+impl Access for CsmaCd {
+    type Mac = Mac;
 
-    /// Works out what Deference would be if it had watched all along.
-    ///
-    /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
-    /// stretch of carrier can matter. Signals that touch leave no bit of silence: one stretch.
-    fn from_history(history: &[Carrier], now: BitInstant, parameters: &Parameters) -> Deferring {
-        let mut stretch: Option<Carrier> = None;
-        // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
-        let mut unstoppable = None;
-        for &carrier in history {
-            stretch = Some(match stretch {
-                Some(so_far) => match so_far.end {
-                    Some(end) if carrier.begin > end => {
-                        let gap_end = end + parameters.inter_packet_gap;
-                        let restarts = !so_far.own && carrier.begin < end + parameters.inter_packet_gap_part_1;
-                        unstoppable = (!restarts && carrier.begin < gap_end).then_some(gap_end);
-                        carrier
-                    }
-                    end => Carrier {
-                        begin: so_far.begin,
-                        end: end.zip(carrier.end).map(|(a, b)| a.max(b)),
-                        own: so_far.own || carrier.own,
-                    },
-                },
-                None => carrier,
-            });
-        }
-        match stretch {
-            None => Deferring::FREE,
-            Some(Carrier { end: Some(end), own, .. }) if end < now => Deferring::in_gap(end, own, now, parameters),
-            Some(Carrier { own, .. }) => match unstoppable.filter(|&gap_end| gap_end > now) {
-                Some(gap_end) => Deferring { state: Deference::GapPart2, gap_end: Some(gap_end), ..Deferring::BUSY },
-                None => Deferring { was_transmitting: own, ..Deferring::BUSY },
-            },
+    const TIMERS: usize = 1;
+
+    fn new(_: &Config) -> CsmaCd {
+        CsmaCd
+    }
+
+    fn check(config: &Config) -> Result<(), ConfigError> {
+        config.parameters.check(&config.topology)
+    }
+
+    fn mac(config: &Config, station: StationId) -> Mac {
+        let limits = Limits::IEEE_802_3
+            .with_attempt_limit(config.parameters.attempt_limit)
+            .with_backoff_limit(config.parameters.backoff_limit);
+        Mac {
+            transmit: Transmit::Idle,
+            deference: Deference::Free,
+            backoff: Backoff::new(limits),
+            generator: Generator::stream(config.seed, station.index() as u64),
+            part_1_end: BitInstant::ZERO,
+            was_transmitting: false,
+            head_since: BitInstant::ZERO,
+            ready_since: BitInstant::ZERO,
+            deferred: false,
+            excessive_deferral: false,
+            begin: BitInstant::ZERO,
+            burst: None,
+            burst_open_at: BitInstant::ZERO,
+            late: false,
+            transmission: None,
         }
     }
 
-    /// Silence since `end`, after a stretch of carrier in which the station sent, or did not.
-    fn in_gap(end: BitInstant, was_transmitting: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
-        let gap_end = end + parameters.inter_packet_gap;
-        let in_part_2 = was_transmitting || now >= end + parameters.inter_packet_gap_part_1;
-        let state = if in_part_2 { Deference::GapPart2 } else { Deference::GapPart1 };
-        if now >= gap_end { Deferring::FREE } else { Deferring { state, gap_end: Some(gap_end), was_transmitting } }
-    }
-}
-
-/// What the two machines do to the medium.
-impl Medium {
-    /// Tells the transmit machine of `station`. The only place where its acts are chosen.
-    pub(crate) fn tell_transmit(&mut self, station: StationId, input: TransmitInput) {
-        let state = self.station(station).transmit;
-        match state.act(input) {
-            Some(TransmitAct::Stay) => {}
-            Some(TransmitAct::Wait) => self.wait(station),
-            Some(TransmitAct::Attempt) => self.attempt(station),
-            Some(TransmitAct::Jam) => self.jam(station),
-            Some(TransmitAct::Finish) => self.finish(station),
-            Some(TransmitAct::BackOff) => self.back_off(station),
-            Some(TransmitAct::Abandon) => self.abandon(station),
-            None => panic!("{input:?} in {state:?} of {station}"),
+    fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
+        let p = &config.parameters;
+        let too_long = frame.size > p.frame_size_limit(frame.tagged);
+        if frame.size < HEADER_AND_FCS {
+            return Err(Cause::TooShort);
         }
-    }
-
-    /// Tells the deference machine of `station`, which waits to send.
-    pub(crate) fn tell_deference(&mut self, station: StationId, input: DeferenceInput) {
-        let state = self.station(station).deference;
-        match state.act(input) {
-            Some(DeferenceAct::Stay) => {}
-            Some(DeferenceAct::Yield) => self.defer(station, Deferring::BUSY),
-            Some(DeferenceAct::StartGap) => self.start_gap(station),
-            Some(DeferenceAct::StartPart2) => self.station_mut(station).deference = Deference::GapPart2,
-            Some(DeferenceAct::Release) => self.tell_transmit(station, TransmitInput::MediumFree),
-            None => panic!("{input:?} in {state:?} of {station}"),
+        if too_long && fault != Some(Fault::Babble) {
+            return Err(Cause::TooLong);
         }
+        let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
+        let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
+        Ok(Admitted { size: Octets::new(size), too_long })
     }
 
-    /// Carrier comes up at the place of `station`, which waits to send.
-    pub(crate) fn carrier_on(&mut self, station: StationId) {
-        let this = self.station(station);
-        if this.deference == Deference::GapPart1 && this.part_1_end <= self.instant() {
-            self.tell_deference(station, DeferenceInput::Timeout);
+    fn frame_ready<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        let now = engine.core.instant;
+        let this = engine.station_mut(station);
+        if this.queue.len() == 1 {
+            this.renew_head(now);
         }
-        self.tell_deference(station, DeferenceInput::CarrierOn);
+        engine.tell_transmit(station, TransmitInput::FrameReady, host);
     }
 
-    /// The gap is over. Its parts have one timer: nobody has asked in between which of them it is in.
-    pub(crate) fn gap_ends(&mut self, station: StationId) {
-        if self.station(station).deference == Deference::GapPart1 {
-            self.tell_deference(station, DeferenceInput::Timeout);
-        }
-        self.tell_deference(station, DeferenceInput::Timeout);
-    }
-
-    fn deferring(&mut self, station: StationId) -> Deferring {
-        let (now, mut history) = (self.instant(), std::mem::take(&mut self.history));
-        self.line.carrier(station, now, &mut history);
-        let deferring = Deferring::from_history(&history, now, &self.config.parameters);
-        self.history = history;
-        deferring
-    }
-
-    fn start_gap(&mut self, station: StationId) {
-        let (now, was_transmitting) = (self.instant(), self.station(station).was_transmitting);
-        let deferring = Deferring::in_gap(now, was_transmitting, now, &self.config.parameters);
-        self.defer(station, deferring);
-    }
-
-    fn defer(&mut self, station: StationId, deferring: Deferring) {
-        let parameters = &self.config.parameters;
-        let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
-        let this = self.station_mut(station);
-        this.deference = deferring.state;
-        this.was_transmitting = deferring.was_transmitting;
-        match deferring.gap_end {
-            Some(gap_end) => {
-                this.part_1_end = BitInstant::new(gap_end.get() - part_2);
-                self.set_timer(station, gap_end);
+    fn timer_ends<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, _: usize, host: &mut H) {
+        match engine.station(station).mac.transmit {
+            Transmit::WaitingToSend => engine.gap_ends(station, host),
+            Transmit::Idle | Transmit::Transmitting | Transmit::Jamming | Transmit::BackingOff => {
+                engine.tell_transmit(station, TransmitInput::Timeout, host);
             }
-            None => self.stop_timer(station),
         }
     }
 
-    fn wait(&mut self, station: StationId) {
-        let now = self.instant();
-        let this = self.station_mut(station);
-        this.transmit = Transmit::WaitingToSend;
-        this.ready_since = now;
-        if this.burst.is_some() && this.burst_open_at == now {
-            return self.tell_transmit(station, TransmitInput::MediumFree);
-        }
-        this.burst = None;
-        let deferring = self.deferring(station);
-        if deferring.state == Deference::Free {
-            return self.tell_transmit(station, TransmitInput::MediumFree);
-        }
-        let this = self.station_mut(station);
-        let attempt = this.attempt();
-        this.deferred |= attempt == 1;
-        let frame = this.frame();
-        self.emit(station, frame, Kind::Defer { attempt });
-        self.line.listen(now, station, &mut self.agenda);
-        self.defer(station, deferring);
-    }
-
-    /// ```text
-    ///   |preamble 64|frame|                                  |begins a burst or stands alone
-    ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
-    ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
-    /// ```
-    fn attempt(&mut self, station: StationId) {
-        let (now, parameters) = (self.instant(), self.config.parameters);
-        let this = self.station_mut(station);
-        let excessive_deferral = !this.excessive_deferral && now - this.ready_since > parameters.max_defer_time;
-        this.excessive_deferral |= excessive_deferral;
-        this.transmit = Transmit::Transmitting;
-        this.begin = now;
-        let burst = this.burst.is_some();
-        if parameters.burst_limit > BitTimes::ZERO {
-            this.burst.get_or_insert(now);
-        }
-        let (frame, attempt, head, fault) = (this.frame(), this.attempt(), *this.head(), this.fault);
-        self.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst });
-
-        let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
-        let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
-        let end =
-            if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
-        let transmission = Transmission {
-            frame,
-            size: head.size,
-            destination: head.destination,
-            begin: now,
-            preamble: Some(preamble),
-            frame_end,
-            worth: match fault {
-                _ if head.too_long => Worth::TooLong,
-                Some(Fault::BadFcs) => Worth::BadFcs,
-                Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-            },
-            deaf: fault == Some(Fault::Deaf),
-            course: Course::OnAir { end },
-            episode: None,
-            settled: false,
-            previous: None,
-            parted: None,
-        };
-        let id = self.line.begin(now, transmission, &mut self.agenda);
-        self.line.listen(now, station, &mut self.agenda);
-        self.station_mut(station).transmission = Some(id);
-        self.set_timer(station, end);
-        self.expect_settled(id);
-    }
-
-    /// ```text
-    ///   begin          collision                  or, in the preamble:  begin  collision
-    ///     |preamble|frame..|jam 32|                                       |preamble 64  |jam 32|
-    /// ```
-    /// In the extension bits before a later frame of a burst: the jam, and no preamble.
-    fn jam(&mut self, station: StationId) {
-        let (now, parameters) = (self.instant(), self.config.parameters);
-        let this = self.station_mut(station);
-        this.transmit = Transmit::Jamming;
-        this.burst = None;
-        let (begin, frame, attempt) = (this.begin, this.frame(), this.attempt());
-        let id = this.transmission.expect("a station that sends has a transmission");
-        let episode = self.line.join_episode(station, now, id);
-        let transmission = self.line.get_mut(id);
-        assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
-        let in_burst = transmission.preamble != Some(begin);
-        transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
-        let end =
-            transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
-        transmission.course = Course::Cut { end };
-        self.set_timer(station, end);
-        self.line.ignore(station);
-        let late = in_burst || now - begin > parameters.slot_time;
-        self.station_mut(station).late |= late;
-        self.emit(station, frame, Kind::Collision { attempt, late, episode });
-    }
-
-    fn finish(&mut self, station: StationId) {
-        let (now, burst_limit) = (self.instant(), self.config.parameters.burst_limit);
-        let this = self.station(station);
-        let id = this.transmission.expect("a station that sends has a transmission");
-        let sent = self.line.get(id);
-        let preamble = sent.preamble.expect("a collision before the preamble ends in a jam");
-        let transmitted = Kind::Transmitted {
-            size: sent.size,
-            attempts: this.attempt(),
-            deferred: this.deferred,
-            access_delay: preamble - this.head_since,
-            mac_delay: now - this.head().arrived,
-            extension: now - sent.frame_end,
-            no_carrier: sent.deaf,
-        };
-        self.emit(station, this.frame(), transmitted);
-        self.end_transmission(station, true);
-        let this = self.station_mut(station);
-        // Also a frame that the host hands over at this very instant goes on with the burst.
-        this.burst = this.burst.filter(|&begin| now - begin < burst_limit);
-        this.burst_open_at = now;
-        self.next_frame(station);
-    }
-
-    fn back_off(&mut self, station: StationId) {
-        let (now, parameters) = (self.instant(), self.config.parameters);
-        let this = self.station_mut(station);
-        let (frame, attempt) = (this.frame(), this.attempt());
-        let given_up = this.late && parameters.extend_size > Octets::new(0);
-        self.emit(station, frame, Kind::JamEnd { attempt });
-        self.end_transmission(station, false);
-        if given_up {
-            return self.discard(station, Cause::LateCollision, attempt);
-        }
-        let this = self.station_mut(station);
-        let word = this.generator.next_u64();
-        let Some(slots) = this.backoff.collide(word) else {
-            return self.discard(station, Cause::ExcessiveCollisions, attempt);
-        };
-        if !this.attached {
-            return self.abandon(station);
-        }
-        this.transmit = Transmit::BackingOff;
-        self.set_timer(station, now + parameters.slot_time * slots);
-        self.emit(station, frame, Kind::Backoff { attempt, slots });
-    }
-
-    /// Gives up the frame at the head.
-    fn discard(&mut self, station: StationId, cause: Cause, attempts: u32) {
-        let frame = self.station(station).frame();
-        self.emit(station, frame, Kind::Discarded { cause, attempts });
-        self.release(frame);
-        self.next_frame(station);
-    }
-
-    fn end_transmission(&mut self, station: StationId, whole: bool) {
-        let now = self.instant();
-        let id = self.station_mut(station).transmission.take().expect("a station that sends has a transmission");
-        self.line.end(now, id, whole, &mut self.agenda);
-        self.line.ignore(station);
-        if whole {
-            self.settle_after_end(id);
+    fn signals_begin<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, begun: Begun, host: &mut H) {
+        match engine.station(station).mac.transmit {
+            Transmit::Transmitting if begun.other || (begun.own && engine.core.meets_others(station)) => {
+                engine.tell_transmit(station, TransmitInput::Collision, host);
+            }
+            Transmit::WaitingToSend if begun.heard => engine.carrier_on(station, host),
+            Transmit::Transmitting
+            | Transmit::WaitingToSend
+            | Transmit::Idle
+            | Transmit::Jamming
+            | Transmit::BackingOff => {}
         }
     }
 
-    /// The frame at the head is done with; the next one starts at once, without backoff.
-    fn next_frame(&mut self, station: StationId) {
-        let now = self.instant();
-        let this = self.station_mut(station);
-        this.queue.pop_front();
-        this.transmit = Transmit::Idle;
-        this.renew_head(now);
-        if !this.attached {
-            self.abandon(station);
-        } else if !this.queue.is_empty() {
-            self.tell_transmit(station, TransmitInput::FrameReady);
-        } else {
-            self.stop_timer(station);
+    fn signals_end<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        let waits = engine.station(station).mac.transmit == Transmit::WaitingToSend;
+        if waits && engine.core.is_silent(station) {
+            engine.tell_deference(station, DeferenceInput::CarrierOff, host);
         }
     }
 
-    /// Discards every frame of a station that is off the medium.
-    fn abandon(&mut self, station: StationId) {
-        self.line.ignore(station);
-        self.stop_timer(station);
-        let now = self.instant();
-        let this = self.station_mut(station);
-        let mut attempts = this.backoff.attempts();
-        this.transmit = Transmit::Idle;
-        this.burst = None;
-        this.renew_head(now);
-        while let Some(queued) = self.station_mut(station).queue.pop_front() {
-            let frame = crate::FrameId { station, serial: queued.serial };
-            self.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts });
-            self.release(frame);
-            attempts = 0;
+    fn detached<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.tell_transmit(station, TransmitInput::Detach, host);
+    }
+
+    fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
+        let transmission = core.line.get(id);
+        let size = transmission.size;
+        match transmission.course {
+            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", transmission.frame),
+            // A length above the limit comes before a bad FCS (802.3, 4.2.9 ReceiveDataDecap).
+            Course::Whole { .. } if transmission.worth == Worth::TooLong => Some(Kind::TooLong { size }),
+            Course::Whole { .. } if transmission.worth == Worth::BadFcs => {
+                Some(Kind::Damaged { bits: size.bit_times() })
+            }
+            Course::Whole { .. } if !core.line.damaged_at(place, id) => Some(Kind::Delivered { size }),
+            Course::Whole { .. } => Some(Kind::Damaged { bits: size.bit_times() }),
+            // A station that sends does not receive.
+            Course::Cut { .. } if core.line.spoke_over(place, id) => None,
+            Course::Cut { end } => {
+                transmission.preamble.map(|preamble| cut_short(&core.config.parameters, transmission, preamble, end))
+            }
         }
+    }
+
+    /// Whoever heard it in part 2 of a gap may begin to the end of the gap.
+    fn exposed(config: &Config) -> Option<BitTimes> {
+        Some(config.parameters.inter_packet_gap)
+    }
+}
+
+/// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
+fn cut_short(parameters: &Parameters, transmission: &Transmission, preamble: BitInstant, end: BitInstant) -> Kind {
+    let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
+    let first = preamble == transmission.begin;
+    let least = if first { parameters.least_carrier() } else { parameters.min_frame_size.bit_times() };
+    if bits < least.get() {
+        return Kind::Fragment { bits: BitTimes::new(bits) };
+    }
+    // The jam of an extension counts with the octets, and the extension is what was wrong.
+    let in_extension = end >= transmission.frame_end + parameters.jam_size;
+    Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
+}
+
+impl Station<Mac> {
+    /// Which attempt the frame at the head is at, from 1.
+    fn attempt(&self) -> u32 {
+        self.mac.backoff.attempts() + 1
+    }
+
+    /// The next frame, if any, is at the head since `now`, and nothing has happened to it.
+    fn renew_head(&mut self, now: BitInstant) {
+        let mac = &mut self.mac;
+        mac.head_since = now;
+        mac.deferred = false;
+        mac.excessive_deferral = false;
+        mac.late = false;
+        mac.backoff.reset();
     }
 }

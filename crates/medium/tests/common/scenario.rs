@@ -344,6 +344,6 @@ fn number(input: Input) -> Option<StationId> {
         | Input::Detach { station }
         | Input::Attach { station }
         | Input::SetFault { station, .. } => Some(station),
-        Input::SetCut { .. } | Input::Timeout => None,
+        Input::SetCut { .. } => None,
     }
 }
