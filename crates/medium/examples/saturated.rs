@@ -5,6 +5,8 @@
 //! cable that long. A frame is ready at the instant at which the station's last one ends or is discarded, so no queue
 //! ever runs empty and none overflows.
 
+#![allow(clippy::disallowed_types, reason = "an example looks at the clock; the engine does not")]
+
 use medium::{
     BitInstant, BitRate, BitTimes, Config, Destination, Event, Frame, Host, Input, Medium, Octets, StationId, Topology,
 };

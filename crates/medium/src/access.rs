@@ -5,6 +5,7 @@
 //! for its arm of [`Method`](crate::config::Method) and of [`Medium`](crate::Medium).
 
 pub(crate) mod csma_cd;
+pub(crate) mod slotted_aloha;
 
 use crate::config::{Config, ConfigError};
 use crate::engine::Engine;
@@ -42,10 +43,10 @@ pub(crate) trait Access: Sized + Debug {
     fn mac(config: &Config, station: StationId) -> Self::Mac;
 
     /// Whether the MAC takes `frame` from the host of a station with this `fault`, and as what.
-    fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause>;
+    fn admit(&self, config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause>;
 
-    /// Whether a queue that holds `queued` frames has no room for another.
-    fn is_full(config: &Config, queued: usize) -> bool {
+    /// Whether a station that has `queued` frames has no room for another.
+    fn is_full(&self, config: &Config, queued: usize) -> bool {
         queued >= config.queue_limit
     }
 

@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::access::csma_cd::{CsmaCd, Parameters};
+use crate::access::slotted_aloha::{Contention, SlottedAloha};
 use crate::time::BitRate;
 use crate::topology::Topology;
 use std::fmt;
@@ -13,6 +14,8 @@ use std::num::NonZeroU32;
 pub enum Method {
     /// CSMA/CD, after [`Parameters`] alone.
     CsmaCd,
+    /// Slotted ALOHA; of [`Parameters`] only the frame sizes count.
+    SlottedAloha(SlottedAloha),
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -70,6 +73,7 @@ impl Config {
         rules.into_iter().collect::<Result<(), ConfigError>>()?;
         match &self.method {
             Method::CsmaCd => CsmaCd::check(self),
+            Method::SlottedAloha(_) => Contention::check(self),
         }
     }
 
@@ -77,6 +81,7 @@ impl Config {
     pub fn attempt_limit(&self) -> Option<NonZeroU32> {
         match &self.method {
             Method::CsmaCd => Some(self.parameters.attempt_limit),
+            Method::SlottedAloha(own) => own.attempt_limit,
         }
     }
 }

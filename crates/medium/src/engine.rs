@@ -120,9 +120,9 @@ impl<A: Access> Engine<A> {
         this.serial += 1;
         let id = FrameId { station, serial: this.serial };
         self.core.emit(station, id, Kind::Offered { size: frame.size }, host);
-        let admitted = match A::admit(&self.core.config, frame, this.fault) {
+        let admitted = match self.method.admit(&self.core.config, frame, this.fault) {
             Ok(_) if !this.attached => Err(Kind::Discarded { cause: Cause::Detached, attempts: 0 }),
-            Ok(_) if A::is_full(&self.core.config, this.queue.len()) => Err(Kind::QueueDrop),
+            Ok(_) if self.method.is_full(&self.core.config, this.queued()) => Err(Kind::QueueDrop),
             Ok(admitted) => Ok(admitted),
             Err(cause) => Err(Kind::Discarded { cause, attempts: 0 }),
         };

@@ -26,6 +26,7 @@
 //! assert_eq!(medium.tally().station(StationId::new(1)).frames_received_ok, 1);
 //! ```
 #![forbid(unsafe_code)]
+#![deny(clippy::wildcard_enum_match_arm, clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod access;
 mod agenda;
@@ -44,6 +45,7 @@ mod timers;
 mod topology;
 
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
+pub use access::slotted_aloha::{Population, SlottedAloha};
 pub use config::{Config, ConfigError, Method};
 pub use event::{Cause, Event, Kind};
 pub use frame::{Destination, Frame, FrameId, StationId};

@@ -155,6 +155,40 @@ impl Line {
         id
     }
 
+    /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
+    pub fn send_whole(
+        &mut self,
+        now: BitInstant,
+        mut transmission: Transmission,
+        agenda: &mut Agenda,
+    ) -> TransmissionId {
+        self.retire(now);
+        let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
+        let (source, end) = (transmission.source(), transmission.known_end().expect("nothing will cut it short"));
+        transmission.parted = self.parted.clone();
+        let mut hear = |place: StationId| {
+            if transmission.is_for(place) && transmission.reaches(place) {
+                agenda.ends.push(end + self.topology.distance(source, place), place, id);
+            }
+        };
+        match transmission.destination {
+            Destination::Station(addressee) => hear(addressee),
+            Destination::All => (0..self.topology.stations() as u16).map(StationId::new).for_each(hear),
+            Destination::Nobody => {}
+        }
+        self.transmissions.push_back(transmission);
+        id
+    }
+
+    /// Another transmission that reaches `place` began at the very instant at which this one did.
+    pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
+        let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
+        let reaches = |other: &Transmission| other.reaches(place);
+        let before = self.transmissions.range(..index).rev().take_while(|other| other.begin == begin);
+        let after = self.transmissions.range(index + 1..).take_while(|other| other.begin == begin);
+        before.chain(after).any(reaches)
+    }
+
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
         let distance = self.topology.distance(other.source(), place);
         let sounds = other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now;

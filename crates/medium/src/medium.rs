@@ -1,6 +1,7 @@
 //! The medium as the world outside has it: one of the engines, and the events that nobody has taken yet.
 
 use crate::access::csma_cd::CsmaCd;
+use crate::access::slotted_aloha::Contention;
 use crate::config::{Config, ConfigError, Method};
 use crate::engine::Engine;
 use crate::event::Event;
@@ -24,6 +25,7 @@ pub struct Medium {
 #[derive(Debug)]
 enum AnyEngine {
     CsmaCd(Box<Engine<CsmaCd>>),
+    SlottedAloha(Box<Engine<Contention>>),
 }
 
 /// Does the same with whichever engine it is.
@@ -31,6 +33,7 @@ macro_rules! with {
     ($engine:expr, $this:ident => $what:expr) => {
         match $engine {
             AnyEngine::CsmaCd($this) => $what,
+            AnyEngine::SlottedAloha($this) => $what,
         }
     };
 }
@@ -58,6 +61,7 @@ impl Medium {
     pub fn new(config: Config) -> Result<Medium, ConfigError> {
         let engine = match config.method {
             Method::CsmaCd => AnyEngine::CsmaCd(Box::new(Engine::new(config)?)),
+            Method::SlottedAloha(_) => AnyEngine::SlottedAloha(Box::new(Engine::new(config)?)),
         };
         Ok(Medium { engine, events: VecDeque::new() })
     }

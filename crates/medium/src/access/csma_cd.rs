@@ -104,7 +104,7 @@ impl Access for CsmaCd {
         }
     }
 
-    fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
+    fn admit(&self, config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
         let p = &config.parameters;
         let too_long = frame.size > p.frame_size_limit(frame.tagged);
         if frame.size < HEADER_AND_FCS {

@@ -11,6 +11,7 @@ use crate::access::Access;
 use crate::frame::{StationId, TransmissionId};
 use crate::line::{Course, Worth};
 use crate::outputs::Output;
+use crate::time::BitInstant;
 
 impl Core {
     /// Asks to be called when everyone who could still disturb the transmission has begun or defers.
@@ -53,6 +54,14 @@ impl Core {
         self.give_out(Output::Carried { frame, end, damaged });
         if let Course::Whole { .. } = course {
             self.release(frame);
+        }
+    }
+
+    /// Gives out that a transmission which ended at `end` is carried: for a method that judges itself what arrived.
+    pub fn carried(&mut self, id: TransmissionId, end: BitInstant) {
+        if self.config.keep_outputs {
+            let (frame, damaged) = (self.line.get(id).frame, self.spoilt_places(id, true));
+            self.give_out(Output::Carried { frame, end, damaged });
         }
     }
 

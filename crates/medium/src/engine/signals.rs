@@ -61,7 +61,8 @@ impl<A: Access> Engine<A> {
         let coming = core.agenda.begins.everywhere.iter().take_while(|(at, _)| *at == now);
         core.coming.clear();
         core.coming.extend(coming.map(|&(_, id)| core.line.get(id).source()));
-        while let Some((station, _)) = self.core.agenda.ends.pop(now) {
+        while let Some((station, id)) = self.core.agenda.ends.pop(now) {
+            self.receive(station, id, host);
             A::signals_end(self, station, host);
         }
         let mut from = 0;

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::event::{Event, Kind};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::inputs::Host;
-use crate::line::{Carrier, Line};
+use crate::line::{Carrier, Line, Transmission};
 use crate::outputs::Output;
 use crate::tally::Tally;
 use crate::time::BitInstant;
@@ -70,6 +70,14 @@ impl Core {
     /// The medium is done with the frame.
     pub fn release(&mut self, frame: FrameId) {
         self.give_out(Output::Released { frame });
+    }
+}
+
+/// What a method does with signals.
+impl Core {
+    /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.
+    pub fn send_whole(&mut self, transmission: Transmission) -> TransmissionId {
+        self.line.send_whole(self.instant, transmission, &mut self.agenda)
     }
 }
 

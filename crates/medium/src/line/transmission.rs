@@ -1,6 +1,6 @@
 //! One transmission: what is sent, by whom, from when, and how it goes on.
 
-use crate::frame::{Destination, FrameId, StationId, TransmissionId};
+use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::time::{BitInstant, Octets};
 use std::sync::Arc;
 
@@ -54,6 +54,25 @@ pub(crate) struct Transmission {
 pub(crate) type Sides = Arc<[bool]>;
 
 impl Transmission {
+    /// One that nothing will cut short: `queued` under the name `frame`, from `begin` to `end`.
+    pub fn whole(frame: FrameId, queued: &Queued, begin: BitInstant, end: BitInstant, worth: Worth) -> Transmission {
+        Transmission {
+            frame,
+            size: queued.size,
+            destination: queued.destination,
+            begin,
+            preamble: Some(begin),
+            frame_end: end,
+            worth,
+            deaf: false,
+            course: Course::Whole { end },
+            episode: None,
+            settled: false,
+            previous: None,
+            parted: None,
+        }
+    }
+
     pub fn source(&self) -> StationId {
         self.frame.station
     }
