@@ -27,8 +27,7 @@ fn uniform(slots: u32) -> Policy {
 }
 
 fn config(topology: Topology, change: impl FnOnce(&mut SlottedAloha)) -> Config {
-    let mut own = SlottedAloha::new(Octets::new(64), topology.round_trip() * 0);
-    own.slot = BitTimes::new(SLOT + topology.round_trip().get() / 2);
+    let mut own = SlottedAloha::new(Octets::new(64), BitTimes::new(topology.round_trip().get() / 2));
     change(&mut own);
     Config { method: Method::SlottedAloha(own), ..Config::new(BitRate::MBIT_10, topology, 1) }
 }
@@ -125,13 +124,13 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
             let mut inputs: Vec<_> = (inputs.into_iter())
                 .map(|(at, from, to, octets, what)| {
                     // Now and then just at a slot's first instant.
-                    let at = if at % 3 == 0 { at / SLOT * (SLOT + distance + distance % 7) } else { at };
+                    let at = if at.is_multiple_of(3) { at / SLOT * (SLOT + distance + distance % 7) } else { at };
                     let destination = match to {
                         70 => Destination::All,
                         71 => Destination::Nobody,
                         to => Destination::Station(there(to)),
                     };
-                    let fault = if octets % 2 == 0 { Some(Fault::BadFcs) } else { None };
+                    let fault = if octets.is_multiple_of(2) { Some(Fault::BadFcs) } else { None };
                     let input = match what {
                         0 => Input::Detach { station: there(from) },
                         1 | 2 => Input::Attach { station: there(from) },

@@ -77,7 +77,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
     };
     let mut inputs = inputs.iter().peekable();
     for now in 0..until {
-        if now % model.slot == 0 {
+        if now.is_multiple_of(model.slot) {
             model.boundary(now);
         }
         while let Some((_, input)) = inputs.next_if(|(at, _)| *at == now) {
@@ -202,7 +202,7 @@ impl Model<'_> {
 
     fn at_head(&mut self, now: u64, index: usize) {
         self.packets[index].head_since = now;
-        if now % self.slot == 0 {
+        if now.is_multiple_of(self.slot) {
             self.send(now, index);
         } else {
             self.packets[index].phase = Phase::Due(now / self.slot + 1);
