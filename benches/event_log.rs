@@ -3,7 +3,9 @@
 //! `cargo bench --bench event_log`. Throughput is events per wall second.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use medium::{BitInstant, BitRate, Config, Destination, Event, Frame, Input, Medium, Octets, StationId, Topology};
+use medium::{
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Frame, Input, Medium, Octets, StationId, Topology,
+};
 use sim::files::event_log::{EventLog, EventLogReader, Header};
 use sim::files::json_lines::LineReader;
 use std::path::Path;
@@ -24,7 +26,7 @@ fn events() -> Vec<Event> {
         (0..1_000).for_each(|_| medium.handle_input(BitInstant::ZERO, offer));
     }
     while let Some(due) = medium.next_timeout() {
-        medium.handle_input(due, Input::Timeout);
+        medium.advance(due + BitTimes::new(1));
     }
     std::iter::from_fn(|| medium.poll_event()).collect()
 }

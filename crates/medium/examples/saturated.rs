@@ -1,36 +1,52 @@
-//! What a saturated star gives in virtual time: `cargo run --release -p ethbus-medium --example saturated -- 4 64 0 100`
+//! What a saturated star or cable gives in virtual time:
+//! `cargo run --release -p ethbus-medium --example saturated -- 4 64 0 100`
 //!
-//! Arguments: stations, frame size in octets, distance in BT, seconds at 10 Mb/s. A frame is ready at the instant at
-//! which the station's last one ends or is discarded, so no queue ever runs empty and none overflows.
+//! Arguments: stations, frame size in octets, distance in BT, seconds at 10 Mb/s, and `bus` for stations evenly along a
+//! cable that long. A frame is ready at the instant at which the station's last one ends or is discarded, so no queue
+//! ever runs empty and none overflows.
+
+#![allow(clippy::disallowed_types, reason = "an example looks at the clock; the engine does not")]
 
 use medium::{
-    BitInstant, BitRate, Config, Destination, Event, Frame, Input, Kind, Medium, Octets, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Frame, Host, Input, Medium, Octets, StationId, Topology,
 };
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
-    let mut argument = |default| arguments.next().unwrap_or(default);
-    let (stations, size, distance, seconds) = (argument(4), argument(64), argument(0), argument(100));
-    let config = Config::new(BitRate::MBIT_10, Topology::star(stations as usize, distance), 1);
-    let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("a valid configuration");
-    let offer = |station: u64| Input::Offer {
-        station: StationId::new(station as u16),
-        frame: Frame::new(
-            Octets::new(size as u32),
-            Destination::Station(StationId::new(((station + 1) % stations) as u16)),
-        ),
-    };
-    let end = seconds * BitRate::MBIT_10.get();
-    (0..stations).for_each(|station| medium.handle_input(BitInstant::ZERO, offer(station)));
-    let begin = std::time::Instant::now();
-    while let Some(due) = medium.next_timeout().filter(|due| due.get() < end) {
-        medium.handle_input(due, Input::Timeout);
-        while let Some(Event { at, station, kind, .. }) = medium.poll_event() {
-            if matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) {
-                medium.handle_input(at, offer(station.index() as u64));
-            }
-        }
+/// Hosts that always have another frame, and look at no event.
+struct Saturated {
+    stations: u64,
+    size: u32,
+}
+
+impl Host for Saturated {
+    const FEEDS: bool = true;
+
+    fn event(&mut self, _: &Event) {}
+
+    fn next_frame(&mut self, _: BitInstant, station: StationId) -> Option<Frame> {
+        let next = (station.index() as u64 + 1) % self.stations;
+        Some(Frame::new(Octets::new(self.size), Destination::Station(StationId::new(next as u16))))
     }
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let argument = |index: usize, default| arguments.get(index).map_or(default, |text| text.parse().expect("a number"));
+    let (stations, size, distance, seconds) = (argument(0, 4), argument(1, 64), argument(2, 0), argument(3, 100));
+    let along = |station: u64| BitTimes::new(station * distance / (stations - 1).max(1));
+    let topology = match arguments.get(4) {
+        Some(_) => Topology::Bus { positions: (0..stations).map(along).collect() },
+        None => Topology::star(stations as usize, distance),
+    };
+    let config = Config::new(BitRate::MBIT_10, topology, 1);
+    let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("a valid configuration");
+    let mut hosts = Saturated { stations, size: size as u32 };
+    for station in (0..stations).map(|station| StationId::new(station as u16)) {
+        let frame = hosts.next_frame(BitInstant::ZERO, station).expect("saturated");
+        medium.give(BitInstant::ZERO, Input::Offer { station, frame }, &mut hosts);
+    }
+    let end = seconds * BitRate::MBIT_10.get();
+    let begin = std::time::Instant::now();
+    medium.run_until(BitInstant::new(end), &mut hosts);
     let (tally, wall) = (medium.tally(), begin.elapsed().as_secs_f64());
     let sum = |counter: fn(&medium::Counters) -> u64| tally.stations().iter().map(counter).sum::<u64>();
     let frames = sum(|counters| counters.frames_transmitted_ok);

@@ -51,19 +51,14 @@ fn transfer(pairs: u64, seconds: u64, answer: BitTimes, window: u64) -> (f64, f6
     }
     let end = BitInstant::ZERO + BitTimes::new(seconds * BitRate::MBIT_10.get());
     loop {
-        let due = medium.next_timeout();
-        let (at, input) = match (ready.peek().copied(), due) {
-            (Some(Reverse((at, station))), due) if due.is_none_or(|due| at <= due) => {
-                ready.pop();
-                (at, Input::Offer { station, frame: frame(station) })
-            }
-            (_, Some(due)) => (due, Input::Timeout),
-            (_, None) => break,
-        };
-        if at >= end {
-            break;
+        let (arrival, due) = (ready.peek().map(|Reverse((at, _))| *at), medium.next_timeout());
+        let Some(at) = [arrival, due].into_iter().flatten().min().filter(|&at| at < end) else { break };
+        if arrival == Some(at) {
+            let Some(Reverse((_, station))) = ready.pop() else { break };
+            medium.handle_input(at, Input::Offer { station, frame: frame(station) });
+        } else {
+            medium.advance(at + BitTimes::new(1));
         }
-        medium.handle_input(at, input);
         while let Some(Event { at, station, kind, .. }) = medium.poll_event() {
             let sends_data = station.index() % 2 == 0;
             let host = &mut hosts[station.index() / 2];

@@ -12,6 +12,7 @@
 //!   order of station number, see the medium as it was just before that instant; then signals end; then
 //!   signals begin. So stations at distance 0 that start together collide, and a collision at exactly
 //!   `slot_time` is not late.
+//! - [`Medium::advance`] runs everything before an instant; inputs at that instant are still taken.
 //! - An [`Output`] is given out as soon as it is settled, with the instant at which it is due.
 //!
 //! ```
@@ -21,36 +22,37 @@
 //! let mut medium = Medium::new(config).expect("a valid configuration");
 //! let frame = Frame::new(Octets::new(64), Destination::Station(StationId::new(1)));
 //! medium.handle_input(BitInstant::ZERO, Input::Offer { station: StationId::new(0), frame });
-//! while let Some(due) = medium.next_timeout() {
-//!     medium.handle_input(due, Input::Timeout);
-//! }
+//! medium.advance(BitInstant::new(1_000));
 //! assert_eq!(medium.tally().station(StationId::new(1)).frames_received_ok, 1);
 //! ```
 #![forbid(unsafe_code)]
+#![deny(clippy::wildcard_enum_match_arm, clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod access;
 mod agenda;
-mod bus;
 mod config;
-mod crowd;
-mod csma_cd;
-mod deafness;
+mod engine;
 mod event;
 mod frame;
+mod inputs;
+mod line;
 mod medium;
-mod receive;
-mod segments;
+mod outputs;
 mod station;
 mod tally;
 mod time;
 mod timers;
 mod topology;
 
-pub use config::{Config, ConfigError, Parameters};
-pub use csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
+pub use access::slotted_aloha::{Population, SlottedAloha};
+pub use config::{Config, ConfigError, Method};
 pub use event::{Cause, Event, Kind};
 pub use frame::{Destination, Frame, FrameId, StationId};
-pub use medium::{Fault, Input, Medium, Output};
-pub use segments::{Place, Repeater, Segments};
+pub use inputs::{Fault, Host, Input};
+pub use medium::Medium;
+pub use outputs::Output;
 pub use tally::{Counters, MediumTally, Tally};
 pub use time::{BitInstant, BitRate, BitTimes, Octets};
+pub use topology::segments::{Place, Repeater, Segments};
 pub use topology::{CutError, Topology, TopologyError};

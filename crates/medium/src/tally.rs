@@ -3,6 +3,10 @@
 use crate::event::{Cause, Event, Kind};
 use crate::frame::{HEADER_AND_FCS, StationId};
 use crate::time::Octets;
+use std::num::NonZeroU32;
+
+/// The most places that `collision_frames` has from the start; where attemptLimit is higher, or none, it grows.
+const PLACES_AT_FIRST: usize = 1023;
 
 /// Defines the counters once: the struct, and the list of their names and values.
 macro_rules! counters {
@@ -11,8 +15,9 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
-            /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions.
-            pub collision_frames: [u64; 15],
+            /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions, n up to
+            /// attemptLimit − 1.
+            pub collision_frames: Vec<u64>,
         }
 
         impl Counters {
@@ -111,16 +116,22 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing has happened yet on a medium with `stations` stations.
-    pub fn new(stations: usize) -> Tally {
-        Tally { stations: vec![Counters::default(); stations], medium: MediumTally::default() }
+    /// Nothing has happened yet on a medium with `stations` stations, on which a frame has at most `attempt_limit`
+    /// attempts, if there is a limit.
+    pub fn new(stations: usize, attempt_limit: Option<NonZeroU32>) -> Tally {
+        let places = attempt_limit.map_or(0, |limit| (limit.get() as usize - 1).min(PLACES_AT_FIRST));
+        let counters = Counters { collision_frames: vec![0; places], ..Counters::default() };
+        Tally { stations: vec![counters; stations], medium: MediumTally::default() }
     }
 
     /// Counts from zero again. A collision that goes on is not counted a second time, and who sent last is known.
     pub fn restart(&mut self) {
         let MediumTally { last_episode, last_winner, .. } = self.medium;
-        *self = Tally::new(self.stations.len());
-        (self.medium.last_episode, self.medium.last_winner) = (last_episode, last_winner);
+        self.medium = MediumTally { last_episode, last_winner, ..MediumTally::default() };
+        for counters in &mut self.stations {
+            let collision_frames = vec![0; counters.collision_frames.len()];
+            *counters = Counters { collision_frames, ..Counters::default() };
+        }
     }
 
     /// One station's counters.
@@ -139,7 +150,7 @@ impl Tally {
     }
 
     /// Takes one more event in.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         let counters = &mut self.stations[event.station.index()];
         match event.kind {
@@ -179,6 +190,9 @@ impl Counters {
         self.frames_transmitted_ok += 1;
         self.octets_transmitted_ok += data_octets(size);
         let collisions = attempts as usize - 1;
+        if collisions > self.collision_frames.len() {
+            self.collision_frames.resize(collisions, 0);
+        }
         self.deferred_transmissions += u64::from(deferred && collisions == 0);
         self.single_collision_frames += u64::from(collisions == 1);
         self.multiple_collision_frames += u64::from(collisions > 1);

@@ -1,14 +1,13 @@
-//! One timer a station, and which of them ends first: a tournament, so that setting one costs a walk to its root.
+//! Timers by number, and which of them ends first: a tournament, so that setting one costs a walk to its root.
 //!
 //! ```text
-//!                 1: the first of all           ties go to the lower station number,
+//!                 1: the first of all           ties go to the lower number,
 //!            2           3                      as the written order of ties wants it
 //!          4   5       6   7
 //!         s0 s1 s2 s3 s4 s5 s6 s7
 //! ```
-//! It has as many leaves as the highest number that ever had a timer needs: stations that never send cost nothing.
+//! It has as many leaves as the highest number that ever had a timer needs: timers that were never set cost nothing.
 
-use crate::frame::StationId;
 use crate::time::BitInstant;
 
 /// No instant: what has this one is not due at all.
@@ -16,7 +15,7 @@ pub(crate) const NEVER: BitInstant = BitInstant::new(u64::MAX);
 
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// When each station's timer ends; as many as there are leaves.
+    /// When each timer ends; as many as there are leaves.
     ends: Box<[BitInstant]>,
     /// Who ends first below each node; the leaves come after the inner nodes, node 0 is not used.
     first: Box<[u16]>,
@@ -36,12 +35,12 @@ impl Timers {
         }
     }
 
-    /// Makes room for station number `index`.
+    /// Makes room for timer number `index`.
     #[cold]
     fn grow(&mut self, index: usize) {
         let smaller = std::mem::replace(self, Timers::with_leaves((index + 1).next_power_of_two()));
         for (number, &at) in smaller.ends.iter().enumerate().filter(|(_, at)| **at != NEVER) {
-            self.set(StationId::new(number as u16), at);
+            self.set(number, at);
         }
     }
 
@@ -51,14 +50,13 @@ impl Timers {
         self.ends[usize::from(self.first[1])]
     }
 
-    /// Whose timer ends first.
+    /// Which timer ends first.
     #[inline]
-    pub fn first(&self) -> StationId {
-        StationId::new(self.first[1])
+    pub fn first(&self) -> usize {
+        self.first[1].into()
     }
 
-    pub fn set(&mut self, station: StationId, at: BitInstant) {
-        let index = station.index();
+    pub fn set(&mut self, index: usize, at: BitInstant) {
         if index >= self.ends.len() {
             self.grow(index);
         }
@@ -73,9 +71,9 @@ impl Timers {
         }
     }
 
-    pub fn stop(&mut self, station: StationId) {
-        if self.ends.get(station.index()).is_some_and(|&end| end != NEVER) {
-            self.set(station, NEVER);
+    pub fn stop(&mut self, index: usize) {
+        if self.ends.get(index).is_some_and(|&end| end != NEVER) {
+            self.set(index, NEVER);
         }
     }
 }
@@ -87,24 +85,23 @@ mod tests {
 
     #[test]
     fn the_first_is_the_earliest_and_of_those_the_lowest_number() {
-        for stations in [1, 2, 3, 7, 50, 1024] {
+        for count in [1, 2, 3, 7, 50, 1024] {
             let mut timers = Timers::new();
-            let mut plain = vec![None; stations];
-            let mut generator = Generator::stream(1, stations as u64);
+            let mut plain = vec![None; count];
+            let mut generator = Generator::stream(1, count as u64);
             for _ in 0..5_000 {
-                let station = (generator.next_u64() % stations as u64) as u16;
+                let number = (generator.next_u64() % count as u64) as usize;
                 let at = BitInstant::new(generator.next_u64() % 40);
                 if generator.next_u64().is_multiple_of(3) {
-                    plain[usize::from(station)] = None;
-                    timers.stop(StationId::new(station));
+                    plain[number] = None;
+                    timers.stop(number);
                 } else {
-                    plain[usize::from(station)] = Some(at);
-                    timers.set(StationId::new(station), at);
+                    plain[number] = Some(at);
+                    timers.set(number, at);
                 }
-                let numbered =
-                    plain.iter().zip(0..).filter_map(|(at, number)| at.map(|at| (at, StationId::new(number))));
+                let numbered = plain.iter().zip(0..).filter_map(|(at, number)| at.map(|at| (at, number)));
                 let first = (timers.next() != NEVER).then(|| (timers.next(), timers.first()));
-                assert_eq!(first, numbered.min(), "{stations} stations, seed 1");
+                assert_eq!(first, numbered.min(), "{count} timers, seed 1");
             }
         }
     }

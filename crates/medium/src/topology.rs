@@ -1,8 +1,10 @@
 //! Where the stations are, and so how long a signal takes between two of them.
 
+pub(crate) mod segments;
+
 use crate::frame::StationId;
-use crate::segments::{Place, Segments};
 use crate::time::{BitRate, BitTimes};
+use crate::topology::segments::{Place, Segments};
 use std::fmt;
 
 /// The longest distance accepted: more than a second at 1 Gb/s, and far from any overflow.

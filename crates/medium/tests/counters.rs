@@ -3,7 +3,7 @@
 mod common;
 
 use common::{offer, run, station};
-use medium::{BitRate, BitTimes, Config, Counters, Destination, Fault, Frame, Input, Octets, Topology};
+use medium::{BitRate, BitTimes, Config, Counters, Destination, Fault, Frame, Input, Octets, Tally, Topology};
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
@@ -297,7 +297,8 @@ fn each_case_counts_what_it_should_and_nothing_else() {
 /// A counter that nobody increments has no case that it is about, or stays 0 in it.
 #[test]
 fn no_counter_is_left_out() {
-    let named: BTreeSet<String> = all(&Counters::default()).into_iter().map(|(name, _)| name).collect();
+    let nothing = Tally::new(1, NonZeroU32::new(16));
+    let named: BTreeSet<String> = all(nothing.station(station(0))).into_iter().map(|(name, _)| name).collect();
     let about: BTreeSet<String> = cases().iter().map(|(name, ..)| (*name).to_owned()).collect();
     let later: BTreeSet<String> = (2..=15).map(|collisions| format!("collision_frames[{collisions}]")).collect();
     assert_eq!(&about | &later, named);
@@ -308,19 +309,28 @@ fn no_counter_is_left_out() {
         seen.extend(stations.filter(|(_, value)| *value > 0).map(|(name, _)| name));
     }
     for collisions in 1..=15 {
-        seen.insert(after_collisions(collisions));
+        seen.insert(after_collisions(collisions, 16));
     }
     assert_eq!(seen, named);
 }
 
 /// aCollisionFrames: a frame that got through after so many collisions, and no other.
-fn after_collisions(collisions: u64) -> String {
+fn after_collisions(collisions: u64, attempt_limit: u32) -> String {
     // Station 1 gives up with its last attempt but one, as it is taken off; then station 0 has the medium.
     let off = 96 * 2 * (collisions - 1) + 10;
     let inputs = [offer(0, 0, 2, 64), offer(0, 1, 2, 64), (off, Input::Detach { station: station(1) })];
-    let (medium, _) = run(stubborn(16), &inputs, LONG);
-    let frames = medium.tally().station(station(0)).collision_frames;
-    let hit: Vec<usize> = (1..=15).filter(|&index| frames[index - 1] > 0).collect();
+    let (medium, _) = run(stubborn(attempt_limit), &inputs, LONG);
+    let frames = medium.tally().station(station(0)).collision_frames.clone();
+    assert_eq!(frames.len(), attempt_limit as usize - 1);
+    let hit: Vec<usize> = (1..=frames.len()).filter(|&index| frames[index - 1] > 0).collect();
     assert_eq!((frames.iter().sum::<u64>(), &hit[..]), (1, &[collisions as usize][..]));
     format!("collision_frames[{}]", hit[0])
+}
+
+/// aCollisionFrames has attemptLimit − 1 places (802.3, 30.3.1.1.30), whatever attemptLimit is.
+#[test]
+fn a_frame_after_many_collisions_is_counted_in_its_own_place() {
+    for (collisions, attempt_limit) in [(1, 2), (16, 17), (17, 18), (17, 40), (39, 40)] {
+        assert_eq!(after_collisions(collisions, attempt_limit), format!("collision_frames[{collisions}]"));
+    }
 }

@@ -12,9 +12,11 @@ mod scenario;
 use common::{offer, run, station, trace};
 use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use scenario::{
-    Scenario, any_cable, any_config, any_scenario, any_topology, cut_scenario, extending_config, faulty_scenario,
-    fitting_topology, gigabit_config, joined_segments, runner, standard_config,
+    Scenario, any_cable, any_config, any_scenario, any_topology, cases, crowded_scenario, cut_scenario,
+    extending_config, faulty_scenario, fitting_topology, gigabit_config, joined_segments, runner, runner_for,
+    standard_config,
 };
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,7 +24,11 @@ use std::num::NonZeroU32;
 
 /// Long enough for most scenarios to end, short enough for a model that looks at every bit time.
 fn end_of(config: &Config) -> u64 {
-    if config.parameters.slot_time.get() < 4096 { 60_000 } else { 200_000 }
+    match config.parameters.slot_time.get() {
+        _ if config.topology.stations() > 6 => 20_000,
+        ..4096 => 60_000,
+        _ => 200_000,
+    }
 }
 
 /// The events of the engine, or where those of the model part from them.
@@ -59,8 +65,12 @@ fn count(seen: &mut BTreeMap<&'static str, u64>, events: &[Event]) {
 
 /// Draws scenarios, and holds that the two agree on each, and that every one of `kinds` was seen in some.
 fn check(usual: u32, scenarios: impl Strategy<Value = Scenario>, kinds: &[&str]) {
+    check_with(runner(usual), scenarios, kinds);
+}
+
+fn check_with(mut runner: TestRunner, scenarios: impl Strategy<Value = Scenario>, kinds: &[&str]) {
     let seen = RefCell::new(BTreeMap::new());
-    let result = runner(usual).run(&scenarios, |scenario| {
+    let result = runner.run(&scenarios, |scenario| {
         let events = agreed_events(&scenario).map_err(TestCaseError::fail)?;
         count(&mut seen.borrow_mut(), &events);
         Ok(())
@@ -97,6 +107,14 @@ fn engine_and_model_agree_on_cables_that_are_cut_and_mended() {
     let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
     check(1_500, cut_scenario(any_config(any_cable())), &kinds);
     check(500, cut_scenario(extending_config(any_cable())), &kinds);
+}
+
+/// A crowd on a star: more than 64 stations that listen at once.
+#[test]
+fn engine_and_model_agree_on_a_crowd() {
+    let kinds = ["transmitted", "delivered", "fragment", "collision", "backoff", "excessive_collisions"];
+    // Each takes the model a thousand times what the others do.
+    check_with(runner_for(cases(400).div_ceil(100)), crowded_scenario(), &kinds);
 }
 
 /// Table 4-2 of 802.3, on cables that slotTime covers.

@@ -27,7 +27,7 @@ use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::LinkMonitor;
 use link::packet::Receiver;
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Input, Medium, Output};
+use medium::{BitInstant, BitTimes, Medium, Output};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
@@ -225,7 +225,7 @@ impl Coordinator {
             let due = self.medium.next_timeout().filter(|&due| due <= horizon);
             match (arrival, due) {
                 (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(),
-                (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),
+                (_, Some(due)) => self.medium.advance(due + BitTimes::new(1)),
                 (Some(_), None) | (None, None) => break,
             }
             self.take_outputs();

@@ -20,19 +20,11 @@ pub fn offer(at: u64, from: u16, to: u16, octets: u32) -> (u64, Input) {
 pub fn run(config: Config, inputs: &[(u64, Input)], until: u64) -> (Medium, Vec<Event>) {
     let mut medium = Medium::new(config).expect("a valid configuration");
     for &(at, input) in inputs {
-        run_to(&mut medium, at);
         medium.handle_input(BitInstant::new(at), input);
     }
-    run_to(&mut medium, until);
+    medium.advance(BitInstant::new(until));
     let events = std::iter::from_fn(|| medium.poll_event()).collect();
     (medium, events)
-}
-
-/// Runs everything that is due before `until`, and the ends of timers at it.
-fn run_to(medium: &mut Medium, until: u64) {
-    while let Some(due) = medium.next_timeout().filter(|due| due.get() < until) {
-        medium.handle_input(due, Input::Timeout);
-    }
 }
 
 /// One line an event.

@@ -35,10 +35,15 @@ pub fn cases(usual: u32) -> u32 {
 
 /// A runner whose draws follow from `ETHBUS_SEED`, or 1, alone; it keeps no file of failures.
 pub fn runner(usual: u32) -> TestRunner {
+    runner_for(cases(usual))
+}
+
+/// The same for so many cases.
+pub fn runner_for(cases: u32) -> TestRunner {
     let seed: u64 = std::env::var("ETHBUS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    println!("ETHBUS_SEED={seed} ETHBUS_CASES={}", cases(usual));
+    println!("ETHBUS_SEED={seed} ETHBUS_CASES={cases}");
     let config = Cases {
-        cases: cases(usual),
+        cases,
         failure_persistence: None,
         max_shrink_iters: 20_000,
         rng_algorithm: RngAlgorithm::ChaCha,
@@ -181,7 +186,7 @@ fn any_limits() -> impl Strategy<Value = Limits> {
     let defer = prop_oneof![2 => Just(24_288), 1 => 0..=3_000_u64];
     let size = prop_oneof![4 => Just(1518), 1 => Just(2000), 1 => 80..=1518_u32];
     let jabber = proptest::option::weighted(0.3, 0..=4_000_u64);
-    (0..=10_u32, 1..=16_u32, 1..=6_usize, any::<u64>(), part_1, defer, (size, jabber)).prop_map(
+    (0..=10_u32, 1..=40_u32, 1..=6_usize, any::<u64>(), part_1, defer, (size, jabber)).prop_map(
         |(backoff_limit, attempt_limit, queue_limit, seed, part_1, max_defer_time, (max_frame_size, jabber))| Limits {
             backoff_limit,
             attempt_limit,
@@ -219,6 +224,28 @@ pub fn any_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Valu
 /// The topology has a cable; a cut that would have all stations on one side is none.
 pub fn cut_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
     scenario(config, prop_oneof![6 => any_input(), 1 => any_fault(), 2 => any_cut()].boxed())
+}
+
+/// Up to 70 stations on a star, and so many frames at a time that more than 64 of them wait or send together.
+pub fn crowded_scenario() -> impl Strategy<Value = Scenario> {
+    let star = (60..=70_usize, prop_oneof![Just(0), 0..=60_u64, 0..=1_000_u64])
+        .prop_map(|(stations, distance)| Topology::star(stations, distance));
+    let offers = proptest::collection::vec((any_input(), 0..70_u16, 0..70_u16), 80..=140);
+    (any_config(star), offers, any::<bool>(), any::<bool>()).prop_map(|(config, drawn, together, faulty)| {
+        let stations = config.topology.stations() as u16;
+        let mut inputs: Vec<_> = (drawn.into_iter())
+            .map(|(mut drawn, station, to)| {
+                (drawn.station, drawn.to) = (station, drawn.to.map(|_| to));
+                let (at, input) = drawn.on(stations, &[0]);
+                (if together { at / 1_400 } else { at }, input)
+            })
+            .collect();
+        if faulty {
+            inputs.push((700, Input::SetFault { station: StationId::new(3), fault: Some(Fault::Deaf) }));
+        }
+        inputs.sort_by_key(|&(at, input)| (at, number(input)));
+        Scenario { config, inputs }
+    })
 }
 
 /// One to six stations along a cable or on segments.
@@ -344,6 +371,6 @@ fn number(input: Input) -> Option<StationId> {
         | Input::Detach { station }
         | Input::Attach { station }
         | Input::SetFault { station, .. } => Some(station),
-        Input::SetCut { .. } | Input::Timeout => None,
+        Input::SetCut { .. } => None,
     }
 }

@@ -26,7 +26,7 @@ pub struct Sums {
     episodes: u64,
     collisions: u64,
     same_winner: u64,
-    collision_frames: [u64; 15],
+    collision_frames: Vec<u64>,
     /// Octets of each station's successful frames, from destination address to FCS.
     station_octets: Vec<u64>,
 }
@@ -46,7 +46,7 @@ impl Sums {
             episodes: collision_episodes,
             collisions,
             same_winner,
-            collision_frames: std::array::from_fn(|n| tally.stations().iter().map(|c| c.collision_frames[n]).sum()),
+            collision_frames: after_collisions(tally),
             station_octets: tally.stations().iter().map(Counters::frame_octets_transmitted).collect(),
         }
     }
@@ -79,10 +79,19 @@ impl Sums {
             (&mut self.same_winner, other.same_winner),
         ];
         singles.into_iter().for_each(|(value, other)| change(value, other));
-        self.collision_frames.iter_mut().zip(other.collision_frames).for_each(|(value, other)| change(value, other));
+        self.collision_frames.resize(self.collision_frames.len().max(other.collision_frames.len()), 0);
+        let frames = self.collision_frames.iter_mut().zip(&other.collision_frames);
+        frames.for_each(|(value, other)| change(value, *other));
         let octets = self.station_octets.iter_mut().zip(&other.station_octets);
         octets.for_each(|(value, other)| change(value, *other));
     }
+}
+
+/// How many frames of all stations got through after n collisions, at index n − 1.
+fn after_collisions(tally: &Tally) -> Vec<u64> {
+    let places = tally.stations().iter().map(|counters| counters.collision_frames.len()).max().unwrap_or(0);
+    let at = |n: usize| tally.stations().iter().filter_map(move |counters| counters.collision_frames.get(n));
+    (0..places).map(|n| at(n).sum()).collect()
 }
 
 /// Delays of successful frames: their mean and maximum exactly, their quantiles to a part in a thousand.

@@ -466,9 +466,7 @@ mod tests {
         for _ in 0..10 {
             medium.handle_input(BitInstant::ZERO, Input::Offer { station: StationId::new(0), frame });
         }
-        while let Some(due) = medium.next_timeout().filter(|due| due.get() < 6720) {
-            medium.handle_input(due, Input::Timeout);
-        }
+        medium.advance(BitInstant::new(6720));
         let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
         let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), &Delays::default(), None);
         let config = ConfigResults::new(&Configuration::from(medium.config()), "");

@@ -13,7 +13,9 @@ use crate::files::event_log::{Digest, EventLog, Header, Names, key, number, stri
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
-use medium::{BitInstant, Config, Destination, Frame, Input, Medium, Octets, Place, StationId, Topology};
+use medium::{
+    BitInstant, BitTimes, Destination, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology,
+};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
@@ -90,7 +92,6 @@ impl Recorder {
             string(line, "station", names.escaped(*station));
         };
         match input {
-            Input::Timeout => return Ok(()),
             Input::Offer { station, frame } => self.output.line(|line| {
                 begin(line, "offer", station);
                 write_frame(line, names, frame, octets);
@@ -385,27 +386,26 @@ pub struct Replayed {
 ///
 /// # Errors
 /// A damaged or incomplete record, a log that cannot be written, or events other than the recorded run's.
-pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Result<Replayed, ReplayError> {
-    let config = Config { keep_events: true, ..record.header().config() };
+pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<Replayed, ReplayError> {
+    let config = record.header().config();
     let stations = config.topology.stations();
     let mut medium = Medium::new(config).expect("the header's configuration was checked");
     let mut start = Start { at: BitInstant::ZERO, queued: vec![0; stations] };
-    let mut delays = Delays::default();
+    let mut listener = Listener { log, delays: Delays::default(), failed: None };
     loop {
         match record.next_entry()? {
             Entry::Input { at, input, .. } => {
-                run(&mut medium, &mut log, &mut delays, |due| due < at)?;
                 if at < medium.now() {
                     let what = format!("`t` is {at}, but the medium had got to {}: time never goes back", medium.now());
                     return Err(record.lines.wrong(what).into());
                 }
-                medium.handle_input(at, input);
-                take_events(&mut medium, &mut log, &mut delays)?;
+                medium.give(at, input, &mut listener);
+                listener.kept()?;
             }
             Entry::Restart { run_to, at } => {
-                run(&mut medium, &mut log, &mut delays, |due| due <= run_to)?;
+                run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();
-                delays.restart();
+                listener.delays.restart();
                 start = Start::take(&medium, at);
             }
             Entry::Missing { count } => {
@@ -415,15 +415,15 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
                 return Err(record.lines.wrong(what).into());
             }
             Entry::End { end, digest: recorded } => {
-                run(&mut medium, &mut log, &mut delays, |due| due.get() <= end.run_to)?;
-                log.flush()?;
-                let replayed = log.digest();
+                run_through(&mut medium, BitInstant::new(end.run_to), &mut listener)?;
+                listener.log.flush()?;
+                let replayed = listener.log.digest();
                 if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
                     let program = record.header.program;
                     return Err(ReplayError::Different { recorded, replayed, program });
                 }
                 let now = BitInstant::new(end.t);
-                let snapshot = Snapshot::take(&medium, &start, now, &delays, None);
+                let snapshot = Snapshot::take(&medium, &start, now, &listener.delays, None);
                 let (inputs, confirmed) = (record.inputs, recorded.is_some());
                 return Ok(Replayed { snapshot, inputs, digest: replayed, confirmed });
             }
@@ -431,24 +431,39 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, mut log: EventLog) -> Res
     }
 }
 
-/// Runs what is due, as long as `wanted` says so, with no more events in memory than one instant has.
-fn run(
-    medium: &mut Medium,
-    log: &mut EventLog,
-    delays: &mut Delays,
-    wanted: impl Fn(BitInstant) -> bool,
-) -> Result<(), WriteError> {
-    while let Some(due) = medium.next_timeout().filter(|&due| wanted(due)) {
-        medium.handle_input(due, Input::Timeout);
-        take_events(medium, log, delays)?;
-    }
-    Ok(())
+/// Hears what happens when a record is run again.
+struct Listener {
+    log: EventLog,
+    delays: Delays,
+    failed: Option<WriteError>,
 }
 
-fn take_events(medium: &mut Medium, log: &mut EventLog, delays: &mut Delays) -> Result<(), WriteError> {
-    while let Some(event) = medium.poll_event() {
-        delays.record(&event);
-        log.event(&event)?;
+impl Listener {
+    /// Whether everything could be kept.
+    fn kept(&mut self) -> Result<(), WriteError> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Host for Listener {
+    fn event(&mut self, event: &Event) {
+        self.delays.record(event);
+        if self.failed.is_none() {
+            self.failed = self.log.event(event).err();
+        }
+    }
+
+    fn stops(&self) -> bool {
+        self.failed.is_some()
+    }
+}
+
+/// Runs what is due up to `last`, that instant included. The medium gets no further than to what it ran last, so that an
+/// input that came late is still taken where it was.
+fn run_through(medium: &mut Medium, last: BitInstant, listener: &mut Listener) -> Result<(), WriteError> {
+    while let Some(due) = medium.next_timeout().filter(|&due| due <= last) {
+        medium.run_until(due + BitTimes::new(1), listener);
+        listener.kept()?;
     }
     Ok(())
 }
@@ -457,7 +472,7 @@ fn take_events(medium: &mut Medium, log: &mut EventLog, delays: &mut Delays) -> 
 mod tests {
     use super::*;
     use crate::files::event_log::EventLogReader;
-    use medium::{BitRate, BitTimes, Event};
+    use medium::{BitRate, Config};
 
     fn header() -> Header {
         let topology = Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };
@@ -500,7 +515,7 @@ mod tests {
                 // As the live loop does: what is due, now and then.
                 let horizon = at + BitTimes::new(40);
                 while let Some(due) = medium.next_timeout().filter(|&due| due <= horizon) {
-                    medium.handle_input(due, Input::Timeout);
+                    medium.advance(due + BitTimes::new(1));
                 }
             }
             if restart && step == 150 {
@@ -511,7 +526,7 @@ mod tests {
         }
         let run_to = medium.now() + BitTimes::new(100_000);
         while let Some(due) = medium.next_timeout().filter(|&due| due <= run_to) {
-            medium.handle_input(due, Input::Timeout);
+            medium.advance(due + BitTimes::new(1));
         }
         while let Some(event) = medium.poll_event() {
             log.event(&event).expect("nowhere is never full");

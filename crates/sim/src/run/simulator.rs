@@ -4,7 +4,7 @@
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
 use crate::traffic::Source;
-use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Input, Kind, Medium, StationId};
+use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, StationId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -92,7 +92,7 @@ impl Simulator {
         let stations = config.topology.stations();
         assert_eq!(stations, sources.len(), "each station has a source");
         let mut simulator = Simulator {
-            medium: Medium::new(Config { keep_events: true, keep_outputs: false, ..config })?,
+            medium: Medium::new(Config { keep_events: false, keep_outputs: false, ..config })?,
             sources,
             arrivals: BinaryHeap::with_capacity(stations),
             waiting: vec![None; stations],
@@ -146,19 +146,14 @@ impl Simulator {
     pub fn run_until<W: Watch>(&mut self, end: BitInstant, watch: &mut W) -> Result<(), W::Error> {
         loop {
             let arrival = self.arrivals.peek().map(|Reverse((at, _))| *at).filter(|&at| at < end);
-            let due = self.medium.next_timeout().filter(|&due| due < end);
-            let next = [arrival, due].into_iter().flatten().min().unwrap_or(end);
-            if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= next) {
+            let first = arrival.unwrap_or(end);
+            if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
                 self.give(at, input, watch)?;
-                self.take_events(watch)?;
-                continue;
+            } else if arrival.is_some() {
+                self.offer_next(watch)?;
+            } else {
+                return self.with_hosts(watch, |medium, hosts| medium.run_until(end, hosts));
             }
-            match (arrival, due) {
-                (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(watch)?,
-                (_, Some(due)) => self.medium.handle_input(due, Input::Timeout),
-                (Some(_), None) | (None, None) => return Ok(()),
-            }
-            self.take_events(watch)?;
         }
     }
 
@@ -201,22 +196,54 @@ impl Simulator {
 
     fn give<W: Watch>(&mut self, at: BitInstant, input: Input, watch: &mut W) -> Result<(), W::Error> {
         watch.input(at, &input)?;
-        self.medium.handle_input(at, input);
-        Ok(())
+        self.with_hosts(watch, |medium, hosts| medium.give(at, input, hosts))
     }
 
-    /// A saturated station's next frame is ready at the instant at which its last one ends or is discarded.
-    fn take_events<W: Watch>(&mut self, watch: &mut W) -> Result<(), W::Error> {
-        while let Some(event) = self.medium.poll_event() {
-            watch.event(&event)?;
-            self.delays.record(&event);
-            let done = matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. });
-            let source = &mut self.sources[event.station.index()];
-            if done && source.is_saturated() {
-                let frame = source.next_frame();
-                self.give(event.at, Input::Offer { station: event.station, frame }, watch)?;
-            }
+    /// Has the medium do something while the stations' hosts are there.
+    fn with_hosts<W: Watch>(
+        &mut self,
+        watch: &mut W,
+        act: impl FnOnce(&mut Medium, &mut Hosts<'_, W>),
+    ) -> Result<(), W::Error> {
+        let mut hosts = Hosts { sources: &mut self.sources, delays: &mut self.delays, watch, failed: None };
+        act(&mut self.medium, &mut hosts);
+        hosts.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// The stations' hosts: a saturated one's next frame is ready at the instant at which its last one ends or is discarded.
+struct Hosts<'a, W: Watch> {
+    sources: &'a mut [Source],
+    delays: &'a mut Delays,
+    watch: &'a mut W,
+    /// What could not be kept, and ends the run.
+    failed: Option<W::Error>,
+}
+
+impl<W: Watch> Host for Hosts<'_, W> {
+    const FEEDS: bool = true;
+
+    #[inline]
+    fn event(&mut self, event: &Event) {
+        self.delays.record(event);
+        if self.failed.is_none() {
+            self.failed = self.watch.event(event).err();
         }
-        Ok(())
+    }
+
+    #[inline]
+    fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
+        let source = &mut self.sources[station.index()];
+        if !source.is_saturated() || self.failed.is_some() {
+            return None;
+        }
+        let frame = source.next_frame();
+        self.failed = self.watch.input(at, &Input::Offer { station, frame }).err();
+        Some(frame)
+    }
+
+    #[inline]
+    fn stops(&self) -> bool {
+        self.failed.is_some()
     }
 }

@@ -4,7 +4,7 @@
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
 use medium::{
-    BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, StationId, Topology,
+    BitRate, BitTimes, Config, ConfigError, Method, Octets, Parameters, Place, Repeater, Segments, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -73,6 +73,9 @@ struct ConfigMirror {
     rate: BitRate,
     #[serde(with = "TopologyMirror")]
     topology: Topology,
+    /// CSMA/CD: the only method that runs from files so far.
+    #[serde(skip, default = "csma_cd")]
+    method: Method,
     #[serde(with = "ParametersMirror")]
     parameters: Parameters,
     queue_limit: usize,
@@ -81,6 +84,10 @@ struct ConfigMirror {
     keep_events: bool,
     #[serde(skip)]
     keep_outputs: bool,
+}
+
+fn csma_cd() -> Method {
+    Method::CsmaCd
 }
 
 #[derive(Serialize, Deserialize)]
@@ -252,6 +259,7 @@ mod tests {
         Config {
             rate: BitRate::per_second(2_940_000).expect("not zero"),
             topology: Topology::Bus { positions: [0, 7, 31].map(BitTimes::new).to_vec() },
+            method: Method::CsmaCd,
             parameters: Parameters {
                 slot_time: BitTimes::new(384),
                 inter_packet_gap: BitTimes::new(90),

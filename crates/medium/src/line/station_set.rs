@@ -3,14 +3,14 @@
 use crate::frame::StationId;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Crowd {
+pub(crate) struct StationSet {
     words: Box<[u64]>,
 }
 
-impl Crowd {
+impl StationSet {
     /// Nobody, of `stations`.
-    pub fn new(stations: usize) -> Crowd {
-        Crowd { words: vec![0; stations.div_ceil(64).max(1)].into() }
+    pub fn new(stations: usize) -> StationSet {
+        StationSet { words: vec![0; stations.div_ceil(64).max(1)].into() }
     }
 
     #[inline]
@@ -56,16 +56,16 @@ mod tests {
 
     #[test]
     fn it_is_gone_through_in_order() {
-        let mut crowd = Crowd::new(1024);
+        let mut set = StationSet::new(1024);
         for number in [1000, 3, 64, 63, 128, 3] {
-            crowd.insert(StationId::new(number));
+            set.insert(StationId::new(number));
         }
-        crowd.remove(StationId::new(128));
-        crowd.remove(StationId::new(127));
-        let numbers: Vec<usize> = crowd.iter().map(StationId::index).collect();
+        set.remove(StationId::new(128));
+        set.remove(StationId::new(127));
+        let numbers: Vec<usize> = set.iter().map(StationId::index).collect();
         assert_eq!(numbers, [3, 63, 64, 1000]);
-        assert!(crowd.contains(StationId::new(63)) && !crowd.contains(StationId::new(128)));
-        assert_eq!(Crowd::new(1).next(0), None);
-        assert_eq!(crowd.next(1001), None);
+        assert!(set.contains(StationId::new(63)) && !set.contains(StationId::new(128)));
+        assert_eq!(StationSet::new(1).next(0), None);
+        assert_eq!(set.next(1001), None);
     }
 }

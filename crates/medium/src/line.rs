@@ -1,4 +1,4 @@
-//! The medium between the stations: which transmissions are on it, and what is heard where, and when.
+//! The line between the stations: which transmissions are on it, and what is heard where, and when.
 //!
 //! ```text
 //!   at the source    |begin ........ end|
@@ -8,82 +8,19 @@
 //! is also counted, since a signal gets to all places but its source's at once.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
+mod deafness;
+mod station_set;
+mod transmission;
+
+pub(crate) use transmission::{Course, Sides, Transmission, Worth};
+
 use crate::agenda::Agenda;
-use crate::crowd::Crowd;
-use crate::deafness::Deafness;
-use crate::frame::{Destination, FrameId, StationId, TransmissionId};
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::frame::{Destination, StationId, TransmissionId};
+use crate::time::{BitInstant, BitTimes};
 use crate::topology::Topology;
+use deafness::Deafness;
+use station_set::StationSet;
 use std::collections::VecDeque;
-use std::sync::Arc;
-
-/// How a transmission goes on, as far as is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Course {
-    /// Going on; it ends at `end` unless a collision is detected.
-    OnAir { end: BitInstant },
-    /// Its sender detected a collision: jam, and silence from `end`.
-    Cut { end: BitInstant },
-    /// Sent to its last bit; silence from `end`.
-    Whole { end: BitInstant },
-}
-
-/// What a whole frame is worth to a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Worth {
-    Good,
-    BadFcs,
-    TooLong,
-}
-
-/// One attempt, as a signal.
-#[derive(Clone, Debug)]
-pub(crate) struct Transmission {
-    pub frame: FrameId,
-    pub size: Octets,
-    pub destination: Destination,
-    pub begin: BitInstant,
-    /// The first bit of the preamble, after the extension bits that lead a later frame of a burst; none if a
-    /// collision in those came before it.
-    pub preamble: Option<BitInstant>,
-    /// The frame's own last bit is out; what follows is extension.
-    pub frame_end: BitInstant,
-    /// How receivers take it if it is whole.
-    pub worth: Worth,
-    /// Its sender had no carrier sense as it began.
-    pub deaf: bool,
-    pub course: Course,
-    /// The collision that it took part in.
-    pub episode: Option<u64>,
-    /// Its deliveries have been given out.
-    pub settled: bool,
-    /// The one before it by the same station.
-    pub previous: Option<TransmissionId>,
-    /// The cable was cut as it began: which stations were on the far side. It never gets to the other side than its own.
-    pub parted: Option<Sides>,
-}
-
-/// For each station, whether it is on the far side of a cut.
-pub(crate) type Sides = Arc<[bool]>;
-
-impl Transmission {
-    pub fn source(&self) -> StationId {
-        self.frame.station
-    }
-
-    /// Its signal gets to `place`.
-    pub fn reaches(&self, place: StationId) -> bool {
-        self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
-    }
-
-    /// The first instant of silence, once nothing can move it.
-    pub fn known_end(&self) -> Option<BitInstant> {
-        match self.course {
-            Course::OnAir { .. } => None,
-            Course::Cut { end } | Course::Whole { end } => Some(end),
-        }
-    }
-}
 
 /// Carrier at a place: from `begin` up to `end`, or still going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,7 +33,7 @@ pub(crate) struct Carrier {
 
 /// The bus.
 #[derive(Debug)]
-pub(crate) struct Bus {
+pub(crate) struct Line {
     topology: Topology,
     /// On a star: how long a signal takes to any other place.
     star: Option<BitTimes>,
@@ -108,7 +45,7 @@ pub(crate) struct Bus {
     /// How long an ended signal still matters to a station that asks: the inter-packet gap.
     memory: BitTimes,
     /// Stations that are told when a signal begins or ends at their place.
-    listeners: Crowd,
+    listeners: StationSet,
     /// On a star: signals that have got to all others and not ended there.
     sounding: usize,
     /// Transmissions without an end, and the end of the last one that has one.
@@ -129,13 +66,13 @@ pub(crate) struct Bus {
     parted: Option<Sides>,
 }
 
-impl Bus {
-    pub fn new(topology: Topology, memory: BitTimes) -> Bus {
+impl Line {
+    pub fn new(topology: Topology, memory: BitTimes) -> Line {
         let stations = topology.stations();
         let farthest: Box<[BitTimes]> =
             (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
         let star = matches!(topology, Topology::Star { .. }).then(|| topology.farthest(StationId::new(0)));
-        Bus {
+        Line {
             star,
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
@@ -143,7 +80,7 @@ impl Bus {
             transmissions: VecDeque::new(),
             first: 0,
             memory,
-            listeners: Crowd::new(stations),
+            listeners: StationSet::new(stations),
             sounding: 0,
             on_air: 0,
             last_end: BitInstant::ZERO,
@@ -175,7 +112,7 @@ impl Bus {
     }
 
     /// Stations that are told when a signal begins or ends at their place.
-    pub fn listeners(&self) -> &Crowd {
+    pub fn listeners(&self) -> &StationSet {
         &self.listeners
     }
 
@@ -216,6 +153,40 @@ impl Bus {
         self.on_air += 1;
         self.transmissions.push_back(transmission);
         id
+    }
+
+    /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
+    pub fn send_whole(
+        &mut self,
+        now: BitInstant,
+        mut transmission: Transmission,
+        agenda: &mut Agenda,
+    ) -> TransmissionId {
+        self.retire(now);
+        let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
+        let (source, end) = (transmission.source(), transmission.known_end().expect("nothing will cut it short"));
+        transmission.parted = self.parted.clone();
+        let mut hear = |place: StationId| {
+            if transmission.is_for(place) && transmission.reaches(place) {
+                agenda.ends.push(end + self.topology.distance(source, place), place, id);
+            }
+        };
+        match transmission.destination {
+            Destination::Station(addressee) => hear(addressee),
+            Destination::All => (0..self.topology.stations() as u16).map(StationId::new).for_each(hear),
+            Destination::Nobody => {}
+        }
+        self.transmissions.push_back(transmission);
+        id
+    }
+
+    /// Another transmission that reaches `place` began at the very instant at which this one did.
+    pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
+        let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
+        let reaches = |other: &Transmission| other.reaches(place);
+        let before = self.transmissions.range(..index).rev().take_while(|other| other.begin == begin);
+        let after = self.transmissions.range(index + 1..).take_while(|other| other.begin == begin);
+        before.chain(after).any(reaches)
     }
 
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {

@@ -1,0 +1,218 @@
+//! CSMA/CD: the two machines of a station (802.3, 4.2.3.2 and 4.2.8), and what an addressee makes of a signal.
+//!
+//! *Deference* watches carrier at the station's place; *Transmit* sends a frame, and after backoff waits
+//! for Deference. Both tables stand in `tables`, what their acts do in `acts`.
+//!
+//! ```text
+//!           FrameReady            MediumFree            Timeout: transmitted
+//!   Idle ─────────────► Waiting ─────────────► Trans- ─────────────────────► next frame, or Idle
+//!                       ToSend                 mitting
+//!                         ▲                      │ Collision
+//!                         │ Timeout              ▼
+//!                      BackingOff ◄────────── Jamming ─────────────────────► discarded after attempt 16
+//!                                   Timeout
+//! ```
+
+mod acts;
+mod deferring;
+mod parameters;
+mod tables;
+
+pub use parameters::Parameters;
+pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+
+use super::{Access, Admitted, Begun};
+use crate::config::{Config, ConfigError};
+use crate::engine::Engine;
+use crate::engine::state::Core;
+use crate::event::{Cause, Kind};
+use crate::frame::{Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::inputs::{Fault, Host};
+use crate::line::{Course, Transmission, Worth};
+use crate::station::Station;
+use crate::time::{BitInstant, BitTimes, Octets};
+use backoff::{Backoff, Generator, Limits};
+
+/// CSMA/CD keeps nothing for the medium as a whole: everything is its stations'.
+#[derive(Debug)]
+pub(crate) struct CsmaCd;
+
+/// A station's MAC: its two machines, and what they remember of the frame at the head of the queue.
+#[derive(Debug)]
+pub(crate) struct Mac {
+    transmit: Transmit,
+    /// Kept only while the station waits to send; asked of the line when it becomes ready.
+    deference: Deference,
+    backoff: Backoff,
+    generator: Generator,
+    /// When part 1 of the gap ends, while Deference is in it; the timer is that of the whole gap.
+    part_1_end: BitInstant,
+    /// It sent in the stretch of carrier that it waits through (4.2.8, wasTransmitting).
+    was_transmitting: bool,
+    /// When the frame at the head of the queue got there.
+    head_since: BitInstant,
+    /// When the station last became ready for an attempt.
+    ready_since: BitInstant,
+    /// The frame at the head was delayed on its first attempt.
+    deferred: bool,
+    /// The frame at the head has waited longer than maxDeferTime before.
+    excessive_deferral: bool,
+    /// When the current attempt began.
+    begin: BitInstant,
+    /// When the burst began that the station is in.
+    burst: Option<BitInstant>,
+    /// When its last frame ended: a frame that is ready by then goes on with the burst.
+    burst_open_at: BitInstant,
+    /// A collision of the frame at the head was late.
+    late: bool,
+    transmission: Option<TransmissionId>,
+}
+
+impl Access for CsmaCd {
+    type Mac = Mac;
+
+    const TIMERS: usize = 1;
+
+    fn new(_: &Config) -> CsmaCd {
+        CsmaCd
+    }
+
+    fn check(config: &Config) -> Result<(), ConfigError> {
+        config.parameters.check(&config.topology)
+    }
+
+    fn mac(config: &Config, station: StationId) -> Mac {
+        let limits = Limits::IEEE_802_3
+            .with_attempt_limit(config.parameters.attempt_limit)
+            .with_backoff_limit(config.parameters.backoff_limit);
+        Mac {
+            transmit: Transmit::Idle,
+            deference: Deference::Free,
+            backoff: Backoff::new(limits),
+            generator: Generator::stream(config.seed, station.index() as u64),
+            part_1_end: BitInstant::ZERO,
+            was_transmitting: false,
+            head_since: BitInstant::ZERO,
+            ready_since: BitInstant::ZERO,
+            deferred: false,
+            excessive_deferral: false,
+            begin: BitInstant::ZERO,
+            burst: None,
+            burst_open_at: BitInstant::ZERO,
+            late: false,
+            transmission: None,
+        }
+    }
+
+    fn admit(&self, config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
+        let p = &config.parameters;
+        let too_long = frame.size > p.frame_size_limit(frame.tagged);
+        if frame.size < HEADER_AND_FCS {
+            return Err(Cause::TooShort);
+        }
+        if too_long && fault != Some(Fault::Babble) {
+            return Err(Cause::TooLong);
+        }
+        let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
+        let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
+        Ok(Admitted { size: Octets::new(size), too_long })
+    }
+
+    fn frame_ready<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        let now = engine.core.instant;
+        let this = engine.station_mut(station);
+        if this.queue.len() == 1 {
+            this.renew_head(now);
+        }
+        engine.tell_transmit(station, TransmitInput::FrameReady, host);
+    }
+
+    fn timer_ends<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, _: usize, host: &mut H) {
+        match engine.station(station).mac.transmit {
+            Transmit::WaitingToSend => engine.gap_ends(station, host),
+            Transmit::Idle | Transmit::Transmitting | Transmit::Jamming | Transmit::BackingOff => {
+                engine.tell_transmit(station, TransmitInput::Timeout, host);
+            }
+        }
+    }
+
+    fn signals_begin<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, begun: Begun, host: &mut H) {
+        match engine.station(station).mac.transmit {
+            Transmit::Transmitting if begun.other || (begun.own && engine.core.meets_others(station)) => {
+                engine.tell_transmit(station, TransmitInput::Collision, host);
+            }
+            Transmit::WaitingToSend if begun.heard => engine.carrier_on(station, host),
+            Transmit::Transmitting
+            | Transmit::WaitingToSend
+            | Transmit::Idle
+            | Transmit::Jamming
+            | Transmit::BackingOff => {}
+        }
+    }
+
+    fn signals_end<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        let waits = engine.station(station).mac.transmit == Transmit::WaitingToSend;
+        if waits && engine.core.is_silent(station) {
+            engine.tell_deference(station, DeferenceInput::CarrierOff, host);
+        }
+    }
+
+    fn detached<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.tell_transmit(station, TransmitInput::Detach, host);
+    }
+
+    fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
+        let transmission = core.line.get(id);
+        let size = transmission.size;
+        match transmission.course {
+            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", transmission.frame),
+            // A length above the limit comes before a bad FCS (802.3, 4.2.9 ReceiveDataDecap).
+            Course::Whole { .. } if transmission.worth == Worth::TooLong => Some(Kind::TooLong { size }),
+            Course::Whole { .. } if transmission.worth == Worth::BadFcs => {
+                Some(Kind::Damaged { bits: size.bit_times() })
+            }
+            Course::Whole { .. } if !core.line.damaged_at(place, id) => Some(Kind::Delivered { size }),
+            Course::Whole { .. } => Some(Kind::Damaged { bits: size.bit_times() }),
+            // A station that sends does not receive.
+            Course::Cut { .. } if core.line.spoke_over(place, id) => None,
+            Course::Cut { end } => {
+                transmission.preamble.map(|preamble| cut_short(&core.config.parameters, transmission, preamble, end))
+            }
+        }
+    }
+
+    /// Whoever heard it in part 2 of a gap may begin to the end of the gap.
+    fn exposed(config: &Config) -> Option<BitTimes> {
+        Some(config.parameters.inter_packet_gap)
+    }
+}
+
+/// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
+fn cut_short(parameters: &Parameters, transmission: &Transmission, preamble: BitInstant, end: BitInstant) -> Kind {
+    let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
+    let first = preamble == transmission.begin;
+    let least = if first { parameters.least_carrier() } else { parameters.min_frame_size.bit_times() };
+    if bits < least.get() {
+        return Kind::Fragment { bits: BitTimes::new(bits) };
+    }
+    // The jam of an extension counts with the octets, and the extension is what was wrong.
+    let in_extension = end >= transmission.frame_end + parameters.jam_size;
+    Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
+}
+
+impl Station<Mac> {
+    /// Which attempt the frame at the head is at, from 1.
+    fn attempt(&self) -> u32 {
+        self.mac.backoff.attempts() + 1
+    }
+
+    /// The next frame, if any, is at the head since `now`, and nothing has happened to it.
+    fn renew_head(&mut self, now: BitInstant) {
+        let mac = &mut self.mac;
+        mac.head_since = now;
+        mac.deferred = false;
+        mac.excessive_deferral = false;
+        mac.late = false;
+        mac.backoff.reset();
+    }
+}

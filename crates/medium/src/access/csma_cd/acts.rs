@@ -1,0 +1,292 @@
+//! What the two machines of CSMA/CD do to the medium: 802.3, 4.2.3.2 and 4.2.8.
+
+use super::CsmaCd;
+use super::deferring::Deferring;
+use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+use crate::engine::Engine;
+use crate::event::{Cause, Kind};
+use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
+use crate::inputs::{Fault, Host};
+use crate::line::{Course, Transmission, Worth};
+use crate::time::{BitInstant, BitTimes, Octets};
+
+impl Engine<CsmaCd> {
+    /// Tells the transmit machine of `station`. The only place where its acts are chosen.
+    pub(super) fn tell_transmit<H: Host>(&mut self, station: StationId, input: TransmitInput, host: &mut H) {
+        let state = self.station(station).mac.transmit;
+        match state.act(input) {
+            Some(TransmitAct::Stay) => {}
+            Some(TransmitAct::Wait) => self.wait(station, host),
+            Some(TransmitAct::Attempt) => self.attempt(station, host),
+            Some(TransmitAct::Jam) => self.jam(station, host),
+            Some(TransmitAct::Finish) => self.finish(station, host),
+            Some(TransmitAct::BackOff) => self.back_off(station, host),
+            Some(TransmitAct::Abandon) => self.abandon(station, host),
+            None => panic!("{input:?} in {state:?} of {station}"),
+        }
+    }
+
+    /// Tells the deference machine of `station`, which waits to send.
+    pub(super) fn tell_deference<H: Host>(&mut self, station: StationId, input: DeferenceInput, host: &mut H) {
+        let state = self.station(station).mac.deference;
+        match state.act(input) {
+            Some(DeferenceAct::Stay) => {}
+            Some(DeferenceAct::Yield) => self.defer(station, Deferring::BUSY),
+            Some(DeferenceAct::StartGap) => self.start_gap(station),
+            Some(DeferenceAct::StartPart2) => self.station_mut(station).mac.deference = Deference::GapPart2,
+            Some(DeferenceAct::Release) => self.tell_transmit(station, TransmitInput::MediumFree, host),
+            None => panic!("{input:?} in {state:?} of {station}"),
+        }
+    }
+
+    /// Carrier comes up at the place of `station`, which waits to send.
+    pub(super) fn carrier_on<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let this = self.station(station);
+        if this.mac.deference == Deference::GapPart1 && this.mac.part_1_end <= self.core.instant {
+            self.tell_deference(station, DeferenceInput::Timeout, host);
+        }
+        self.tell_deference(station, DeferenceInput::CarrierOn, host);
+    }
+
+    /// The gap is over. Its parts have one timer: nobody has asked in between which of them it is in.
+    pub(super) fn gap_ends<H: Host>(&mut self, station: StationId, host: &mut H) {
+        if self.station(station).mac.deference == Deference::GapPart1 {
+            self.tell_deference(station, DeferenceInput::Timeout, host);
+        }
+        self.tell_deference(station, DeferenceInput::Timeout, host);
+    }
+
+    fn set_timer(&mut self, station: StationId, at: BitInstant) {
+        self.core.agenda.timers.set(station.index(), at);
+    }
+
+    fn stop_timer(&mut self, station: StationId) {
+        self.core.agenda.timers.stop(station.index());
+    }
+
+    fn deferring(&mut self, station: StationId) -> Deferring {
+        let (now, mut history) = (self.core.instant, std::mem::take(&mut self.core.history));
+        self.core.line.carrier(station, now, &mut history);
+        let deferring = Deferring::from_history(&history, now, &self.core.config.parameters);
+        self.core.history = history;
+        deferring
+    }
+
+    fn start_gap(&mut self, station: StationId) {
+        let (now, was_transmitting) = (self.core.instant, self.station(station).mac.was_transmitting);
+        let deferring = Deferring::in_gap(now, was_transmitting, now, &self.core.config.parameters);
+        self.defer(station, deferring);
+    }
+
+    fn defer(&mut self, station: StationId, deferring: Deferring) {
+        let parameters = &self.core.config.parameters;
+        let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
+        let this = self.station_mut(station);
+        this.mac.deference = deferring.state;
+        this.mac.was_transmitting = deferring.was_transmitting;
+        match deferring.gap_end {
+            Some(gap_end) => {
+                this.mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
+                self.set_timer(station, gap_end);
+            }
+            None => self.stop_timer(station),
+        }
+    }
+
+    fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let now = self.core.instant;
+        let this = self.station_mut(station);
+        this.mac.transmit = Transmit::WaitingToSend;
+        this.mac.ready_since = now;
+        if this.mac.burst.is_some() && this.mac.burst_open_at == now {
+            return self.tell_transmit(station, TransmitInput::MediumFree, host);
+        }
+        this.mac.burst = None;
+        let deferring = self.deferring(station);
+        if deferring.state == Deference::Free {
+            return self.tell_transmit(station, TransmitInput::MediumFree, host);
+        }
+        let this = self.station_mut(station);
+        let attempt = this.attempt();
+        this.mac.deferred |= attempt == 1;
+        let frame = this.frame();
+        self.core.emit(station, frame, Kind::Defer { attempt }, host);
+        self.core.line.listen(now, station, &mut self.core.agenda);
+        self.defer(station, deferring);
+    }
+
+    /// ```text
+    ///   |preamble 64|frame|                                  |begins a burst or stands alone
+    ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
+    ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
+    /// ```
+    fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let this = self.station_mut(station);
+        let excessive_deferral = !this.mac.excessive_deferral && now - this.mac.ready_since > parameters.max_defer_time;
+        this.mac.excessive_deferral |= excessive_deferral;
+        this.mac.transmit = Transmit::Transmitting;
+        this.mac.begin = now;
+        let burst = this.mac.burst.is_some();
+        if parameters.burst_limit > BitTimes::ZERO {
+            this.mac.burst.get_or_insert(now);
+        }
+        let (frame, attempt, head, fault) = (this.frame(), this.attempt(), *this.head(), this.fault);
+        self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst }, host);
+
+        let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
+        let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end =
+            if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
+        let transmission = Transmission {
+            frame,
+            size: head.size,
+            destination: head.destination,
+            begin: now,
+            preamble: Some(preamble),
+            frame_end,
+            worth: match fault {
+                _ if head.too_long => Worth::TooLong,
+                Some(Fault::BadFcs) => Worth::BadFcs,
+                Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+            },
+            deaf: fault == Some(Fault::Deaf),
+            course: Course::OnAir { end },
+            episode: None,
+            settled: false,
+            previous: None,
+            parted: None,
+        };
+        let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
+        self.core.line.listen(now, station, &mut self.core.agenda);
+        self.station_mut(station).mac.transmission = Some(id);
+        self.set_timer(station, end);
+        self.core.expect_settled::<CsmaCd>(id);
+    }
+
+    /// ```text
+    ///   begin          collision                  or, in the preamble:  begin  collision
+    ///     |preamble|frame..|jam 32|                                       |preamble 64  |jam 32|
+    /// ```
+    /// In the extension bits before a later frame of a burst: the jam, and no preamble.
+    fn jam<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let this = self.station_mut(station);
+        this.mac.transmit = Transmit::Jamming;
+        this.mac.burst = None;
+        let (begin, frame, attempt) = (this.mac.begin, this.frame(), this.attempt());
+        let id = this.mac.transmission.expect("a station that sends has a transmission");
+        let episode = self.core.line.join_episode(station, now, id);
+        let transmission = self.core.line.get_mut(id);
+        assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
+        let in_burst = transmission.preamble != Some(begin);
+        transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
+        let end =
+            transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
+        transmission.course = Course::Cut { end };
+        self.set_timer(station, end);
+        self.core.line.ignore(station);
+        let late = in_burst || now - begin > parameters.slot_time;
+        self.station_mut(station).mac.late |= late;
+        self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
+    }
+
+    fn finish<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, burst_limit) = (self.core.instant, self.core.config.parameters.burst_limit);
+        let this = self.station(station);
+        let id = this.mac.transmission.expect("a station that sends has a transmission");
+        let sent = self.core.line.get(id);
+        let preamble = sent.preamble.expect("a collision before the preamble ends in a jam");
+        let transmitted = Kind::Transmitted {
+            size: sent.size,
+            attempts: this.attempt(),
+            deferred: this.mac.deferred,
+            access_delay: preamble - this.mac.head_since,
+            mac_delay: now - this.head().arrived,
+            extension: now - sent.frame_end,
+            no_carrier: sent.deaf,
+        };
+        self.core.emit(station, this.frame(), transmitted, host);
+        self.end_transmission(station, true);
+        let this = self.station_mut(station);
+        // Also a frame that the host hands over at this very instant goes on with the burst.
+        this.mac.burst = this.mac.burst.filter(|&begin| now - begin < burst_limit);
+        this.mac.burst_open_at = now;
+        self.next_frame(station, host);
+    }
+
+    fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let this = self.station_mut(station);
+        let (frame, attempt) = (this.frame(), this.attempt());
+        let given_up = this.mac.late && parameters.extend_size > Octets::new(0);
+        self.core.emit(station, frame, Kind::JamEnd { attempt }, host);
+        self.end_transmission(station, false);
+        if given_up {
+            return self.discard(station, Cause::LateCollision, attempt, host);
+        }
+        let this = self.station_mut(station);
+        let word = this.mac.generator.next_u64();
+        let Some(slots) = this.mac.backoff.collide(word) else {
+            return self.discard(station, Cause::ExcessiveCollisions, attempt, host);
+        };
+        if !this.attached {
+            return self.abandon(station, host);
+        }
+        this.mac.transmit = Transmit::BackingOff;
+        self.set_timer(station, now + parameters.slot_time * slots);
+        self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
+    }
+
+    /// Gives up the frame at the head.
+    fn discard<H: Host>(&mut self, station: StationId, cause: Cause, attempts: u32, host: &mut H) {
+        let frame = self.station(station).frame();
+        self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
+        self.core.release(frame);
+        self.next_frame(station, host);
+    }
+
+    fn end_transmission(&mut self, station: StationId, whole: bool) {
+        let now = self.core.instant;
+        let id = self.station_mut(station).mac.transmission.take().expect("a station that sends has a transmission");
+        self.core.line.end(now, id, whole, &mut self.core.agenda);
+        self.core.line.ignore(station);
+        if whole {
+            self.core.settle_after_end(id);
+        }
+    }
+
+    /// The frame at the head is done with; the next one starts at once, without backoff.
+    fn next_frame<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let now = self.core.instant;
+        let this = self.station_mut(station);
+        this.queue.pop_front();
+        this.mac.transmit = Transmit::Idle;
+        this.renew_head(now);
+        if !this.attached {
+            self.abandon(station, host);
+        } else if !this.queue.is_empty() {
+            self.tell_transmit(station, TransmitInput::FrameReady, host);
+        } else {
+            self.stop_timer(station);
+        }
+    }
+
+    /// Discards every frame of a station that is off the medium.
+    fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.core.line.ignore(station);
+        self.stop_timer(station);
+        let now = self.core.instant;
+        let this = self.station_mut(station);
+        let mut attempts = this.mac.backoff.attempts();
+        this.mac.transmit = Transmit::Idle;
+        this.mac.burst = None;
+        this.renew_head(now);
+        while let Some(queued) = self.station_mut(station).queue.pop_front() {
+            let frame = FrameId { station, serial: queued.serial };
+            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts }, host);
+            self.core.release(frame);
+            attempts = 0;
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The engine: takes inputs in order of time, and runs what is due in the written order of ties.
+//!
+//! It is compiled for each access method and each host. Knows nothing of what a method does when it is called.
+
+mod settle;
+mod signals;
+pub(crate) mod state;
+
+use crate::access::{Access, queued};
+use crate::agenda::Phase;
+use crate::config::{Config, ConfigError};
+use crate::event::{Cause, Kind};
+use crate::frame::{Destination, Frame, FrameId, StationId};
+use crate::inputs::{Fault, Host, Input};
+use crate::station::Station;
+use crate::time::BitInstant;
+use crate::topology::segments::Place;
+use state::Core;
+
+/// A medium whose stations use the access method `A`.
+#[derive(Debug)]
+pub(crate) struct Engine<A: Access> {
+    pub core: Core,
+    pub stations: Box<[Station<A::Mac>]>,
+    pub method: A,
+}
+
+impl<A: Access> Engine<A> {
+    /// A silent medium at instant 0, all stations attached and idle.
+    pub fn new(config: Config) -> Result<Engine<A>, ConfigError> {
+        config.check()?;
+        let station = |number| {
+            let id = StationId::new(number);
+            Station::new(id, A::mac(&config, id))
+        };
+        let stations = (0..config.topology.stations() as u16).map(station).collect();
+        Ok(Engine { stations, method: A::new(&config), core: Core::new(config) })
+    }
+
+    pub fn station(&self, station: StationId) -> &Station<A::Mac> {
+        &self.stations[station.index()]
+    }
+
+    pub fn station_mut(&mut self, station: StationId) -> &mut Station<A::Mac> {
+        &mut self.stations[station.index()]
+    }
+
+    /// Runs everything before `limit`.
+    pub fn run_until<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
+        self.run_before((limit, Phase::Timers), host);
+        if !host.stops() {
+            self.core.instant = limit;
+        }
+    }
+
+    /// Takes one input at `now`, after the ends of timers at it.
+    pub fn give<H: Host>(&mut self, now: BitInstant, input: Input, host: &mut H) {
+        self.run_before((now, Phase::Arrivals), host);
+        self.core.instant = now;
+        match input {
+            Input::Offer { station, frame } => self.offer(station, frame, host),
+            Input::Detach { station } => {
+                self.station_mut(station).attached = false;
+                A::detached(self, station, host);
+            }
+            Input::Attach { station } => self.station_mut(station).attached = true,
+            Input::SetFault { station, fault } => self.set_fault(station, fault),
+            Input::SetCut { cut } => self.set_cut(cut),
+        }
+        self.feed(host);
+    }
+
+    fn run_before<H: Host>(&mut self, limit: (BitInstant, Phase), host: &mut H) {
+        loop {
+            let next = self.core.agenda.next();
+            let hungry = H::FEEDS && !self.core.done.is_empty();
+            if hungry && next >= (self.core.instant, Phase::Arrivals) && self.core.instant < limit.0 {
+                self.feed(host);
+                continue;
+            }
+            if next >= limit || host.stops() {
+                return;
+            }
+            self.run(next.0, next.1, host);
+        }
+    }
+
+    fn run<H: Host>(&mut self, at: BitInstant, phase: Phase, host: &mut H) {
+        debug_assert!(at >= self.core.instant, "{phase:?} at {at} after the medium got to {}", self.core.instant);
+        self.core.instant = at;
+        match phase {
+            Phase::Timers => {
+                let timer = self.core.agenda.timers.first();
+                A::timer_ends(self, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
+            }
+            Phase::Arrivals => panic!("arrivals come from outside"),
+            Phase::SignalsEnd => self.signals_end(host),
+            Phase::SignalsBegin => self.signals_begin(host),
+            Phase::Settled => {
+                let settled = self.core.agenda.settled.pop(at);
+                settled.into_iter().for_each(|(_, transmission)| self.core.settle(transmission));
+            }
+        }
+    }
+
+    /// Asks the host for the next frames of stations that are done with one.
+    fn feed<H: Host>(&mut self, host: &mut H) {
+        while let Some(station) = self.core.done.pop_front() {
+            if let Some(frame) = host.next_frame(self.core.instant, station) {
+                self.offer(station, frame, host);
+            }
+        }
+    }
+
+    fn offer<H: Host>(&mut self, station: StationId, frame: Frame, host: &mut H) {
+        if let Destination::Station(addressee) = frame.destination {
+            assert!(addressee.index() < self.stations.len(), "a frame for {addressee}, which does not exist");
+        }
+        let this = &mut self.stations[station.index()];
+        this.serial += 1;
+        let id = FrameId { station, serial: this.serial };
+        self.core.emit(station, id, Kind::Offered { size: frame.size }, host);
+        let admitted = match self.method.admit(&self.core.config, frame, this.fault) {
+            Ok(_) if !this.attached => Err(Kind::Discarded { cause: Cause::Detached, attempts: 0 }),
+            Ok(_) if self.method.is_full(&self.core.config, this.queued()) => Err(Kind::QueueDrop),
+            Ok(admitted) => Ok(admitted),
+            Err(cause) => Err(Kind::Discarded { cause, attempts: 0 }),
+        };
+        match admitted {
+            Ok(admitted) => {
+                this.queue.push_back(queued(id.serial, frame, admitted, self.core.instant));
+                A::frame_ready(self, station, host);
+            }
+            Err(kind) => {
+                self.core.emit(station, id, kind, host);
+                self.core.release(id);
+            }
+        }
+    }
+
+    fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
+        self.station_mut(station).fault = fault;
+        if fault == Some(Fault::Deaf) {
+            self.core.line.deafen(station);
+        } else {
+            self.core.line.heal(station);
+        }
+    }
+
+    fn set_cut(&mut self, cut: Option<Place>) {
+        self.core.cut = cut;
+        self.core.line.part(cut.map(|cut| match self.core.line.topology().beyond(cut) {
+            Ok(beyond) => beyond.into(),
+            Err(error) => panic!("{error}"),
+        }));
+    }
+}

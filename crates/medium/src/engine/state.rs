@@ -1,0 +1,95 @@
+//! What every access method works with: time, the agenda, the line, counters, and a way to tell what happens.
+
+use crate::agenda::Agenda;
+use crate::config::Config;
+use crate::event::{Event, Kind};
+use crate::frame::{FrameId, StationId, TransmissionId};
+use crate::inputs::Host;
+use crate::line::{Carrier, Line, Transmission};
+use crate::outputs::Output;
+use crate::tally::Tally;
+use crate::time::BitInstant;
+use crate::topology::segments::Place;
+use std::collections::VecDeque;
+
+/// The engine without its stations.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub config: Config,
+    pub agenda: Agenda,
+    pub line: Line,
+    pub cut: Option<Place>,
+    /// How far the medium has got.
+    pub instant: BitInstant,
+    pub tally: Tally,
+    pub outputs: VecDeque<Output>,
+    /// Stations that are done with a frame, whose hosts have not been asked for another.
+    pub done: VecDeque<StationId>,
+    /// Room for one answer of the line, kept to save the allocation.
+    pub history: Vec<Carrier>,
+    /// Room for the signals of one instant, likewise.
+    pub signals: Vec<TransmissionId>,
+    /// Sources of the signals that begin as others end, on a star.
+    pub coming: Vec<StationId>,
+}
+
+impl Core {
+    pub fn new(config: Config) -> Core {
+        Core {
+            agenda: Agenda::new(),
+            line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
+            cut: None,
+            instant: BitInstant::ZERO,
+            tally: Tally::new(config.topology.stations(), config.attempt_limit()),
+            outputs: VecDeque::new(),
+            done: VecDeque::new(),
+            history: Vec::new(),
+            signals: Vec::new(),
+            coming: Vec::new(),
+            config,
+        }
+    }
+
+    /// Tells what happened to `frame` at `station`.
+    #[inline(always)]
+    pub fn emit<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
+        let event = Event { at: self.instant, station, frame, kind };
+        self.tally.record(&event);
+        host.event(&event);
+        if H::FEEDS && matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. }) {
+            self.done.push_back(station);
+        }
+    }
+
+    pub fn give_out(&mut self, output: Output) {
+        if self.config.keep_outputs {
+            self.outputs.push_back(output);
+        }
+    }
+
+    /// The medium is done with the frame.
+    pub fn release(&mut self, frame: FrameId) {
+        self.give_out(Output::Released { frame });
+    }
+}
+
+/// What a method does with signals.
+impl Core {
+    /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.
+    pub fn send_whole(&mut self, transmission: Transmission) -> TransmissionId {
+        self.line.send_whole(self.instant, transmission, &mut self.agenda)
+    }
+}
+
+/// What a method asks about what is heard at a place at this instant.
+impl Core {
+    /// Signals of others are at the place of `station`, ends and begins of this instant included.
+    pub fn meets_others(&self, station: StationId) -> bool {
+        self.line.signals_of_others(station, self.instant).next().is_some()
+    }
+
+    /// `station`, which listens, hears nothing from this instant on.
+    pub fn is_silent(&self, station: StationId) -> bool {
+        self.line.silent(station, self.instant, &self.coming)
+    }
+}
