@@ -27,7 +27,7 @@ use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::LinkMonitor;
 use link::packet::Receiver;
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Medium, Output};
+use medium::{BitInstant, BitTimes, Medium, Output, Parameters};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
@@ -42,9 +42,6 @@ const SHORTEST_SPIN: u64 = 10_000;
 const LONGEST_SPIN: u64 = 80_000;
 /// The longest guard window; two senders' stamps are in order within 2 us unless one was preempted.
 const LONGEST_GUARD: u64 = 10_000;
-/// Nothing is due earlier after something happens on the medium, but for what the farthest station has yet to hear:
-/// the shortest packet is 576 BT long, and 96 BT after its first bit its deliveries are settled.
-const SHORTEST_NOTICE: u64 = 480;
 
 const RING: u64 = 0;
 const MONITOR: u64 = 1;
@@ -129,7 +126,7 @@ impl Coordinator {
         let begin = monotonic_nanos();
         let timeline = Timeline::new(begin, setup.pace.rate(config.rate));
         let farthest = longest_distance(&config.topology).get();
-        let notice = timeline.span(BitTimes::new(SHORTEST_NOTICE.saturating_sub(farthest)));
+        let notice = timeline.span(BitTimes::new(shortest_notice(&config.parameters).saturating_sub(farthest)));
         let ports = Ports::new(setup.ports, &config.topology);
         let (way, filter) = (delivery.way(), delivery.filter.choice());
         let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, way, filter);
@@ -304,5 +301,31 @@ impl Coordinator {
             }
         }
         Ok(())
+    }
+}
+
+/// How many bit times before a delivery is due the medium gives it out, where no other station is away from the sender.
+///
+/// The shortest packet has preamble, SFD and min_frame_size; its deliveries are settled inter_packet_gap after its first
+/// bit. That is 480 BT where min_frame_size is 64 octets, and 112 BT where it is 18.
+fn shortest_notice(parameters: &Parameters) -> u64 {
+    const PREAMBLE_AND_SFD: u64 = 64;
+    let packet = PREAMBLE_AND_SFD + 8 * u64::from(parameters.min_frame_size.get());
+    packet.saturating_sub(parameters.inter_packet_gap.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitRate, Octets};
+
+    #[test]
+    fn notice_of_a_delivery_follows_from_the_shortest_packet() {
+        let mut parameters = Parameters::at(BitRate::MBIT_10);
+        assert_eq!(shortest_notice(&parameters), 480);
+        parameters.min_frame_size = Octets::new(18);
+        assert_eq!(shortest_notice(&parameters), 112);
+        parameters.inter_packet_gap = BitTimes::new(400);
+        assert_eq!(shortest_notice(&parameters), 0);
     }
 }

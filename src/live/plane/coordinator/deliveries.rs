@@ -4,15 +4,16 @@ use super::super::overload::OVERLOAD;
 use super::Coordinator;
 use link::clock::monotonic_nanos;
 use link::packet::SendError;
-use medium::{BitInstant, FrameId, StationId};
+use medium::{BitInstant, FrameId, Octets, StationId};
 use sim::figures::results::EmulatorResults;
 use sim::files::event_log::EmulatorKind;
 use sim::words::choices::PortState;
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Frames shorter than this, without FCS, go out padded (802.3, 4.2.3.3).
-const MIN_OCTETS: usize = 60;
+/// Octets of the FCS, which a frame's size counts and a port does not carry.
+const FCS: usize = 4;
 
 /// A frame on its way from the medium, in order of due time.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +64,8 @@ impl Coordinator {
     /// Gives a frame to the kernel for all its hearers; tells how late that was, in nanoseconds.
     fn hand_over(&mut self, delivery: &Due) -> u64 {
         let frame = delivery.frame;
-        let mut padded = [0_u8; MIN_OCTETS];
-        let octets = pad(&delivery.octets, &mut padded);
+        let padded = pad(&delivery.octets, self.medium.config().parameters.min_frame_size);
+        let octets = &*padded;
         // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
         let here = |station: &StationId| self.medium.attached(*station);
         let (mut stations, left): (Vec<StationId>, Vec<StationId>) = delivery.stations.iter().partition(|at| here(at));
@@ -97,11 +98,30 @@ impl Coordinator {
     }
 }
 
-/// The octets as they go onto the medium: at least as many as a frame without FCS must have.
-fn pad<'a>(octets: &'a [u8], padded: &'a mut [u8; MIN_OCTETS]) -> &'a [u8] {
-    if octets.len() >= MIN_OCTETS {
-        return octets;
+/// The octets as they go onto the medium: a frame below minFrameSize is padded (802.3, 4.2.3.3).
+fn pad(octets: &[u8], min_frame_size: Octets) -> Cow<'_, [u8]> {
+    let least = (min_frame_size.get() as usize).saturating_sub(FCS);
+    if octets.len() >= least {
+        return octets.into();
     }
-    padded[..octets.len()].copy_from_slice(octets);
-    padded
+    let mut padded = octets.to_vec();
+    padded.resize(least, 0);
+    padded.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// minFrameSize counts the FCS, which no port carries.
+    #[test]
+    fn a_short_frame_is_padded_to_the_mediums_own_min_frame_size() {
+        for (octets, min_frame_size, padded) in [(14, 64, 60), (59, 64, 60), (60, 64, 60), (14, 18, 14), (20, 128, 124)]
+        {
+            let frame = vec![7; octets];
+            let out = pad(&frame, Octets::new(min_frame_size));
+            assert_eq!(out.len(), padded, "{octets} octets where min_frame_size is {min_frame_size}");
+            assert!(out[..octets].iter().all(|&octet| octet == 7) && out[octets..].iter().all(|&octet| octet == 0));
+        }
+    }
 }

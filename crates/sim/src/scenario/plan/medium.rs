@@ -172,7 +172,7 @@ impl Planner<'_> {
                             Some(position) if place > end => Err(self.at(
                                 "position",
                                 position,
-                                format!("{place:.0} BT is beyond the cable's end at {end:.0} BT"),
+                                format!("{} is beyond the cable's end at {}", bits_text(place), bits_text(end)),
                             )),
                             _ => Ok(BitTimes::new(place.round() as u64)),
                         }
@@ -272,7 +272,7 @@ impl Planner<'_> {
     fn place(&self, segments: &[(String, f64)], segment: usize, place: f64) -> Result<Place, String> {
         let (name, end) = &segments[segment];
         if place > *end {
-            return Err(format!("{place:.0} BT is beyond the end of segment `{name}` at {end:.0} BT"));
+            return Err(format!("{} is beyond the end of segment `{name}` at {}", bits_text(place), bits_text(*end)));
         }
         Ok(Place { segment, position: BitTimes::new(place.round() as u64) })
     }
@@ -295,13 +295,20 @@ impl Planner<'_> {
             let number = before[segment];
             before[segment] += 1;
             let last = on.iter().filter(|&&other| other == segment).count().saturating_sub(1).max(1);
-            let even = segments[segment].1 * number as f64 / last as f64;
+            // Rounding may put the last station a hair beyond the end of its segment.
+            let even = (segments[segment].1 * number as f64 / last as f64).min(segments[segment].1);
             let place = section.position.as_ref().map_or(even, |position| bits(position.get_ref().0));
             let refuse = |what| self.wrong("position", section.position.as_ref().map(Spanned::span), what);
             self.place(segments, segment, place).map_err(refuse)
         };
         sections.iter().zip(&on).map(place).collect()
     }
+}
+
+/// A place in bit times with up to two decimals, so that two places that differ do not look the same.
+fn bits_text(bits: f64) -> String {
+    let text = format!("{bits:.2}");
+    format!("{} BT", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn find(segments: &[(String, f64)], name: &str) -> Result<usize, String> {
