@@ -47,7 +47,7 @@ mod topology;
 
 pub use config::{Config, ConfigError, Parameters};
 pub use csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
-pub use event::{Cause, Event, Kind};
+pub use event::{Cause, Event, Kind, KindError, Value};
 pub use frame::{Destination, Frame, FrameId, StationId};
 pub use medium::{Fault, Input, Medium, Output};
 pub use segments::{Place, Repeater, Segments};
