@@ -17,23 +17,106 @@ pub struct Event {
     pub kind: Kind,
 }
 
-/// What happened.
+/// A field of an event, as logs and traces have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum Value<'a> {
+    /// A count, a length or a span; the field says in which unit.
+    Number(u64),
+    /// A fact that holds or does not.
+    Truth(bool),
+    /// One of a few names.
+    Word(&'a str),
+}
+
+/// What a field can be made of.
+trait Field: Sized {
+    fn value(self) -> Value<'static>;
+    /// `None` if `value` is of another type or out of range.
+    fn of(value: Value<'_>) -> Option<Self>;
+}
+
+/// Why no kind could be made of a name and fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KindError {
+    /// No kind is called so.
+    Unknown,
+    /// The kind has this field, which is not given.
+    Missing(&'static str),
+    /// The field is given, but not with a value that it can have.
+    Wrong(&'static str),
+}
+
+/// Defines the kinds once: the enum, their names, and their fields in the order in which logs have them.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal
+        $({ $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })?,)*) => {
+        /// What happened.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Kind {
+            $($(#[$doc])* $kind $({ $($(#[$field_doc])* $field: $type,)* })?,)*
+        }
+
+        impl Kind {
+            /// Every kind's name, and its fields' names.
+            pub const ALL: &[(&'static str, &[&'static str])] =
+                &[$(($name, &[$($(stringify!($field),)*)?]),)*];
+
+            /// The kind's name in logs.
+            #[inline]
+            pub const fn name(&self) -> &'static str {
+                match self { $(Kind::$kind { .. } => $name,)* }
+            }
+
+            /// Tells `visit` every field, by name, in the order in which logs have them.
+            #[inline(always)]
+            pub fn fields(&self, mut visit: impl FnMut(&'static str, Value<'static>)) {
+                match *self {
+                    $(Kind::$kind { $($($field,)*)? } => { $($(visit(stringify!($field), $field.value());)*)? })*
+                }
+                // A kind may have no field at all.
+                let _ = &mut visit;
+            }
+
+            /// The kind that is called `name`, with the values that `field` gives for its fields.
+            ///
+            /// # Errors
+            /// A name that no kind has; the first field that is not given, or not with a value that it can have.
+            pub fn read<'a>(
+                name: &str,
+                mut field: impl FnMut(&'static str) -> Option<Value<'a>>,
+            ) -> Result<Kind, KindError> {
+                match name {
+                    $($name => Ok(Kind::$kind { $($($field: read(stringify!($field), &mut field)?,)*)? }),)*
+                    _ => Err(KindError::Unknown),
+                }
+            }
+        }
+    };
+}
+
+fn read<'a, T: Field>(
+    name: &'static str,
+    field: &mut impl FnMut(&'static str) -> Option<Value<'a>>,
+) -> Result<T, KindError> {
+    let value = field(name).ok_or(KindError::Missing(name))?;
+    T::of(value).ok_or(KindError::Wrong(name))
+}
+
+kinds! {
     /// The host handed the frame to its MAC.
-    Offered {
+    Offered = "offered" {
         /// Length from destination address to FCS, as handed over.
         size: Octets,
     },
     /// The transmit queue was full, and the frame was dropped at its tail.
-    QueueDrop,
+    QueueDrop = "queue_drop",
     /// The frame was ready, but the station had to defer.
-    Defer {
+    Defer = "defer" {
         /// Which attempt waits, from 1.
         attempt: u32,
     },
     /// The station began to send.
-    Attempt {
+    Attempt = "attempt" {
         /// Which attempt, from 1.
         attempt: u32,
         /// This one wait was longer than maxDeferTime, the first such of the frame (802.3, 5.2.4.2 DeferTest).
@@ -43,7 +126,7 @@ pub enum Kind {
         burst: bool,
     },
     /// The station detected a collision while it sent.
-    Collision {
+    Collision = "collision" {
         /// Which attempt, from 1.
         attempt: u32,
         /// Later than slotTime after the first bit of the preamble; or in a burst, after its first frame, at all.
@@ -53,19 +136,19 @@ pub enum Kind {
         episode: u64,
     },
     /// Preamble and jam were sent to the end.
-    JamEnd {
+    JamEnd = "jam_end" {
         /// Which attempt, from 1.
         attempt: u32,
     },
     /// The station chose how long to wait.
-    Backoff {
+    Backoff = "backoff" {
         /// Which attempt collided, from 1.
         attempt: u32,
         /// The delay, in slots, from the end of the jam.
         slots: u64,
     },
     /// The frame went out to its last bit, extension included, and the station knew of no collision.
-    Transmitted {
+    Transmitted = "transmitted" {
         /// Padded length, from destination address to FCS.
         size: Octets,
         /// How many attempts it took.
@@ -82,32 +165,107 @@ pub enum Kind {
         no_carrier: bool,
     },
     /// The frame will never be sent.
-    Discarded {
+    Discarded = "discarded" {
         /// Why.
         cause: Cause,
         /// How many attempts had been made.
         attempts: u32,
     },
     /// The addressed station received the frame whole.
-    Delivered {
+    Delivered = "delivered" {
         /// Padded length, from destination address to FCS.
         size: Octets,
     },
     /// The addressed station, which did not send, heard the frame cut short below minFrameSize.
-    Fragment {
+    Fragment = "fragment" {
         /// Bits after preamble and SFD.
         bits: BitTimes,
     },
     /// The addressed station heard a long enough frame with a bad FCS; one that sent meanwhile, only if it was whole.
-    Damaged {
+    Damaged = "damaged" {
         /// Bits after preamble and SFD.
         bits: BitTimes,
     },
     /// The addressed station heard a whole frame above maxBasicFrameSize, the tag allowed for.
-    TooLong {
+    TooLong = "too_long" {
         /// Length from destination address to FCS.
         size: Octets,
     },
+}
+
+impl Field for u64 {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Number(self)
+    }
+
+    fn of(value: Value<'_>) -> Option<u64> {
+        match value {
+            Value::Number(number) => Some(number),
+            Value::Truth(_) | Value::Word(_) => None,
+        }
+    }
+}
+
+impl Field for u32 {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Number(self.into())
+    }
+
+    fn of(value: Value<'_>) -> Option<u32> {
+        u64::of(value)?.try_into().ok()
+    }
+}
+
+impl Field for BitTimes {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Number(self.get())
+    }
+
+    fn of(value: Value<'_>) -> Option<BitTimes> {
+        u64::of(value).map(BitTimes::new)
+    }
+}
+
+impl Field for Octets {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Number(self.get().into())
+    }
+
+    fn of(value: Value<'_>) -> Option<Octets> {
+        u32::of(value).map(Octets::new)
+    }
+}
+
+impl Field for bool {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Truth(self)
+    }
+
+    fn of(value: Value<'_>) -> Option<bool> {
+        match value {
+            Value::Truth(truth) => Some(truth),
+            Value::Number(_) | Value::Word(_) => None,
+        }
+    }
+}
+
+impl Field for Cause {
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Word(self.name())
+    }
+
+    fn of(value: Value<'_>) -> Option<Cause> {
+        match value {
+            Value::Word(word) => Cause::ALL.into_iter().find(|cause| cause.name() == word),
+            Value::Number(_) | Value::Truth(_) => None,
+        }
+    }
 }
 
 /// Why a frame was discarded.
@@ -126,6 +284,10 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Every cause.
+    pub const ALL: [Cause; 5] =
+        [Cause::ExcessiveCollisions, Cause::LateCollision, Cause::TooShort, Cause::TooLong, Cause::Detached];
+
     /// The cause's name in logs and results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -138,56 +300,23 @@ impl Cause {
     }
 }
 
-impl Kind {
-    /// The kind's name in logs.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            Kind::Offered { .. } => "offered",
-            Kind::QueueDrop => "queue_drop",
-            Kind::Defer { .. } => "defer",
-            Kind::Attempt { .. } => "attempt",
-            Kind::Collision { .. } => "collision",
-            Kind::JamEnd { .. } => "jam_end",
-            Kind::Backoff { .. } => "backoff",
-            Kind::Transmitted { .. } => "transmitted",
-            Kind::Discarded { .. } => "discarded",
-            Kind::Delivered { .. } => "delivered",
-            Kind::Fragment { .. } => "fragment",
-            Kind::Damaged { .. } => "damaged",
-            Kind::TooLong { .. } => "too_long",
-        }
-    }
-}
+/// A field that traces leave out where it is 0, since few frames have it; it stands among the facts.
+const RARE: &str = "extension";
 
-/// One line of a trace: instant in bit times, station, kind, frame, and what belongs to the kind.
+/// One line of a trace: instant in bit times, station, kind, frame, and what belongs to the kind: numbers first, then
+/// the facts that hold.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} {:<3} {:<11} {}", self.at.get(), self.station.to_string(), self.kind.name(), self.frame)?;
-        let only_if = |fact: bool, word: &'static str| if fact { word } else { "" };
-        match self.kind {
-            Kind::Offered { size } => write!(f, " size={}", size.get()),
-            Kind::QueueDrop => Ok(()),
-            Kind::Defer { attempt } | Kind::JamEnd { attempt } => write!(f, " attempt={attempt}"),
-            Kind::Attempt { attempt, excessive_deferral, burst } => {
-                let deferral = only_if(excessive_deferral, " excessive_deferral");
-                write!(f, " attempt={attempt}{deferral}{}", only_if(burst, " burst"))
-            }
-            Kind::Collision { attempt, late, episode } => {
-                write!(f, " attempt={attempt} episode={episode}{}", only_if(late, " late"))
-            }
-            Kind::Backoff { attempt, slots } => write!(f, " attempt={attempt} slots={slots}"),
-            Kind::Transmitted { size, attempts, deferred, access_delay, mac_delay, extension, no_carrier } => {
-                let delays = format_args!("access_delay={} mac_delay={}", access_delay.get(), mac_delay.get());
-                write!(f, " size={} attempts={attempts} {delays}", size.get())?;
-                f.write_str(only_if(deferred, " deferred"))?;
-                if extension > BitTimes::ZERO {
-                    write!(f, " extension={}", extension.get())?;
-                }
-                f.write_str(only_if(no_carrier, " no_carrier"))
-            }
-            Kind::Discarded { cause, attempts } => write!(f, " cause={} attempts={attempts}", cause.name()),
-            Kind::Delivered { size } | Kind::TooLong { size } => write!(f, " size={}", size.get()),
-            Kind::Fragment { bits } | Kind::Damaged { bits } => write!(f, " bits={}", bits.get()),
-        }
+        let (mut first, mut then) = (String::new(), String::new());
+        self.kind.fields(|name, value| match value {
+            Value::Number(0) if name == RARE => {}
+            Value::Number(number) if name == RARE => then += &format!(" {name}={number}"),
+            Value::Number(number) => first += &format!(" {name}={number}"),
+            Value::Word(word) => first += &format!(" {name}={word}"),
+            Value::Truth(true) => then += &format!(" {name}"),
+            Value::Truth(false) => {}
+        });
+        write!(f, "{first}{then}")
     }
 }

@@ -47,7 +47,7 @@ mod topology;
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
 pub use access::slotted_aloha::{Population, SlottedAloha};
 pub use config::{Config, ConfigError, Method};
-pub use event::{Cause, Event, Kind};
+pub use event::{Cause, Event, Kind, KindError, Value};
 pub use frame::{Destination, Frame, FrameId, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;
