@@ -6,8 +6,8 @@ use rand_core::Rng;
 
 use crate::Generator;
 
-/// Up to here the moments of a cut geometric law are sums over its values; beyond, the closed form loses nothing.
-const SUMMED: u64 = 1 << 16;
+/// Below this many steps the moments of a cut geometric law are sums over its values.
+const SUMMED: u64 = 64;
 
 /// How a delay is distributed: its bounds, mean and variance, and draws of it. In nanoseconds.
 ///
@@ -80,6 +80,15 @@ impl Law {
             return Law::always(0);
         }
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
+    }
+
+    /// A geometric law without what lies beyond so many steps; another one as it is.
+    #[inline]
+    pub(crate) const fn cut(self, most: u64) -> Law {
+        match self.0 {
+            Kind::Geometric { step, slots, top } if most < top => Law(Kind::Geometric { step, slots, top: most }),
+            Kind::Geometric { .. } | Kind::Uniform(_) => self,
+        }
     }
 
     /// The law moved down until it ends at `cap`, its width kept where that leaves its start at 0 or above.
@@ -279,17 +288,60 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
     }
 }
 
-/// Mean and variance of that r.
+/// Mean and variance of that r. With q = e^−a and m = top + 1 values:
+///
+/// ```text
+/// mean = 1/(e^a − 1) − m/(e^(am) − 1)        variance = (1/sinh²(a/2) − m²/sinh²(am/2)) / 4
+/// ```
+///
+/// Where a · m is small both differences cancel; there the terms of their power series are subtracted one by one.
 fn geometric_moments(slots: u32, top: u64) -> (f64, f64) {
-    let q = (f64::from(slots) - 1.0).max(0.0) / (f64::from(slots) + 1.0);
+    let k = f64::from(slots.max(1));
     if top < SUMMED {
-        return summed_moments(q, top);
+        return summed_moments((k - 1.0) / (k + 1.0), top);
     }
-    // Of the whole law q/p and q/p²; what the cut takes away follows from 1 + q + … + q^(m−1).
-    let (p, m) = (1.0 - q, top as f64 + 1.0);
-    let rest = power(q, top.saturating_add(1));
+    let (a, m) = (negative_logarithm(k), top as f64 + 1.0);
+    let x = a * m;
+    if x < 1.0 {
+        return series_moments(a, m);
+    }
+    // Of the whole law (K − 1)/2 and (K² − 1)/4; the rest is what the cut takes away.
+    let rest = exponential(-x);
     let cut = m * rest / (1.0 - rest);
-    (q / p - cut, q / (p * p) - cut * m / (1.0 - rest))
+    ((k - 1.0) / 2.0 - cut, (k - 1.0) * (k + 1.0) / 4.0 - cut * m / (1.0 - rest))
+}
+
+/// −ln((K − 1)/(K + 1)) = 2 · artanh(1/K), K at least 2.
+fn negative_logarithm(k: f64) -> f64 {
+    let square = 1.0 / (k * k);
+    let (mut term, mut sum, mut odd) = (1.0 / k, 0.0, 1.0);
+    while term > 1e-18 / k {
+        sum += term / odd;
+        term *= square;
+        odd += 2.0;
+    }
+    2.0 * sum
+}
+
+/// The moments where a · m is below 1, from the coefficients of x/(e^x − 1) and of its derivative.
+fn series_moments(a: f64, m: f64) -> (f64, f64) {
+    const MEAN: [f64; 6] = [
+        -1.0 / 12.0,
+        1.0 / 720.0,
+        -1.0 / 30_240.0,
+        1.0 / 1_209_600.0,
+        -1.0 / 47_900_160.0,
+        691.0 / 1_307_674_368_000.0,
+    ];
+    let (mut mean, mut variance) = ((m - 1.0) / 2.0, 0.0);
+    // a^(2i + 1) and a^(2i), and m^(2i + 2).
+    let (mut odd, mut even, mut power, mut order) = (a, 1.0, m * m, 1.0);
+    for coefficient in MEAN {
+        mean += coefficient * (power - 1.0) * odd;
+        variance -= coefficient * order * (power - 1.0) * even;
+        (odd, even, power, order) = (odd * a * a, even * a * a, power * m * m, order + 2.0);
+    }
+    (mean, variance)
 }
 
 fn summed_moments(q: f64, top: u64) -> (f64, f64) {
@@ -308,15 +360,23 @@ fn summed_moments(q: f64, top: u64) -> (f64, f64) {
     (mean, squares / weights)
 }
 
-/// `base` to that power, by squaring: `core` has no `powf`.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
+/// e^x for x ≤ 0, to 12 digits: `core` has no `exp`. A small part of x by its series, the rest by squaring.
+fn exponential(x: f64) -> f64 {
+    if x < -746.0 {
+        return 0.0;
+    }
+    let (mut part, mut halvings) = (x, 0);
+    while part < -0.0625 {
+        part /= 2.0;
+        halvings += 1;
+    }
+    let (mut term, mut result) = (1.0, 1.0);
+    for order in 1..=9 {
+        term *= part / f64::from(order);
+        result += term;
+    }
+    for _ in 0..halvings {
+        result *= result;
     }
     result
 }

@@ -55,7 +55,7 @@ enum Choice {
     /// K = base^min(n, limit).
     Exponential { base: u32, limit: u32 },
     /// K = table[n − 1], and the last entry from then on.
-    Table { table: [u32; RCP_ENTRIES], last: u8 },
+    Table { table: [u64; RCP_ENTRIES], last: u8 },
     /// Geometric, with the mean of a uniform choice from K slots.
     Geometric { slots: u32 },
 }
@@ -73,9 +73,7 @@ impl Choice {
                     _ => (base as u64).saturating_pow(exponent),
                 }
             }
-            Choice::Table { ref table, last } => {
-                table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)] as u64
-            }
+            Choice::Table { ref table, last } => table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)],
             Choice::Geometric { slots } => slots as u64,
         }
     }
@@ -103,7 +101,7 @@ pub enum Jitter {
     Below,
     /// Uniform in [d/2, d].
     Equal,
-    /// Uniform in d · [1 − f, 1 + f], f in percent, at most 100.
+    /// Uniform in d · [1 − f, 1 + f], f in percent. More than 100 percent counts as 100: no delay is negative.
     Proportional {
         /// f.
         percent: u32,
@@ -243,21 +241,37 @@ impl Policy {
         let mut table = [1; RCP_ENTRIES];
         let mut entry = 0;
         while entry < intervals.len() && entry < RCP_ENTRIES {
-            table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] };
+            table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] as u64 };
             entry += 1;
         }
         Some(Policy::slotted(Choice::Table { table, last: (intervals.len() - 1) as u8 }, slot))
     }
 
     /// The same with K(n) = K(n−1) · multiplier(n), K(0) = 1; after the last multiplier K stays. Lam's example: 10, 10, 2.
+    ///
+    /// A product that passes 2^64 − 1 slots is that many. After a multiplier of 0 there is no delay.
     pub const fn rcp_multipliers<const N: usize>(slot: Duration, multipliers: [u32; N]) -> Policy {
-        let mut intervals = multipliers;
-        let mut entry = 1;
-        while entry < N {
-            intervals[entry] = intervals[entry].saturating_mul(intervals[entry - 1]);
+        const { assert!(N >= 1 && N <= RCP_ENTRIES, "between 1 and 16 entries") };
+        match Policy::rcp_multipliers_of(slot, &multipliers) {
+            Some(policy) => policy,
+            None => Policy::IEEE_802_3, // not reached: N has just been checked
+        }
+    }
+
+    /// [`rcp_multipliers`](Self::rcp_multipliers) of as many as there are at run time; `None` unless they are between 1
+    /// and 16.
+    pub const fn rcp_multipliers_of(slot: Duration, multipliers: &[u32]) -> Option<Policy> {
+        if multipliers.is_empty() || multipliers.len() > RCP_ENTRIES {
+            return None;
+        }
+        let (mut table, mut product) = ([1; RCP_ENTRIES], 1_u64);
+        let mut entry = 0;
+        while entry < multipliers.len() && entry < RCP_ENTRIES {
+            product = product.saturating_mul(multipliers[entry] as u64);
+            table[entry] = floor_at(product, 1);
             entry += 1;
         }
-        Policy::rcp(slot, intervals)
+        Some(Policy::slotted(Choice::Table { table, last: (multipliers.len() - 1) as u8 }, slot))
     }
 
     /// Slotted ALOHA with a fixed interval: r slots, r uniform in 0 ≤ r < K. K = 0 counts as 2.
@@ -351,6 +365,9 @@ impl Policy {
     }
 
     /// The same with the delay *before jitter* no longer than this; 0: none.
+    ///
+    /// Where delays count slots it bounds the longest delay, though not to less than one slot. A geometric law is cut
+    /// there: what remains keeps its proportions.
     #[inline]
     pub const fn with_ceiling(self, ceiling: Duration) -> Policy {
         Policy { ceiling: or_default(nanos(ceiling), u64::MAX), ..self }
@@ -511,13 +528,18 @@ impl Policy {
     #[inline(never)]
     const fn slotted_law(&self, choice: &Choice, slot: u64, failures: u64) -> Law {
         let slots = choice.slots(failures);
-        let full = matches!(choice, Choice::Exponential { .. }) && slots == u64::MAX && self.priority == 100;
         let chosen = if slots > 1 { floor_at(self.prioritised(slots), 2) } else { slots };
-        let chosen = at_most(chosen, ceiling_in_slots(self.ceiling, slot));
+        let ceiling = ceiling_in_slots(self.ceiling, slot);
+        // 2^64 slots do not fit a word; where nothing makes them fewer, every word is a delay.
+        let all = slots == u64::MAX && self.priority == 100 && ceiling == u64::MAX;
         match choice {
-            Choice::Geometric { .. } => Law::geometric(slot, at_most(chosen, u32::MAX as u64) as u32),
-            _ if full => Law::steps(0, slot, u64::MAX),
-            _ => Law::steps(0, slot, chosen.saturating_sub(1)),
+            Choice::Geometric { .. } => {
+                Law::geometric(slot, at_most(chosen, u32::MAX as u64) as u32).cut(ceiling.saturating_sub(1))
+            }
+            Choice::Exponential { .. } if all => Law::steps(0, slot, u64::MAX),
+            Choice::Exponential { .. } | Choice::Table { .. } => {
+                Law::steps(0, slot, at_most(chosen, ceiling).saturating_sub(1))
+            }
         }
     }
 
