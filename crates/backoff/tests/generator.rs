@@ -163,6 +163,8 @@ fn stations_and_operations_are_apart() {
     let mut run = Generator::new(42);
     run.next_u64();
     let mut words = Generator::new(run.next_u64());
-    (0..7).for_each(|_| drop(words.next_u64()));
+    (0..7).for_each(|_| {
+        words.next_u64();
+    });
     assert_eq!(Generator::operation(42, 7).state(), words.next_u64());
 }
