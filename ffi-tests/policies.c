@@ -152,6 +152,65 @@ static void the_recipe_for_grpc_has_its_numbers(void)
     CHECK(bounds.shortest_ns == 96000 * MS && bounds.longest_ns == 144000 * MS);
 }
 
+/* The amount of the kind's own jitter: 20 % of 0.5 s, and [0, 300] ms. */
+static void an_amount_without_a_jitter_is_that_of_the_kind(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_GOOGLE_HTTP);
+    struct backoff_bounds bounds;
+    policy.jitter_amount = 20;
+    bounds = bounds_of(&policy, 1, 0);
+    CHECK(bounds.shortest_ns == 400 * MS && bounds.longest_ns == 600 * MS);
+    policy.kind = BACKOFF_KIND_GOOGLE_DRIVE;
+    policy.jitter_amount = 300;
+    bounds = bounds_of(&policy, 1, 0);
+    CHECK(bounds.shortest_ns == 1000 * MS && bounds.longest_ns == 1300 * MS);
+    policy.jitter = BACKOFF_JITTER_PROPORTIONAL; /* above 100 % counts as 100 % */
+    bounds = bounds_of(&policy, 1, 0);
+    CHECK(bounds.shortest_ns == 0 && bounds.longest_ns == 2000 * MS);
+}
+
+/* 100^10 passes 2^64; the ceiling holds all the same. And it bounds a geometric delay, without a change of p. */
+static void a_ceiling_bounds_delays_in_slots(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_SLOT_EXPONENTIAL);
+    struct backoff_moments moments;
+    policy.slot_base = 100;
+    policy.slot_limit = 100;
+    policy.ceiling_ns = 1000 * MS;
+    CHECK(bounds_of(&policy, 9, 0).longest_ns <= 1000 * MS);
+    CHECK(bounds_of(&policy, 10, 0).longest_ns <= 1000 * MS);
+    CHECK(bounds_of(&policy, 100, 0).longest_ns <= 1000 * MS);
+    policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    policy.slot_ns = 1;
+    policy.intervals[0] = 200;
+    policy.ceiling_ns = 10;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 10);
+    CHECK(backoff_policy_moments(&policy, 1, 0, &moments) == BACKOFF_STATUS_OK);
+    CHECK(moments.mean_ns > 4.8 && moments.mean_ns < 5.0);
+}
+
+/* The header says 2^64 - 1 slots. */
+static void products_of_multipliers_end_at_the_largest_word(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_RCP_MULTIPLIERS);
+    policy.slot_ns = 1;
+    policy.intervals_count = 3;
+    policy.intervals[0] = policy.intervals[1] = policy.intervals[2] = UINT32_MAX;
+    CHECK(bounds_of(&policy, 2, 0).longest_ns == UINT64_C(4294967295) * UINT64_C(4294967295) - 1);
+    CHECK(bounds_of(&policy, 3, 0).longest_ns == UINT64_MAX - 1);
+}
+
+/* One seed and one stream: a station and an operation have different generators. */
+static void a_station_and_an_operation_draw_different_words(void)
+{
+    struct backoff_config config = BACKOFF_CONFIG_INIT;
+    struct backoff station;
+    struct backoff_retry retry;
+    CHECK(backoff_init(&station, &config, 42, 7) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_init(&retry, 42, 7, 0) == BACKOFF_STATUS_OK);
+    CHECK(station.generator != retry.generator);
+}
+
 /* A hint of 150 ms below a cap of 200 ms: the range [0, 200] begins there, and ends at 350 ms. And the next decorrelated
  * range follows from the draw without the hint. */
 static void a_hint_below_the_cap_may_lead_past_it(void)
@@ -343,6 +402,10 @@ int main(void)
     a_geometric_choice_from_one_slot_does_not_wait();
     a_cap_moves_the_range_and_a_ceiling_does_not();
     the_recipe_for_grpc_has_its_numbers();
+    an_amount_without_a_jitter_is_that_of_the_kind();
+    a_ceiling_bounds_delays_in_slots();
+    products_of_multipliers_end_at_the_largest_word();
+    a_station_and_an_operation_draw_different_words();
     a_hint_below_the_cap_may_lead_past_it();
     after_a_delay_of_0_comes_the_base();
     jitter_is_for_kinds_that_do_not_count_slots();

@@ -85,9 +85,8 @@
  *
  * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
  *
- * Two states with one seed and one stream draw from the same words, also where one is a station and the other an
- * operation: backoff_init(.., 42, 7) and backoff_retry_init(.., 42, 7, ..) go together. Where a program has both, give
- * each use a seed of its own, or streams that do not meet.
+ * Two states of one kind with one seed and one stream draw the same words. A station and an operation do not:
+ * backoff_init(.., 42, 7) and backoff_retry_init(.., 42, 7, ..) are independent.
  *
  * A configuration begins with its size, and 0 in a field means its default. Later versions add fields at the end. So
  * the library takes a smaller struct of an earlier header, whose missing fields are 0; and a larger one of a later
@@ -252,8 +251,8 @@ enum backoff_kind
      */
     BACKOFF_KIND_RCP = 9,
     /**
-     * The same, with the intervals as multipliers of the interval before; the first one of 1. After a multiplier of 0
-     * there is no delay any more.
+     * The same, with the intervals as multipliers of the interval before; the first one of 1. A product that passes
+     * 2^64 - 1 slots is that many. After a multiplier of 0 there is no delay any more.
      */
     BACKOFF_KIND_RCP_MULTIPLIERS = 10,
     /**
@@ -335,7 +334,7 @@ enum backoff_jitter
      */
     BACKOFF_JITTER_EQUAL = 4,
     /**
-     * Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50.
+     * Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50. More than 100 counts as 100: no delay is negative.
      */
     BACKOFF_JITTER_PROPORTIONAL = 5,
     /**
@@ -446,7 +445,7 @@ struct backoff_policy {
      * The longest delay before jitter; T2 of SIP. 0: none, or what the kind says. This is what AWS calls cap in full and
      * equal jitter, and gRPC max backoff: jitter then spreads around it or below it as it does before. In DECORRELATED it
      * bounds 3 * the delay before, and the base. In kinds that count slots it bounds the longest delay, though not to
-     * less than a slot.
+     * less than a slot; the law of ALOHA_GEOMETRIC is cut there, and what is left keeps its proportions.
      */
     uint64_t ceiling_ns;
     /**
@@ -486,7 +485,8 @@ struct backoff_policy {
      */
     uint32_t jitter;
     /**
-     * What the jitter says.
+     * What the jitter says, also where it is the kind's own: the percentage of GOOGLE_HTTP, the milliseconds of
+     * GOOGLE_DRIVE.
      */
     uint32_t jitter_amount;
     /**
@@ -718,7 +718,7 @@ const char *backoff_status_text(uint32_t status);
  *
  * The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
  * its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
- * backoff_retry_init made with the same two numbers draws from the same words.
+ * backoff_retry_init made with the same two numbers draws other words.
  *
  * @param backoff  receives the state; what was there before does not matter
  * @param config   the limits; may be reused or thrown away after the call
@@ -876,7 +876,8 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy,
  * Makes the state of an operation whose first attempt is made now: nothing has failed yet.
  *
  * The same `seed` and `stream` give the same delays on every machine; see backoff_init. In a fleet the seed should be
- * random, or each device have a stream of its own: otherwise all of them wait equally long.
+ * random, or each device have a stream of its own: otherwise all of them wait equally long. A station that backoff_init
+ * made with the same two numbers draws other words.
  *
  * @param retry   receives the state; what was there before does not matter
  * @param seed    the run

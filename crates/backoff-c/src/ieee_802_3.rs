@@ -65,7 +65,7 @@ const _: () = {
 ///
 /// The same `seed` and `stream` give the same delays on every machine. Give all stations of a run one seed and each
 /// its own stream; 1, 2, 3 ... will do, because both numbers are mixed before use. An operation that
-/// backoff_retry_init made with the same two numbers draws from the same words.
+/// backoff_retry_init made with the same two numbers draws other words.
 ///
 /// @param backoff  receives the state; what was there before does not matter
 /// @param config   the limits; may be reused or thrown away after the call

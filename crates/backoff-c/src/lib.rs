@@ -12,6 +12,7 @@ mod words;
 // The header has them in this order.
 mod ieee_802_3;
 mod policy;
+mod presets;
 mod rate;
 
 mod batch;

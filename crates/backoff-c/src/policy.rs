@@ -1,12 +1,11 @@
 //! Policies, and operations that are tried again, as a C program sees them.
 
 use core::mem::offset_of;
-use core::time::Duration;
 
-use backoff_core::{Generator, GiveUp, Jitter as CoreJitter, Law as CoreLaw, Policy as CorePolicy, Retry as CoreRetry};
+use backoff_core::{Generator, Law as CoreLaw};
 
 use crate::Status;
-use crate::config::{Sized32, or_default, read};
+use crate::config::{Sized32, read};
 
 /// What the words of a state that `backoff_retry_init` made begin with: "back".
 const MARK: u32 = 0x6261_636B;
@@ -43,8 +42,8 @@ pub enum Kind {
     /// Heuristic RCP: r slots, r uniform in 0 <= r < intervals[n-1], the last one from then on. Lam, Kleinrock 1975.
     /// intervals_count has no default: 0 is refused. An interval of 0 counts as 1, which is no delay.
     Rcp = 9,
-    /// The same, with the intervals as multipliers of the interval before; the first one of 1. After a multiplier of 0
-    /// there is no delay any more.
+    /// The same, with the intervals as multipliers of the interval before; the first one of 1. A product that passes
+    /// 2^64 - 1 slots is that many. After a multiplier of 0 there is no delay any more.
     RcpMultipliers = 10,
     /// Slotted ALOHA: r slots, r uniform in 0 <= r < intervals[0]; 0: 2. intervals_count is not asked for.
     AlohaUniform = 11,
@@ -87,7 +86,7 @@ pub enum Jitter {
     Below = 3,
     /// Uniform in [d/2, d].
     Equal = 4,
-    /// Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50.
+    /// Uniform in d * [1 - f, 1 + f], f = jitter_amount percent; 0: 50. More than 100 counts as 100: no delay is negative.
     Proportional = 5,
     /// d + [0, jitter_amount] ms, in whole milliseconds; 0: 1000.
     Added = 6,
@@ -105,20 +104,20 @@ pub enum Jitter {
 #[derive(Clone, Copy)]
 pub struct Policy {
     /// `sizeof(struct backoff_policy)`; the one field without a default.
-    size: u32,
+    pub(crate) size: u32,
     /// One of `enum backoff_kind`.
-    kind: u32,
+    pub(crate) kind: u32,
     /// The first delay before jitter; T1 of SIP. 0: 100 ms, or what the kind says.
-    base_ns: u64,
+    pub(crate) base_ns: u64,
     /// What LINEAR adds; 0: the base.
-    increment_ns: u64,
+    pub(crate) increment_ns: u64,
     /// The slot; 0: 51200 ns, slotTime at 10 Mb/s.
-    slot_ns: u64,
+    pub(crate) slot_ns: u64,
     /// The longest delay before jitter; T2 of SIP. 0: none, or what the kind says. This is what AWS calls cap in full and
     /// equal jitter, and gRPC max backoff: jitter then spreads around it or below it as it does before. In DECORRELATED it
     /// bounds 3 * the delay before, and the base. In kinds that count slots it bounds the longest delay, though not to
-    /// less than a slot.
-    ceiling_ns: u64,
+    /// less than a slot; the law of ALOHA_GEOMETRIC is cut there, and what is left keeps its proportions.
+    pub(crate) ceiling_ns: u64,
     /// The longest delay, jitter included; 0: none. A server's hint alone passes it.
     ///
     /// A range [lo, hi] that would pass it is moved down until it ends there. It keeps its width as far as it can: lo
@@ -131,31 +130,32 @@ pub struct Policy {
     /// [base, 3 * previous] ends at the cap instead and begins at cap - (3 * previous - base), or at 0: no delay has more
     /// chance than another, and delays below the base come. With ceiling_ns it is uniform in [base, min(ceiling,
     /// 3 * previous)], never below the base.
-    cap_ns: u64,
+    pub(crate) cap_ns: u64,
     /// How long after the start, by the clock of the caller, the last delay may end; 0: for ever, or what the kind says;
     /// UINT64_MAX: for ever.
-    elapsed_limit_ns: u64,
+    pub(crate) elapsed_limit_ns: u64,
     /// The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
-    attempt_limit: u64,
+    pub(crate) attempt_limit: u64,
     /// From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
-    multiplier_percent: u32,
+    pub(crate) multiplier_percent: u32,
     /// d is multiplied by this; below 100 for emergency traffic. 0: 100.
-    priority_percent: u32,
+    pub(crate) priority_percent: u32,
     /// One of `enum backoff_jitter`.
-    jitter: u32,
-    /// What the jitter says.
-    jitter_amount: u32,
+    pub(crate) jitter: u32,
+    /// What the jitter says, also where it is the kind's own: the percentage of GOOGLE_HTTP, the milliseconds of
+    /// GOOGLE_DRIVE.
+    pub(crate) jitter_amount: u32,
     /// The base of SLOT_EXPONENTIAL; 0 and 1: 2.
-    slot_base: u32,
+    pub(crate) slot_base: u32,
     /// From this failure on SLOT_EXPONENTIAL no longer grows; 0: 10.
-    slot_limit: u32,
+    pub(crate) slot_limit: u32,
     /// How many of `intervals` count, for RCP and RCP_MULTIPLIERS: between 1 and 16; 0 is refused there. Others do not
     /// ask for it.
-    intervals_count: u32,
+    pub(crate) intervals_count: u32,
     /// 0; room for later versions, and refused if it is not 0.
-    reserved: u32,
+    pub(crate) reserved: u32,
     /// The K of RCP and ALOHA (of which ALOHA uses the first), or the multipliers.
-    intervals: [u32; BACKOFF_INTERVALS],
+    pub(crate) intervals: [u32; BACKOFF_INTERVALS],
 }
 
 // SAFETY: it begins with its size, and has integers only.
@@ -311,11 +311,14 @@ pub unsafe extern "C" fn backoff_policy_draw(
     word: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, which is that of `law_of`.
-    match unsafe { law_of(policy, failures, previous_ns, delay_ns.is_null()) } {
-        Ok(law) => {
+    if delay_ns.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, `policy` is NULL or valid for its size.
+    match unsafe { read(policy, |policy| policy.at(failures, previous_ns, word)) } {
+        Ok(delay) => {
             // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
-            unsafe { delay_ns.write(law.at_ns(word)) };
+            unsafe { delay_ns.write(delay) };
             Status::Ok
         }
         Err(status) => status,
@@ -325,7 +328,8 @@ pub unsafe extern "C" fn backoff_policy_draw(
 /// Makes the state of an operation whose first attempt is made now: nothing has failed yet.
 ///
 /// The same `seed` and `stream` give the same delays on every machine; see backoff_init. In a fleet the seed should be
-/// random, or each device have a stream of its own: otherwise all of them wait equally long.
+/// random, or each device have a stream of its own: otherwise all of them wait equally long. A station that backoff_init
+/// made with the same two numbers draws other words.
 ///
 /// @param retry   receives the state; what was there before does not matter
 /// @param seed    the run
@@ -341,7 +345,7 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
     if retry.is_null() {
         return Status::NullPointer;
     }
-    let generator = Generator::stream(seed, stream).state();
+    let generator = Generator::operation(seed, stream).state();
     let state = Retry { generator, previous_ns: 0, start_ns: now_ns, failures: 0, mark: MARK };
     // SAFETY: by the contract above, a `retry` that is not NULL is valid for writes and unshared.
     unsafe { retry.write(state) };
@@ -393,26 +397,34 @@ pub unsafe extern "C" fn backoff_retry_fail(
     if retry.mark != MARK {
         return Status::NotInitialised;
     }
-    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
-    let policy = match unsafe { read(policy, Policy::core) } {
-        Ok(policy) => policy,
-        Err(status) => return status,
-    };
-    let mut state = CoreRetry::resume(retry.failures.into(), retry.previous_ns, retry.start_ns);
-    let mut generator = Generator::new(retry.generator);
-    let delay = state.fail_ns(&policy, now_ns, hint_ns, &mut generator);
-    retry.generator = generator.state();
-    retry.previous_ns = state.previous_ns();
-    retry.failures = retry.failures.saturating_add(1);
-    match delay {
-        Ok(delay) => {
+    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile. Only the size is
+    // read here.
+    if unsafe { policy.cast::<u32>().read() } as usize == size_of::<Policy>() {
+        // SAFETY: as above; it is as large as it must be.
+        let policy = unsafe { &*policy };
+        let failures = u64::from(retry.failures) + 1;
+        if let Some(preset) = policy.straight_preset(failures)
+            && let Some(counted) = retry.failures.checked_add(1)
+        {
+            retry.failures = counted;
+            let law = policy.straight(preset, failures);
+            let mut generator = Generator::new(retry.generator);
+            let word = generator.next_u64();
+            let drawn = law.draw_ns(word, &mut generator);
+            retry.generator = generator.state();
+            retry.previous_ns = drawn;
+            let delay = drawn.saturating_add(hint_ns.saturating_sub(law.first));
+            let limit = policy.elapsed_limit(preset);
+            if limit != u64::MAX && retry.ends_after(limit, now_ns, delay) {
+                return Status::ElapsedLimit;
+            }
             // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
             unsafe { delay_ns.write(delay) };
-            Status::Ok
+            return Status::Ok;
         }
-        Err(GiveUp::AttemptLimit) => Status::AttemptLimit,
-        Err(_) => Status::ElapsedLimit,
     }
+    // SAFETY: as above.
+    unsafe { fail_the_long_way(retry, policy, now_ns, hint_ns, delay_ns) }
 }
 
 /// Gives the number of failures that have been counted; it stops at UINT32_MAX.
@@ -478,152 +490,113 @@ pub(crate) unsafe fn law_of(
         return Err(Status::NullPointer);
     }
     // SAFETY: by the contract above.
-    let policy = unsafe { read(policy, Policy::core) }?;
-    let law = if previous_ns == 0 { policy.law(failures) } else { policy.law_after(failures, previous_ns) };
-    law.ok_or(Status::AttemptLimit)
+    unsafe { read(policy, |policy| policy.law(failures, previous_ns)) }
 }
 
-impl Policy {
-    /// The core's policy.
-    #[inline]
-    fn core(&self) -> Result<CorePolicy, Status> {
-        if self.reserved != 0 {
-            return Err(Status::ConfigValue);
+/// What backoff_retry_fail does where there is no shorter way.
+///
+/// # Safety
+/// As that function says, and no pointer is NULL.
+#[inline(never)]
+unsafe fn fail_the_long_way(
+    retry: &mut Retry,
+    policy: *const Policy,
+    now_ns: u64,
+    hint_ns: u64,
+    delay_ns: *mut u64,
+) -> Status {
+    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
+    match unsafe { read(policy, |policy| retry.fail(policy, now_ns, hint_ns)) } {
+        Ok(delay) => {
+            // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.
+            unsafe { delay_ns.write(delay) };
+            Status::Ok
         }
-        let mut policy = self.of_kind()?;
-        if self.base_ns != 0 {
-            policy = policy.with_base(nanos(self.base_ns));
-        }
-        if self.multiplier_percent != 0 && self.grows() {
-            policy = policy.with_multiplier_percent(self.multiplier_percent);
-        }
-        if self.ceiling_ns != 0 {
-            policy = policy.with_ceiling(nanos(self.ceiling_ns));
-        }
-        if self.elapsed_limit_ns != 0 {
-            policy = policy.with_elapsed_limit(nanos(self.elapsed_limit_ns));
-        }
-        if self.attempt_limit != 0 {
-            policy = policy.with_attempt_limit(self.attempt_limit);
-        }
-        policy = policy.with_cap(nanos(self.cap_ns)).with_priority_percent(self.priority_percent);
-        Ok(match JITTERS.get(self.jitter as usize).ok_or(Status::ConfigValue)? {
-            Jitter::Own => policy,
-            Jitter::None => policy.with_jitter(CoreJitter::None),
-            Jitter::Full => policy.with_jitter(CoreJitter::Full),
-            Jitter::Below => policy.with_jitter(CoreJitter::Below),
-            Jitter::Equal => policy.with_jitter(CoreJitter::Equal),
-            Jitter::Proportional => {
-                policy.with_jitter(CoreJitter::Proportional { percent: or_default(self.jitter_amount, 50) })
-            }
-            Jitter::Added => policy.with_jitter(CoreJitter::AddedMillis { most: or_default(self.jitter_amount, 1000) }),
-            Jitter::Decorrelated => policy.with_jitter(CoreJitter::Decorrelated),
-        })
-    }
-
-    /// The policy of the kind, with what only that kind asks for.
-    #[inline]
-    fn of_kind(&self) -> Result<CorePolicy, Status> {
-        let (base, slot) = (nanos(self.base_ns), nanos(self.slot_ns));
-        let sip_limit = nanos(self.base_ns.saturating_mul(64));
-        Ok(match KINDS.get(self.kind as usize).ok_or(Status::ConfigValue)? {
-            Kind::FullJitter => CorePolicy::full_jitter(base, Duration::ZERO),
-            Kind::EqualJitter => CorePolicy::equal_jitter(base, Duration::ZERO),
-            Kind::DecorrelatedJitter => CorePolicy::decorrelated_jitter(base, Duration::ZERO),
-            Kind::Exponential => CorePolicy::exponential(base),
-            Kind::Constant => CorePolicy::constant(base),
-            Kind::Linear if self.increment_ns != 0 => CorePolicy::linear(base, nanos(self.increment_ns)),
-            Kind::Linear if self.base_ns != 0 => CorePolicy::linear(base, base),
-            Kind::Linear => CorePolicy::linear(backoff_core::DEFAULT_BASE, backoff_core::DEFAULT_BASE),
-            Kind::Fibonacci => CorePolicy::fibonacci(base),
-            Kind::Ieee8023 => CorePolicy::IEEE_802_3.with_slot(slot),
-            Kind::SlotExponential => CorePolicy::slot_exponential(slot, self.slot_base, self.slot_limit),
-            Kind::Rcp => CorePolicy::rcp_of(slot, self.intervals()?).ok_or(Status::ConfigValue)?,
-            Kind::RcpMultipliers => self.multiplied(slot)?,
-            Kind::AlohaUniform => CorePolicy::aloha_uniform(slot, self.intervals[0]),
-            Kind::AlohaGeometric => CorePolicy::aloha_geometric(slot, self.intervals[0]),
-            Kind::SipTimerE if self.base_ns != 0 => CorePolicy::SIP_TIMER_E.with_elapsed_limit(sip_limit),
-            Kind::SipTimerE => CorePolicy::SIP_TIMER_E,
-            Kind::SipTimerA if self.base_ns != 0 => CorePolicy::SIP_TIMER_A.with_elapsed_limit(sip_limit),
-            Kind::SipTimerA => CorePolicy::SIP_TIMER_A,
-            Kind::GoogleHttp => CorePolicy::GOOGLE_HTTP,
-            Kind::GoogleDrive => CorePolicy::GOOGLE_DRIVE,
-            Kind::AmazonSimpledb => CorePolicy::AMAZON_SIMPLEDB,
-            Kind::Polling => CorePolicy::POLLING,
-        })
-    }
-
-    /// Whether a multiplier means something for this kind.
-    const fn grows(&self) -> bool {
-        !matches!(self.kind, 4..=6)
-    }
-
-    /// The entries that count.
-    fn intervals(&self) -> Result<&[u32], Status> {
-        self.intervals.get(..self.intervals_count as usize).ok_or(Status::ConfigValue)
-    }
-
-    /// The RCP whose intervals are products of the multipliers.
-    fn multiplied(&self, slot: Duration) -> Result<CorePolicy, Status> {
-        let (mut intervals, mut product) = (self.intervals, 1_u32);
-        for interval in &mut intervals {
-            product = product.saturating_mul(*interval);
-            *interval = product;
-        }
-        let intervals = intervals.get(..self.intervals()?.len()).ok_or(Status::ConfigValue)?;
-        CorePolicy::rcp_of(slot, intervals).ok_or(Status::ConfigValue)
+        Err(status) => status,
     }
 }
 
-const fn nanos(nanos: u64) -> Duration {
-    Duration::from_nanos(nanos)
+impl Retry {
+    /// Whether a delay from now on would end later than so long after the start.
+    #[inline(always)]
+    const fn ends_after(&self, limit: u64, now_ns: u64, delay: u64) -> bool {
+        now_ns.saturating_sub(self.start_ns).saturating_add(delay) > limit
+    }
+
+    /// Counts a failure, if the policy has no mistake, and draws the delay after it.
+    ///
+    /// The same as [`backoff_core::Retry::fail_ns`], step by step, from the C policy.
+    #[inline(always)]
+    fn fail(&mut self, policy: &Policy, now_ns: u64, hint_ns: u64) -> Result<u64, Status> {
+        let preset = policy.preset()?;
+        let previous = if self.failures == 0 { policy.base(preset) } else { self.previous_ns };
+        let failures = u64::from(self.failures) + 1;
+        self.failures = self.failures.saturating_add(1);
+        let mut generator = Generator::new(self.generator);
+        let Some((shortest, drawn)) = policy.draw(preset, failures, previous, &mut generator) else {
+            return Err(Status::AttemptLimit);
+        };
+        self.generator = generator.state();
+        self.previous_ns = drawn;
+        let delay = drawn.saturating_add(hint_ns.saturating_sub(shortest));
+        let limit = policy.elapsed_limit(preset);
+        if limit != u64::MAX && self.ends_after(limit, now_ns, delay) {
+            return Err(Status::ElapsedLimit);
+        }
+        Ok(delay)
+    }
 }
 
-/// The kinds in the order of their numbers.
-const KINDS: [Kind; 19] = [
-    Kind::FullJitter,
-    Kind::EqualJitter,
-    Kind::DecorrelatedJitter,
-    Kind::Exponential,
-    Kind::Constant,
-    Kind::Linear,
-    Kind::Fibonacci,
-    Kind::Ieee8023,
-    Kind::SlotExponential,
-    Kind::Rcp,
-    Kind::RcpMultipliers,
-    Kind::AlohaUniform,
-    Kind::AlohaGeometric,
-    Kind::SipTimerE,
-    Kind::SipTimerA,
-    Kind::GoogleHttp,
-    Kind::GoogleDrive,
-    Kind::AmazonSimpledb,
-    Kind::Polling,
-];
+impl Kind {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Kind::ALL.len();
 
-/// The jitters in the order of their numbers.
-const JITTERS: [Jitter; 8] = [
-    Jitter::Own,
-    Jitter::None,
-    Jitter::Full,
-    Jitter::Below,
-    Jitter::Equal,
-    Jitter::Proportional,
-    Jitter::Added,
-    Jitter::Decorrelated,
-];
+    /// The kinds in the order of their numbers.
+    pub(crate) const ALL: [Kind; 19] = [
+        Kind::FullJitter,
+        Kind::EqualJitter,
+        Kind::DecorrelatedJitter,
+        Kind::Exponential,
+        Kind::Constant,
+        Kind::Linear,
+        Kind::Fibonacci,
+        Kind::Ieee8023,
+        Kind::SlotExponential,
+        Kind::Rcp,
+        Kind::RcpMultipliers,
+        Kind::AlohaUniform,
+        Kind::AlohaGeometric,
+        Kind::SipTimerE,
+        Kind::SipTimerA,
+        Kind::GoogleHttp,
+        Kind::GoogleDrive,
+        Kind::AmazonSimpledb,
+        Kind::Polling,
+    ];
+}
 
-/// The tables are in order.
+impl Jitter {
+    /// The jitters in the order of their numbers.
+    pub(crate) const ALL: [Jitter; 8] = [
+        Jitter::Own,
+        Jitter::None,
+        Jitter::Full,
+        Jitter::Below,
+        Jitter::Equal,
+        Jitter::Proportional,
+        Jitter::Added,
+        Jitter::Decorrelated,
+    ];
+
+    /// How many there are.
+    pub(crate) const COUNT: usize = Jitter::ALL.len();
+}
+
+/// The table is in order.
 const _: () = {
     let mut number = 0;
-    while number < KINDS.len() {
-        assert!(KINDS[number] as usize == number);
-        number += 1;
-    }
-    number = 0;
-    while number < JITTERS.len() {
-        assert!(JITTERS[number] as usize == number);
+    while number < Kind::COUNT {
+        assert!(Kind::ALL[number] as usize == number);
         number += 1;
     }
 };

@@ -54,6 +54,20 @@ impl Generator {
         Generator::new(mix(run.wrapping_add(stream.wrapping_add(1).wrapping_mul(GAMMA))))
     }
 
+    /// The generator of operation number `stream` in the run that `seed` names: other words than those of the station
+    /// of that number.
+    ///
+    /// ```text
+    /// state = mix(mix(seed + 2 · γ) + (stream + 1) · γ)   modulo 2^64
+    /// ```
+    ///
+    /// In words: the second word of `new(seed)` takes the place of the first one in [`stream`](Self::stream).
+    #[inline]
+    pub const fn operation(seed: u64, stream: u64) -> Generator {
+        let run = mix(seed.wrapping_add(GAMMA.wrapping_mul(2)));
+        Generator::new(mix(run.wrapping_add(stream.wrapping_add(1).wrapping_mul(GAMMA))))
+    }
+
     /// The next word, uniform over all of `u64`.
     #[inline]
     pub const fn next_u64(&mut self) -> u64 {

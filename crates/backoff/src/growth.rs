@@ -16,12 +16,20 @@ pub(crate) enum Growth {
 impl Growth {
     /// base · (percent/100)^(n − 1); what would shrink stays constant.
     pub(crate) const fn exponential(base: u64, percent: u32) -> Growth {
-        let percent = if percent < 100 { 100 } else { percent };
-        let (mut divisor, mut rest) = (percent, 100);
-        while rest != 0 {
-            (divisor, rest) = (rest, divisor % rest);
+        Growth::ratio(base, percent, 100)
+    }
+
+    /// base · (of/whole)^(n − 1); what would shrink stays constant. `whole` is not 0.
+    #[inline]
+    pub(crate) const fn ratio(base: u64, of: u32, whole: u32) -> Growth {
+        let of = if of < whole { whole } else { of };
+        let (mut divisor, mut rest) = (of, whole);
+        while let Some(next) = divisor.checked_rem(rest) {
+            (divisor, rest) = (rest, next);
         }
-        let (numerator, denominator) = (percent / divisor, 100 / divisor);
+        let (Some(numerator), Some(denominator)) = (of.checked_div(divisor), whole.checked_div(divisor)) else {
+            return Growth::Linear { base, increment: 0 };
+        };
         if denominator == 1 && numerator > 1 && numerator.is_power_of_two() {
             return Growth::Doubling { base, shift: numerator.trailing_zeros() };
         }
@@ -70,9 +78,28 @@ impl Growth {
     }
 }
 
+/// The growths as functions, for the C face, whose policies are not of this crate's types. n counts from 1.
+#[doc(hidden)]
+pub mod parts {
+    use super::Growth;
+    pub use super::{fibonacci, shifted};
+
+    /// base · (millionths / 10^6)^(n − 1).
+    #[inline(never)]
+    pub const fn scaled(base: u64, millionths: u32, failures: u64) -> u64 {
+        Growth::ratio(base, millionths, 1_000_000).after(failures)
+    }
+
+    /// base · 1.5^(n − 1).
+    #[inline]
+    pub const fn three_halves(base: u64, failures: u64) -> u64 {
+        Growth::Exponential { base, numerator: 3, denominator: 2 }.after(failures)
+    }
+}
+
 /// base · 2^shift.
 #[inline]
-const fn shifted(base: u64, shift: u64) -> u64 {
+pub const fn shifted(base: u64, shift: u64) -> u64 {
     if base == 0 {
         0
     } else if shift <= base.leading_zeros() as u64 {
@@ -96,7 +123,7 @@ const FIBONACCI: [u64; 95] = {
 
 /// F(n) with F(1) = F(2) = 1.
 #[inline]
-const fn fibonacci(n: u64) -> u64 {
+pub const fn fibonacci(n: u64) -> u64 {
     FIBONACCI[if n < 94 { n as usize } else { 94 }]
 }
 
@@ -110,15 +137,31 @@ const fn scaled(base: u64, numerator: u32, denominator: u32, steps: u64) -> u64 
     if steps >= 110 && numerator as u64 * 2 >= denominator as u64 * 3 {
         return u64::MAX;
     }
+    // Three halves, by the table: a multiplication and a shift.
+    if numerator == 3 && denominator == 2 && (steps as usize) < POWERS_OF_3.len() {
+        let product = base as u128 * POWERS_OF_3[steps as usize] as u128;
+        return at_most_u64(product >> steps);
+    }
     let Some(up) = (numerator as u64).checked_pow(if steps < 64 { steps as u32 } else { 64 }) else {
         return approximately_scaled(base, numerator, denominator, steps);
     };
-    // The denominator divides 100 and is less than the numerator: its power fits as well. And the numerator is at least
+    // The denominator is less than the numerator: its power fits as well. And the numerator is at least
     // 2, so that its 64th power does not fit.
     let (product, down) = (base as u128 * up as u128, (denominator as u64).saturating_pow(steps as u32));
     // A division of 128 bits is slow; 3/2 and 5/4 do without.
     at_most_u64(if down.is_power_of_two() { product >> down.trailing_zeros() } else { divided(product, down) })
 }
+
+/// 3^0 to 3^40, the last that fits.
+const POWERS_OF_3: [u64; 41] = {
+    let mut powers = [1; 41];
+    let mut n = 1;
+    while n < 41 {
+        powers[n] = powers[n - 1] * 3;
+        n += 1;
+    }
+    powers
+};
 
 /// The same with a power of 64 significant bits: mantissa · 2^exponent, the mantissa's highest bit set.
 const fn approximately_scaled(base: u64, numerator: u32, denominator: u32, mut steps: u64) -> u64 {

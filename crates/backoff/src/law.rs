@@ -6,8 +6,8 @@ use rand_core::Rng;
 
 use crate::Generator;
 
-/// Up to here the moments of a cut geometric law are sums over its values; beyond, the closed form loses nothing.
-const SUMMED: u64 = 1 << 16;
+/// Below this many steps the moments of a cut geometric law are sums over its values.
+const SUMMED: u64 = 64;
 
 /// How a delay is distributed: its bounds, mean and variance, and draws of it. In nanoseconds.
 ///
@@ -28,33 +28,89 @@ enum Kind {
 }
 
 /// first + step · r, r uniform in 0 ≤ r ≤ top. The largest value fits `u64`.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Uniform {
-    pub(crate) first: u64,
-    pub(crate) step: u64,
-    pub(crate) top: u64,
+pub struct Uniform {
+    /// The smallest value.
+    pub first: u64,
+    /// The distance between two neighbours; not 0.
+    pub step: u64,
+    /// How many values there are, less one.
+    pub top: u64,
 }
 
 impl Uniform {
+    /// Always `value`.
+    #[inline(always)]
+    pub const fn always(value: u64) -> Uniform {
+        Uniform { first: value, step: 1, top: 0 }
+    }
+
+    /// Every value from `first` to `last`; `last` alone where it is below `first`.
+    #[inline(always)]
+    pub const fn between(first: u64, last: u64) -> Uniform {
+        let first = if first < last { first } else { last };
+        Uniform { first, step: 1, top: last - first }
+    }
+
+    /// `first` and up to `top` steps more, as many of them as fit `u64`.
+    #[inline(always)]
+    pub const fn steps(first: u64, step: u64, top: u64) -> Uniform {
+        Uniform { first, step, top: fitting(u64::MAX - first, step, top) }
+    }
+
+    /// The largest value.
+    #[inline(always)]
+    pub const fn longest_ns(&self) -> u64 {
+        self.first + self.step * self.top
+    }
+
+    /// The law moved down until it ends at `cap`; see [`Law::capped`].
+    #[inline(always)]
+    pub const fn capped(self, cap: u64) -> Uniform {
+        let longest = self.longest_ns();
+        if longest <= cap { self } else { self.moved_down(longest, cap) }
+    }
+
+    /// The law, which ends at `longest`, moved down until it ends at `cap`.
+    const fn moved_down(self, longest: u64, cap: u64) -> Uniform {
+        let Uniform { first, step, top } = self;
+        if first >= longest - cap {
+            Uniform { first: first - (longest - cap), step, top }
+        } else if step > cap {
+            Uniform { first: 0, step: 1, top: cap }
+        } else {
+            Uniform { first: 0, step, top: fitting(cap, step, top) }
+        }
+    }
+
     /// Draws a value with `word`, and with others for each that has to be rejected.
     #[inline(always)]
-    pub(crate) fn draw_ns<R: Rng + ?Sized>(self, word: u64, generator: &mut R) -> u64 {
+    pub fn draw_ns<R: Rng + ?Sized>(self, word: u64, generator: &mut R) -> u64 {
         self.first + self.step * uniform(self.top, word, || generator.next_u64())
+    }
+
+    /// The value that belongs to one word; see [`Law::at_ns`].
+    #[inline(always)]
+    pub const fn at_ns(&self, word: u64) -> u64 {
+        let scaled = word as u128 * (self.top as u128 + 1);
+        self.first + self.step * (scaled >> 64) as u64
     }
 }
 
 impl Law {
     /// Always `value`.
     #[inline]
-    pub(crate) const fn always(value: u64) -> Law {
-        Law(Kind::Uniform(Uniform { first: value, step: 1, top: 0 }))
+    #[doc(hidden)]
+    pub const fn always(value: u64) -> Law {
+        Law::uniform(Uniform::always(value))
     }
 
-    /// Every value from `first` to `last`; `last` alone where it is below `first`.
-    #[inline]
-    pub(crate) const fn between(first: u64, last: u64) -> Law {
-        let first = if first < last { first } else { last };
-        Law(Kind::Uniform(Uniform { first, step: 1, top: last - first }))
+    /// A uniform law.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub const fn uniform(uniform: Uniform) -> Law {
+        Law(Kind::Uniform(uniform))
     }
 
     /// The law, if it is uniform.
@@ -64,12 +120,6 @@ impl Law {
             Kind::Uniform(uniform) => Some(uniform),
             Kind::Geometric { .. } => None,
         }
-    }
-
-    /// `first` and up to `top` steps more, as many of them as fit `u64`.
-    #[inline]
-    pub(crate) const fn steps(first: u64, step: u64, top: u64) -> Law {
-        Law(Kind::Uniform(Uniform { first, step, top: fitting(u64::MAX - first, step, top) }))
     }
 
     /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0. One slot
@@ -82,30 +132,28 @@ impl Law {
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
 
+    /// A geometric law without what lies beyond so many steps; another one as it is.
+    #[inline]
+    pub(crate) const fn cut(self, most: u64) -> Law {
+        match self.0 {
+            Kind::Geometric { step, slots, top } if most < top => Law(Kind::Geometric { step, slots, top: most }),
+            Kind::Geometric { .. } | Kind::Uniform(_) => self,
+        }
+    }
+
     /// The law moved down until it ends at `cap`, its width kept where that leaves its start at 0 or above.
     ///
     /// What is counted in steps stays on them as long as one step fits below the cap. A geometric law is cut: what
     /// remains keeps its proportions.
     #[inline]
-    pub(crate) const fn capped(self, cap: u64) -> Law {
-        let longest = self.longest_ns();
-        if longest <= cap { self } else { self.moved_down(longest, cap) }
-    }
-
-    /// The law, which ends at `longest`, moved down until it ends at `cap`.
-    const fn moved_down(self, longest: u64, cap: u64) -> Law {
-        Law(match self.0 {
-            Kind::Uniform(Uniform { first, step, top }) if first >= longest - cap => {
-                Kind::Uniform(Uniform { first: first - (longest - cap), step, top })
-            }
-            Kind::Uniform(Uniform { step, .. }) | Kind::Geometric { step, .. } if step > cap => {
-                Kind::Uniform(Uniform { first: 0, step: 1, top: cap })
-            }
-            Kind::Uniform(Uniform { step, top, .. }) => {
-                Kind::Uniform(Uniform { first: 0, step, top: fitting(cap, step, top) })
-            }
-            Kind::Geometric { step, slots, top } => Kind::Geometric { step, slots, top: fitting(cap, step, top) },
-        })
+    #[doc(hidden)]
+    pub const fn capped(self, cap: u64) -> Law {
+        match self.0 {
+            Kind::Uniform(uniform) => Law::uniform(uniform.capped(cap)),
+            Kind::Geometric { step, top, .. } if step * top <= cap => self,
+            Kind::Geometric { step, .. } if step > cap => Law::uniform(Uniform { first: 0, step: 1, top: cap }),
+            Kind::Geometric { step, slots, top } => Law(Kind::Geometric { step, slots, top: fitting(cap, step, top) }),
+        }
     }
 
     /// The law moved up until it starts at `hint`; itself where it starts later.
@@ -129,7 +177,7 @@ impl Law {
     #[inline]
     pub const fn longest_ns(&self) -> u64 {
         match self.0 {
-            Kind::Uniform(Uniform { first, step, top }) => first + step * top,
+            Kind::Uniform(uniform) => uniform.longest_ns(),
             Kind::Geometric { step, top, .. } => step * top,
         }
     }
@@ -175,10 +223,7 @@ impl Law {
     #[inline]
     pub const fn at_ns(&self, word: u64) -> u64 {
         match self.0 {
-            Kind::Uniform(Uniform { first, step, top }) => {
-                let scaled = word as u128 * (top as u128 + 1);
-                first + step * (scaled >> 64) as u64
-            }
+            Kind::Uniform(uniform) => uniform.at_ns(word),
             Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
         }
     }
@@ -246,50 +291,114 @@ fn accepted(mut product: u128, range: u64, mut next: impl FnMut() -> u64) -> u64
     (product >> 64) as u64
 }
 
+/// A draw of the geometric law without cap and ceiling, from `word`, in steps of `step` nanoseconds; `None` where it passes
+/// `limit`. Where that is above the cap, a law that was cut there draws the same below it.
+#[doc(hidden)]
+#[inline]
+pub const fn geometric_within(slots: u32, step: u64, limit: u64, word: u64) -> Option<u64> {
+    match geometric(slots, u64::MAX, word).checked_mul(step) {
+        Some(drawn) if drawn <= limit => Some(drawn),
+        _ => None,
+    }
+}
+
 /// r with P(r) in proportion to q^r, 0 ≤ r ≤ top, q = (slots − 1)/(slots + 1).
 ///
 /// The binary digits of a geometric number are independent: digit i is 1 with the chance q^(2^i) / (1 + q^(2^i)). And
 /// its remainder modulo m is distributed as the number itself, given that it is below m.
 #[inline(never)]
 const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
-    let slots = slots as u128;
     let mut words = Generator::new(word);
-    // q^(2^i) in units of 2^−64; slots = 0 counts as 1.
-    let mut power = match (slots.saturating_sub(1) << 64).checked_div(slots + 1) {
-        Some(power) => power as u64,
-        None => 0,
-    };
+    // q^(2^i) in units of 2^−64.
+    let mut power = ratio(slots);
     let mut drawn = 0_u64;
     let mut digit = 0;
     while digit < u64::BITS && power != 0 {
         let (word, factor) = (words.next_u64() as u128, power as u128);
-        // word / 2^64 < q / (1 + q), without the division.
-        if let Some(scaled) = (word << 64).checked_add(word * factor)
-            && scaled < factor << 64
-        {
-            drawn |= 1 << digit;
-        }
+        // word / 2^64 < q / (1 + q), without the division: word · 2^64 + word · factor < factor · 2^64. As numbers, not
+        // as a branch: a digit is as random as the word.
+        let product = word * factor;
+        let (sum, carried) = (word as u64).overflowing_add((product >> 64) as u64);
+        drawn |= ((!carried & (sum < power)) as u64) << digit;
         power = ((factor * factor) >> 64) as u64;
         digit += 1;
     }
-    // For all of `u64` there is no remainder to take.
+    // Nothing to take a remainder of, as a rule; and none for all of `u64`.
+    if drawn <= top {
+        return drawn;
+    }
     match drawn.checked_rem(top.wrapping_add(1)) {
         Some(rest) => rest,
         None => drawn,
     }
 }
 
-/// Mean and variance of that r.
+/// floor(2^64 · (slots − 1)/(slots + 1)), slots = 0 counting as 1: 2^64 less the ceiling of 2^65/(slots + 1), by one
+/// division of 64 bits.
+const fn ratio(slots: u32) -> u64 {
+    let below = if slots == 0 { 2 } else { slots as u64 + 1 };
+    let (Some(quotient), Some(rest)) = (u64::MAX.checked_div(below), u64::MAX.checked_rem(below)) else {
+        return 0;
+    };
+    // 2^64 = quotient · below + rest + 1.
+    let ceiling = quotient.wrapping_mul(2).wrapping_add(if (rest + 1).wrapping_mul(2) <= below { 1 } else { 2 });
+    ceiling.wrapping_neg()
+}
+
+/// Mean and variance of that r. With q = e^−a and m = top + 1 values:
+///
+/// ```text
+/// mean = 1/(e^a − 1) − m/(e^(am) − 1)        variance = (1/sinh²(a/2) − m²/sinh²(am/2)) / 4
+/// ```
+///
+/// Where a · m is small both differences cancel; there the terms of their power series are subtracted one by one.
 fn geometric_moments(slots: u32, top: u64) -> (f64, f64) {
-    let q = (f64::from(slots) - 1.0).max(0.0) / (f64::from(slots) + 1.0);
+    let k = f64::from(slots.max(1));
     if top < SUMMED {
-        return summed_moments(q, top);
+        return summed_moments((k - 1.0) / (k + 1.0), top);
     }
-    // Of the whole law q/p and q/p²; what the cut takes away follows from 1 + q + … + q^(m−1).
-    let (p, m) = (1.0 - q, top as f64 + 1.0);
-    let rest = power(q, top.saturating_add(1));
+    let (a, m) = (negative_logarithm(k), top as f64 + 1.0);
+    let x = a * m;
+    if x < 1.0 {
+        return series_moments(a, m);
+    }
+    // Of the whole law (K − 1)/2 and (K² − 1)/4; the rest is what the cut takes away.
+    let rest = exponential(-x);
     let cut = m * rest / (1.0 - rest);
-    (q / p - cut, q / (p * p) - cut * m / (1.0 - rest))
+    ((k - 1.0) / 2.0 - cut, (k - 1.0) * (k + 1.0) / 4.0 - cut * m / (1.0 - rest))
+}
+
+/// −ln((K − 1)/(K + 1)) = 2 · artanh(1/K), K at least 2.
+fn negative_logarithm(k: f64) -> f64 {
+    let square = 1.0 / (k * k);
+    let (mut term, mut sum, mut odd) = (1.0 / k, 0.0, 1.0);
+    while term > 1e-18 / k {
+        sum += term / odd;
+        term *= square;
+        odd += 2.0;
+    }
+    2.0 * sum
+}
+
+/// The moments where a · m is below 1, from the coefficients of x/(e^x − 1) and of its derivative.
+fn series_moments(a: f64, m: f64) -> (f64, f64) {
+    const MEAN: [f64; 6] = [
+        -1.0 / 12.0,
+        1.0 / 720.0,
+        -1.0 / 30_240.0,
+        1.0 / 1_209_600.0,
+        -1.0 / 47_900_160.0,
+        691.0 / 1_307_674_368_000.0,
+    ];
+    let (mut mean, mut variance) = ((m - 1.0) / 2.0, 0.0);
+    // a^(2i + 1) and a^(2i), and m^(2i + 2).
+    let (mut odd, mut even, mut power, mut order) = (a, 1.0, m * m, 1.0);
+    for coefficient in MEAN {
+        mean += coefficient * (power - 1.0) * odd;
+        variance -= coefficient * order * (power - 1.0) * even;
+        (odd, even, power, order) = (odd * a * a, even * a * a, power * m * m, order + 2.0);
+    }
+    (mean, variance)
 }
 
 fn summed_moments(q: f64, top: u64) -> (f64, f64) {
@@ -308,15 +417,23 @@ fn summed_moments(q: f64, top: u64) -> (f64, f64) {
     (mean, squares / weights)
 }
 
-/// `base` to that power, by squaring: `core` has no `powf`.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
+/// e^x for x ≤ 0, to 12 digits: `core` has no `exp`. A small part of x by its series, the rest by squaring.
+fn exponential(x: f64) -> f64 {
+    if x < -746.0 {
+        return 0.0;
+    }
+    let (mut part, mut halvings) = (x, 0);
+    while part < -0.0625 {
+        part /= 2.0;
+        halvings += 1;
+    }
+    let (mut term, mut result) = (1.0, 1.0);
+    for order in 1..=9 {
+        term *= part / f64::from(order);
+        result += term;
+    }
+    for _ in 0..halvings {
+        result *= result;
     }
     result
 }

@@ -6,7 +6,7 @@
 use core::time::Duration;
 
 use crate::growth::Growth;
-use crate::law::{Law, fitting};
+use crate::law::{Law, Uniform, fitting};
 use crate::pace::{Decorrelated, Doubling, Pace, Spread};
 
 /// The base of a policy that is given none, or 0: 100 ms.
@@ -36,11 +36,22 @@ pub const RCP_ENTRIES: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
     shape: Shape,
-    ceiling: u64,
-    cap: u64,
+    around: Around,
     attempt_limit: u64,
     elapsed_limit: u64,
-    priority: u32,
+}
+
+/// What is done to every growth: the ceiling, the priority in percent, and at the end the cap. In nanoseconds; `u64::MAX`
+/// is none. The C face, whose policies are other structs, takes its laws from here as [`Policy`] does.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Around {
+    /// The longest delay before jitter.
+    pub ceiling: u64,
+    /// The longest delay.
+    pub cap: u64,
+    /// What the delay before jitter is multiplied by, in percent.
+    pub priority: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,7 +66,7 @@ enum Choice {
     /// K = base^min(n, limit).
     Exponential { base: u32, limit: u32 },
     /// K = table[n − 1], and the last entry from then on.
-    Table { table: [u32; RCP_ENTRIES], last: u8 },
+    Table { table: [u64; RCP_ENTRIES], last: u8 },
     /// Geometric, with the mean of a uniform choice from K slots.
     Geometric { slots: u32 },
 }
@@ -65,17 +76,8 @@ impl Choice {
     #[inline]
     const fn slots(&self, failures: u64) -> u64 {
         match *self {
-            // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
-            Choice::Exponential { base, limit } => {
-                let exponent = at_most(at_most(failures, limit as u64), 64) as u32;
-                match 1_u64.checked_shl(exponent) {
-                    Some(slots) if base == 2 => slots,
-                    _ => (base as u64).saturating_pow(exponent),
-                }
-            }
-            Choice::Table { ref table, last } => {
-                table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)] as u64
-            }
+            Choice::Exponential { base, limit } => exponential_slots(base, limit, failures),
+            Choice::Table { ref table, last } => table[at_most(failures - 1, last as u64) as usize & (RCP_ENTRIES - 1)],
             Choice::Geometric { slots } => slots as u64,
         }
     }
@@ -103,7 +105,7 @@ pub enum Jitter {
     Below,
     /// Uniform in [d/2, d].
     Equal,
-    /// Uniform in d · [1 − f, 1 + f], f in percent, at most 100.
+    /// Uniform in d · [1 − f, 1 + f], f in percent. More than 100 percent counts as 100: no delay is negative.
     Proportional {
         /// f.
         percent: u32,
@@ -243,21 +245,37 @@ impl Policy {
         let mut table = [1; RCP_ENTRIES];
         let mut entry = 0;
         while entry < intervals.len() && entry < RCP_ENTRIES {
-            table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] };
+            table[entry] = if intervals[entry] == 0 { 1 } else { intervals[entry] as u64 };
             entry += 1;
         }
         Some(Policy::slotted(Choice::Table { table, last: (intervals.len() - 1) as u8 }, slot))
     }
 
     /// The same with K(n) = K(n−1) · multiplier(n), K(0) = 1; after the last multiplier K stays. Lam's example: 10, 10, 2.
+    ///
+    /// A product that passes 2^64 − 1 slots is that many. After a multiplier of 0 there is no delay.
     pub const fn rcp_multipliers<const N: usize>(slot: Duration, multipliers: [u32; N]) -> Policy {
-        let mut intervals = multipliers;
-        let mut entry = 1;
-        while entry < N {
-            intervals[entry] = intervals[entry].saturating_mul(intervals[entry - 1]);
+        const { assert!(N >= 1 && N <= RCP_ENTRIES, "between 1 and 16 entries") };
+        match Policy::rcp_multipliers_of(slot, &multipliers) {
+            Some(policy) => policy,
+            None => Policy::IEEE_802_3, // not reached: N has just been checked
+        }
+    }
+
+    /// [`rcp_multipliers`](Self::rcp_multipliers) of as many as there are at run time; `None` unless they are between 1
+    /// and 16.
+    pub const fn rcp_multipliers_of(slot: Duration, multipliers: &[u32]) -> Option<Policy> {
+        if multipliers.is_empty() || multipliers.len() > RCP_ENTRIES {
+            return None;
+        }
+        let (mut table, mut product) = ([1; RCP_ENTRIES], 1_u64);
+        let mut entry = 0;
+        while entry < multipliers.len() && entry < RCP_ENTRIES {
+            product = product.saturating_mul(multipliers[entry] as u64);
+            table[entry] = floor_at(product, 1);
             entry += 1;
         }
-        Policy::rcp(slot, intervals)
+        Some(Policy::slotted(Choice::Table { table, last: (multipliers.len() - 1) as u8 }, slot))
     }
 
     /// Slotted ALOHA with a fixed interval: r slots, r uniform in 0 ≤ r < K. K = 0 counts as 2.
@@ -290,14 +308,7 @@ impl Policy {
 
     #[inline]
     const fn of(shape: Shape) -> Policy {
-        Policy {
-            shape,
-            ceiling: u64::MAX,
-            cap: u64::MAX,
-            attempt_limit: u64::MAX,
-            elapsed_limit: u64::MAX,
-            priority: 100,
-        }
+        Policy { shape, around: Around::NONE, attempt_limit: u64::MAX, elapsed_limit: u64::MAX }
     }
 }
 
@@ -351,9 +362,12 @@ impl Policy {
     }
 
     /// The same with the delay *before jitter* no longer than this; 0: none.
+    ///
+    /// Where delays count slots it bounds the longest delay, though not to less than one slot. A geometric law is cut
+    /// there: what remains keeps its proportions.
     #[inline]
     pub const fn with_ceiling(self, ceiling: Duration) -> Policy {
-        Policy { ceiling: or_default(nanos(ceiling), u64::MAX), ..self }
+        Policy { around: Around { ceiling: or_default(nanos(ceiling), u64::MAX), ..self.around }, ..self }
     }
 
     /// The same with no delay longer than this, jitter included; 0: none.
@@ -363,7 +377,7 @@ impl Policy {
     /// lower end comes down with the upper one, below the base if need be; [`with_ceiling`](Self::with_ceiling) keeps it.
     #[inline]
     pub const fn with_cap(self, cap: Duration) -> Policy {
-        Policy { cap: or_default(nanos(cap), u64::MAX), ..self }
+        Policy { around: Around { cap: or_default(nanos(cap), u64::MAX), ..self.around }, ..self }
     }
 
     /// The same with this failure, counted from 1, as the last: there is no delay after it. 0: no limit.
@@ -383,7 +397,7 @@ impl Policy {
     /// What waited at all still waits: at least 1 ns, or a choice from 2 slots.
     #[inline]
     pub const fn with_priority_percent(self, percent: u32) -> Policy {
-        Policy { priority: if percent == 0 { 100 } else { percent }, ..self }
+        Policy { around: Around { priority: if percent == 0 { 100 } else { percent }, ..self.around }, ..self }
     }
 
     /// The failure that is the last; `None`: there is none.
@@ -435,10 +449,25 @@ impl Policy {
             }
         }
         let (law, stays) = match self.shape {
-            Shape::Timed { growth, jitter } => self.timed_law(growth, jitter, failures, previous_ns),
+            Shape::Timed { growth, jitter } => {
+                let grown = growth.after(failures);
+                let stays = grown >= self.around.ceiling || growth.is_constant();
+                let law = self.around.timed(grown, jitter, growth.base(), previous_ns);
+                (Law::uniform(law), stays && !matches!(jitter, Jitter::Decorrelated))
+            }
             Shape::Slotted { ref choice, slot } => (self.slotted_law(choice, slot, failures), choice.stays(failures)),
         };
-        Some((law.capped(self.cap), stays))
+        Some((law.capped(self.around.cap), stays))
+    }
+
+    #[inline(never)]
+    const fn slotted_law(&self, choice: &Choice, slot: u64, failures: u64) -> Law {
+        let slots = choice.slots(failures);
+        match choice {
+            Choice::Exponential { .. } => Law::uniform(self.around.slotted(slots, slot, true)),
+            Choice::Table { .. } => Law::uniform(self.around.slotted(slots, slot, false)),
+            Choice::Geometric { slots } => self.around.geometric(*slots, slot),
+        }
     }
 
     /// What counts as the delay before the first one: the base.
@@ -454,10 +483,10 @@ impl Policy {
     #[inline]
     pub(crate) const fn pace(&self) -> Pace {
         match self.shape {
-            _ if self.priority != 100 => Pace::Growing,
+            _ if self.around.priority != 100 => Pace::Growing,
             Shape::Timed { growth, jitter: Jitter::Decorrelated } => {
-                let first = at_most(growth.base(), self.ceiling);
-                Pace::Decorrelated(Decorrelated::new(first, self.ceiling, self.cap))
+                let first = at_most(growth.base(), self.around.ceiling);
+                Pace::Decorrelated(Decorrelated::new(first, self.around.ceiling, self.around.cap))
             }
             Shape::Timed { growth: Growth::Doubling { base, shift: 1 }, jitter } => {
                 let Some((spread, ceiling)) = self.spread(jitter) else { return Pace::Growing };
@@ -465,8 +494,8 @@ impl Policy {
             }
             Shape::Slotted { choice: Choice::Exponential { base: 2, limit }, slot }
                 if limit < 64
-                    && self.ceiling == u64::MAX
-                    && fitting(self.cap, slot, (1 << limit) - 1) == (1 << limit) - 1 =>
+                    && self.around.ceiling == u64::MAX
+                    && fitting(self.around.cap, slot, (1 << limit) - 1) == (1 << limit) - 1 =>
             {
                 Pace::Doubling(Doubling { delay: 2, ceiling: 1 << limit, step: slot, spread: Spread::BELOW })
             }
@@ -478,53 +507,83 @@ impl Policy {
     #[inline]
     const fn spread(&self, jitter: Jitter) -> Option<(Spread, u64)> {
         match jitter {
-            Jitter::Full => Some((Spread::FULL, at_most(self.ceiling, self.cap))),
-            Jitter::Below => Some((Spread::BELOW, at_most(self.ceiling, self.cap.saturating_add(1)))),
-            Jitter::Equal if self.ceiling <= self.cap => Some((Spread::EQUAL, self.ceiling)),
+            Jitter::Full => Some((Spread::FULL, at_most(self.around.ceiling, self.around.cap))),
+            Jitter::Below => Some((Spread::BELOW, at_most(self.around.ceiling, self.around.cap.saturating_add(1)))),
+            Jitter::Equal if self.around.ceiling <= self.around.cap => Some((Spread::EQUAL, self.around.ceiling)),
             _ => None,
         }
     }
+}
 
+impl Around {
+    /// Nothing but the growth.
+    pub const NONE: Around = Around { ceiling: u64::MAX, cap: u64::MAX, priority: 100 };
+
+    /// The law of a delay that has grown to `grown`, not capped yet; decorrelated jitter asks for the base and the delay
+    /// before instead.
     #[inline(always)]
-    const fn timed_law(&self, growth: Growth, jitter: Jitter, failures: u64, previous: u64) -> (Law, bool) {
+    pub const fn timed(&self, grown: u64, jitter: Jitter, base: u64, previous: u64) -> Uniform {
         if matches!(jitter, Jitter::Decorrelated) {
-            let first = at_most(self.prioritised(growth.base()), self.ceiling);
+            let first = at_most(self.prioritised(base), self.ceiling);
             let last = at_most(self.prioritised(previous.saturating_mul(3)), self.ceiling);
-            return (Law::between(first, floor_at(last, first)), false);
+            return Uniform::between(first, floor_at(last, first));
         }
-        let grown = growth.after(failures);
         let delay = self.prioritised(at_most(grown, self.ceiling));
-        let law = match jitter {
-            Jitter::None | Jitter::Decorrelated => Law::always(delay),
-            Jitter::Full => Law::between(0, delay),
-            Jitter::Below => Law::between(0, delay.saturating_sub(1)),
-            Jitter::Equal => Law::between(delay / 2, delay),
+        match jitter {
+            Jitter::None | Jitter::Decorrelated => Uniform::always(delay),
+            Jitter::Full => Uniform::between(0, delay),
+            Jitter::Below => Uniform::between(0, delay.saturating_sub(1)),
+            Jitter::Equal => Uniform::between(delay / 2, delay),
             Jitter::Proportional { percent } => {
                 let width = percent_of(delay, at_most(percent as u64, 100) as u32);
-                Law::between(delay - width, delay.saturating_add(width))
+                Uniform::between(delay - width, delay.saturating_add(width))
             }
-            Jitter::AddedMillis { most } => Law::steps(delay, 1_000_000, most as u64),
-        };
-        (law, grown >= self.ceiling || growth.is_constant())
+            Jitter::AddedMillis { most } => Uniform::steps(delay, 1_000_000, most as u64),
+        }
     }
 
-    #[inline(never)]
-    const fn slotted_law(&self, choice: &Choice, slot: u64, failures: u64) -> Law {
-        let slots = choice.slots(failures);
-        let full = matches!(choice, Choice::Exponential { .. }) && slots == u64::MAX && self.priority == 100;
-        let chosen = if slots > 1 { floor_at(self.prioritised(slots), 2) } else { slots };
-        let chosen = at_most(chosen, ceiling_in_slots(self.ceiling, slot));
-        match choice {
-            Choice::Geometric { .. } => Law::geometric(slot, at_most(chosen, u32::MAX as u64) as u32),
-            _ if full => Law::steps(0, slot, u64::MAX),
-            _ => Law::steps(0, slot, chosen.saturating_sub(1)),
+    /// The law of a uniform choice from `slots` slots, not capped yet. `unbounded`: so many slots that a word does not
+    /// hold their number are a delay each, where neither ceiling nor priority make them fewer.
+    #[inline]
+    pub const fn slotted(&self, slots: u64, slot: u64, unbounded: bool) -> Uniform {
+        let chosen = self.chosen(slots);
+        let ceiling = ceiling_in_slots(self.ceiling, slot);
+        // 2^64 slots do not fit a word; where nothing makes them fewer, every word is a delay.
+        if unbounded && slots == u64::MAX && self.priority == 100 && ceiling == u64::MAX {
+            return Uniform::steps(0, slot, u64::MAX);
         }
+        Uniform::steps(0, slot, at_most(chosen, ceiling).saturating_sub(1))
+    }
+
+    /// The geometric law with the mean of a uniform choice from `slots` slots, not capped yet.
+    #[inline]
+    pub const fn geometric(&self, slots: u32, slot: u64) -> Law {
+        let chosen = at_most(self.chosen(slots as u64), u32::MAX as u64) as u32;
+        Law::geometric(slot, chosen).cut(ceiling_in_slots(self.ceiling, slot).saturating_sub(1))
+    }
+
+    /// K of this priority; what was a choice stays one.
+    #[inline]
+    const fn chosen(&self, slots: u64) -> u64 {
+        if slots > 1 { floor_at(self.prioritised(slots), 2) } else { slots }
     }
 
     /// The delay of this priority; what is not 0 does not become 0.
     #[inline]
     const fn prioritised(&self, delay: u64) -> u64 {
         if self.priority == 100 || delay == 0 { delay } else { floor_at(percent_of(delay, self.priority), 1) }
+    }
+}
+
+/// base^min(n, limit), the number of slots of a generalised exponential choice; 2^64 and more are `u64::MAX`.
+#[doc(hidden)]
+#[inline]
+pub const fn exponential_slots(base: u32, limit: u32, failures: u64) -> u64 {
+    // The range of 802.3 that a word can hold ends at 2^64: then every word is a delay.
+    let exponent = at_most(at_most(failures, limit as u64), 64) as u32;
+    match 1_u64.checked_shl(exponent) {
+        Some(slots) if base == 2 => slots,
+        _ => (base as u64).saturating_pow(exponent),
     }
 }
 

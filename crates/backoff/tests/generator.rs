@@ -151,3 +151,20 @@ fn the_slots_of_one_stream_are_as_uniform_as_chance() {
         assert!((797.0..1249.0).contains(&chi_square), "seed {SEED}, stream {stream}: {chi_square}");
     }
 }
+
+/// A station and an operation of one run with one number draw different words, and no two of 2,000 states meet.
+#[test]
+fn stations_and_operations_are_apart() {
+    let states: std::collections::BTreeSet<u64> = (0..1000)
+        .flat_map(|stream| [Generator::stream(42, stream).state(), Generator::operation(42, stream).state()])
+        .collect();
+    assert_eq!(states.len(), 2000);
+    // The second word of the run's generator seeds the operations.
+    let mut run = Generator::new(42);
+    run.next_u64();
+    let mut words = Generator::new(run.next_u64());
+    (0..7).for_each(|_| {
+        words.next_u64();
+    });
+    assert_eq!(Generator::operation(42, 7).state(), words.next_u64());
+}

@@ -99,7 +99,47 @@ fn the_rcp_has_the_intervals_of_its_paper() {
     assert_eq!(bounds(table, 10_000), [(0, 9), (0, 99), (0, 199), (0, 199), (0, 199)]);
     assert_eq!(Policy::rcp_multipliers(SLOT, [10, 10, 2]), table);
     assert_eq!(law(table, u64::MAX - 1).longest_ns(), 199 * 10_000);
-    assert_eq!(law(Policy::rcp_multipliers(SLOT, [u32::MAX, 9]), 2), law(Policy::rcp(SLOT, [u32::MAX]), 1));
+}
+
+/// The products of multipliers end at 2^64 − 1 slots, not at 2^32 − 1.
+#[test]
+fn products_of_multipliers_saturate_at_the_largest_word() {
+    let nano = Duration::from_nanos(1);
+    let policy = Policy::rcp_multipliers(nano, [u32::MAX, 9, 1 << 20, 1 << 20]);
+    let most = u64::from(u32::MAX);
+    let expected = [most - 1, most * 9 - 1, most * 9 * (1 << 20) - 1, u64::MAX - 1, u64::MAX - 1];
+    assert_eq!(bounds(policy, 1).map(|(_, longest): (u64, u64)| longest), expected);
+    assert_eq!(law(Policy::rcp_multipliers(nano, [5, 0, 7]), 3).longest_ns(), 0, "after a 0 there is no delay");
+}
+
+/// A ceiling holds at every failure, also where base^n has passed 2^64.
+#[test]
+fn a_ceiling_bounds_every_exponential_choice_of_slots() {
+    for (base, exponents) in [(2, 64), (3, 200), (10, 200), (100, 200), (u32::MAX, 200)] {
+        let policy = Policy::slot_exponential(SLOT, base, exponents).with_ceiling(SECOND);
+        for failures in 1..=300 {
+            assert!(law(policy, failures).longest_ns() <= 1_000_000_000, "base {base}, failure {failures}");
+        }
+        assert_eq!(law(policy, 300).longest_ns(), 1_000_000_000);
+    }
+    // Without a ceiling every word is a delay, as before.
+    assert_eq!(law(Policy::slot_exponential(Duration::from_nanos(1), 100, 20), 10).longest_ns(), u64::MAX);
+}
+
+/// A ceiling cuts a geometric law and leaves p as it is; so it does what a cap of the same length does.
+#[test]
+fn a_ceiling_bounds_a_geometric_delay_and_keeps_its_proportions() {
+    let ten = SLOT * 10;
+    let ceiling = law(Policy::aloha_geometric(SLOT, 200).with_ceiling(ten), 1);
+    assert_eq!(ceiling, law(Policy::aloha_geometric(SLOT, 200).with_cap(ten), 1));
+    assert_eq!(ceiling.longest_ns(), 100_000);
+    // Almost uniform over 0 to 10: the mean is a little below 5 slots. With p changed to 2/12 it was 5.0 without a bound.
+    assert!((49_000.0..50_000.0).contains(&ceiling.mean_ns()), "{}", ceiling.mean_ns());
+    let mut generator = Generator::new(1);
+    assert!((0..10_000).all(|_| ceiling.draw_ns(&mut generator) <= 100_000));
+    // Not to less than a slot.
+    let short = law(Policy::aloha_geometric(SLOT, 200).with_ceiling(Duration::from_nanos(1)), 1);
+    assert_eq!(short.longest_ns(), 10_000);
 }
 
 /// BEB is the RCP with K(m) = 2^m.
@@ -280,6 +320,106 @@ fn the_moments_of_a_cut_geometric_law_are_those_of_its_sum() {
         assert!((law.variance_ns2() / (1e8 * variance) - 1.0).abs() < 1e-5, "{slots}");
     }
 }
+
+/// Where q is so near to 1 that every difference of the closed form cancels: the numbers are those of the same formulas
+/// worked out with 60 decimal digits.
+#[test]
+fn the_moments_of_a_cut_geometric_law_do_not_cancel() {
+    let nano = Duration::from_nanos(1);
+    for (slots, values, mean, variance) in REFERENCE_MOMENTS {
+        let law = law(Policy::aloha_geometric(nano, slots).with_cap(Duration::from_nanos(values - 1)), 1);
+        let (found_mean, found_variance) = (law.mean_ns(), law.variance_ns2());
+        assert!((found_mean / mean - 1.0).abs() < 1e-10, "K = {slots}, {values} values: mean {found_mean}, not {mean}");
+        let close = (found_variance / variance - 1.0).abs() < 1e-9;
+        assert!(close, "K = {slots}, {values} values: variance {found_variance}, not {variance}");
+    }
+}
+
+/// K, how many values are left of the law, mean and variance.
+#[rustfmt::skip]
+const REFERENCE_MOMENTS: [(u32, u64, f64, f64); 81] = [
+    (2, 2, 0.25, 0.1875),
+    (2, 50, 0.5, 0.75),
+    (2, 65, 0.5, 0.75),
+    (2, 100, 0.5, 0.75),
+    (2, 1000, 0.5, 0.75),
+    (2, 70000, 0.5, 0.75),
+    (2, 10000000, 0.5, 0.75),
+    (2, 1000000000, 0.5, 0.75),
+    (2, 1000000000000, 0.5, 0.75),
+    (3, 2, 0.3333333333333333, 0.2222222222222222),
+    (3, 50, 0.9999999999999556, 1.9999999999977796),
+    (3, 65, 1.0, 1.9999999999999998),
+    (3, 100, 1.0, 2.0),
+    (3, 1000, 1.0, 2.0),
+    (3, 70000, 1.0, 2.0),
+    (3, 10000000, 1.0, 2.0),
+    (3, 1000000000, 1.0, 2.0),
+    (3, 1000000000000, 1.0, 2.0),
+    (16, 2, 0.46875, 0.2490234375),
+    (16, 50, 7.404077771493889, 58.94468750077287),
+    (16, 65, 7.480954492980714, 62.51167931240877),
+    (16, 100, 7.499633363785646, 63.713336244142496),
+    (16, 1000, 7.5, 63.75),
+    (16, 70000, 7.5, 63.75),
+    (16, 10000000, 7.5, 63.75),
+    (16, 1000000000, 7.5, 63.75),
+    (16, 1000000000000, 7.5, 63.75),
+    (200, 2, 0.4975, 0.24999375),
+    (200, 50, 22.426112065562172, 205.67140194782738),
+    (200, 65, 28.504517014544597, 344.68500160731094),
+    (200, 100, 41.30309654565332, 793.1800828907827),
+    (200, 1000, 99.45460179256042, 9954.34973156319),
+    (200, 70000, 99.5, 9999.75),
+    (200, 10000000, 99.5, 9999.75),
+    (200, 1000000000, 99.5, 9999.75),
+    (200, 1000000000000, 99.5, 9999.75),
+    (1000, 2, 0.4995, 0.24999975),
+    (1000, 50, 24.083569289139074, 208.14587460212653),
+    (1000, 65, 31.296198026023422, 351.70268880484815),
+    (1000, 100, 47.83460949956509, 831.5859740461539),
+    (1000, 1000, 342.98247792729745, 68984.4932115185),
+    (1000, 70000, 499.5, 249999.75),
+    (1000, 10000000, 499.5, 249999.75),
+    (1000, 1000000000, 499.5, 249999.75),
+    (1000, 1000000000000, 499.5, 249999.75),
+    (40000, 2, 0.4999875, 0.24999999984375),
+    (40000, 50, 24.4895875010829, 208.24993489585987),
+    (40000, 65, 31.9824000030954, 351.99981405607787),
+    (40000, 100, 49.45833751735242, 833.2489583343768),
+    (40000, 1000, 495.3335110999098, 83322.83436663805),
+    (40000, 70000, 17819.863853592822, 242674655.7707727),
+    (40000, 10000000, 19999.5, 399999999.75),
+    (40000, 1000000000, 19999.5, 399999999.75),
+    (40000, 1000000000000, 19999.5, 399999999.75),
+    (1000000, 2, 0.4999995, 0.24999999999975),
+    (1000000, 50, 24.49958350000007, 208.24999989583335),
+    (1000000, 65, 31.999296000000196, 351.9999997024896),
+    (1000000, 100, 49.49833350000111, 833.2499983333333),
+    (1000000, 1000, 499.33333351111105, 83333.23333333599),
+    (1000000, 70000, 34183.099986842186, 407933477.61069846),
+    (1000000, 10000000, 499999.4793884637, 249999793884.3869),
+    (1000000, 1000000000, 499999.5, 249999999999.75),
+    (1000000, 1000000000000, 499999.5, 249999999999.75),
+    (100000000, 2, 0.499999995, 0.24999999999999997),
+    (100000000, 50, 24.499995835, 208.24999999998957),
+    (100000000, 65, 31.99999296, 351.99999999997027),
+    (100000000, 100, 49.499983335, 833.2499999998333),
+    (100000000, 1000, 499.498333335, 83333.24999833334),
+    (100000000, 70000, 34991.333333601775, 408333293.23333645),
+    (100000000, 10000000, 4833443.838730054, 8316693084704.042),
+    (100000000, 1000000000, 49999997.43884637, 2499997938846369.0),
+    (100000000, 1000000000000, 49999999.5, 2500000000000000.0),
+    (4294967295, 2, 0.4999999998835847, 0.25),
+    (4294967295, 50, 24.499999903026037, 208.25),
+    (4294967295, 65, 31.999999836087227, 352.0),
+    (4294967295, 100, 49.49999961198773, 833.2499999999999),
+    (4294967295, 1000, 499.49996119493153, 83333.2499999991),
+    (4294967295, 70000, 34999.309854974344, 408333333.22830695),
+    (4294967295, 10000000, 4996118.990673951, 8333324298322.916),
+    (4294967295, 1000000000, 461334414.0072877, 8.243754736527976e+16),
+    (4294967295, 1000000000000, 2147483647.0, 4.611686016279904e+18),
+];
 
 fn span() -> impl Strategy<Value = Duration> {
     prop_oneof![any::<u64>().prop_map(Duration::from_nanos), (0..64_u32).prop_map(|bit| Duration::from_nanos(1 << bit))]

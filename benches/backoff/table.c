@@ -1,0 +1,236 @@
+/*
+ * What libbackoff costs from C, through the shared library: for each row the fastest sample and the 10th percentile, in
+ * nanoseconds for one operation. A sample is 4,096 operations, short enough to be let alone on a busy machine.
+ * table.sh builds and runs it, beside the Rust rows of table.rs. Output: name, fastest, 10th percentile, by tabs.
+ */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backoff.h"
+
+#define OPERATIONS 4096
+#define STATES 256
+
+static struct backoff states[STATES];
+static uint64_t sink, delays[1024];
+static int samples = 4000;
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int by_size(const void *one, const void *other)
+{
+    double difference = *(const double *)one - *(const double *)other;
+    return (difference > 0) - (difference < 0);
+}
+
+static void measure_many(const char *name, void (*run)(void), int count)
+{
+    double *times = malloc(sizeof *times * (size_t)count);
+    int i;
+    if (!times)
+        exit(1);
+    run();
+    for (i = 0; i < count; i++) {
+        double start = now_ns();
+        run();
+        times[i] = (now_ns() - start) / OPERATIONS;
+    }
+    qsort(times, (size_t)count, sizeof times[0], by_size);
+    printf("%s\t%.2f\t%.2f\n", name, times[0], times[count / 10]);
+    fflush(stdout);
+    free(times);
+}
+
+static void measure(const char *name, void (*run)(void))
+{
+    measure_many(name, run, samples);
+}
+
+static void empty_call(void)
+{
+    uint64_t sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++)
+        sum += backoff_version();
+    sink += sum;
+}
+
+static uint64_t counter = 1;
+
+static uint64_t generator_word(void)
+{
+    uint64_t z = (counter += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static void generator(void)
+{
+    uint64_t sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++)
+        sum += generator_word();
+    sink += sum;
+}
+
+static void collide(void)
+{
+    uint64_t slots = 0, sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        if (backoff_collide(&states[0], &slots) != BACKOFF_STATUS_OK)
+            backoff_reset(&states[0]);
+        sum += slots;
+    }
+    sink += sum;
+}
+
+static void collide_inline(void)
+{
+    uint64_t slots = 0, sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        if (backoff_collide_inline(&states[0], &slots) != BACKOFF_STATUS_OK)
+            states[0].attempts = 0;
+        sum += slots;
+    }
+    sink += sum;
+}
+
+static void draws(void)
+{
+    int i;
+    for (i = 0; i < OPERATIONS; i += 1024)
+        backoff_draws(&states[1], 1024, delays);
+    sink += delays[7];
+}
+
+static void collide_each(void)
+{
+    int i;
+    for (i = 0; i < OPERATIONS; i += STATES)
+        backoff_collide_each(states, STATES, delays);
+    sink += delays[7];
+}
+
+static struct backoff_policy policy;
+static struct backoff_retry retry;
+
+/* Operations of eight failures, as most are: the policy grows all the while. */
+static void retry_fail(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i, n;
+    for (i = 0; i < OPERATIONS; i += 8) {
+        retry.failures = 0;
+        for (n = 0; n < 8; n++) {
+            backoff_retry_fail(&retry, &policy, 0, 0, &delay);
+            sum += delay;
+        }
+    }
+    sink += sum;
+}
+
+static void policy_draw(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        backoff_policy_draw(&policy, (uint64_t)(i & 7) + 1, 0, (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15), &delay);
+        sum += delay;
+    }
+    sink += sum;
+}
+
+static struct backoff_rate rate;
+
+static void rate_act(void)
+{
+    static struct backoff_rate_config config = BACKOFF_RATE_CONFIG_INIT;
+    static uint64_t now;
+    uint64_t wait = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        backoff_rate_act(&rate, &config, now, &wait);
+        now += 500000;
+        sink += wait;
+    }
+}
+
+static void policies(void)
+{
+    static const struct {
+        const char *name;
+        uint32_t kind;
+    } kinds[] = {
+        {"full jitter", BACKOFF_KIND_FULL_JITTER},
+        {"equal jitter", BACKOFF_KIND_EQUAL_JITTER},
+        {"decorrelated jitter", BACKOFF_KIND_DECORRELATED_JITTER},
+        {"exponential", BACKOFF_KIND_EXPONENTIAL},
+        {"constant", BACKOFF_KIND_CONSTANT},
+        {"linear", BACKOFF_KIND_LINEAR},
+        {"Fibonacci", BACKOFF_KIND_FIBONACCI},
+        {"802.3", BACKOFF_KIND_IEEE8023},
+        {"slot exponential", BACKOFF_KIND_SLOT_EXPONENTIAL},
+        {"RCP", BACKOFF_KIND_RCP},
+        {"RCP multipliers", BACKOFF_KIND_RCP_MULTIPLIERS},
+        {"ALOHA uniform", BACKOFF_KIND_ALOHA_UNIFORM},
+        {"ALOHA geometric", BACKOFF_KIND_ALOHA_GEOMETRIC},
+        {"SIP timer E", BACKOFF_KIND_SIP_TIMER_E},
+        {"Google HTTP", BACKOFF_KIND_GOOGLE_HTTP},
+        {"Google Drive", BACKOFF_KIND_GOOGLE_DRIVE},
+        {"SimpleDB", BACKOFF_KIND_AMAZON_SIMPLEDB},
+    };
+    size_t i;
+    char name[64];
+    for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct backoff_policy fresh = BACKOFF_POLICY_INIT;
+        policy = fresh;
+        policy.kind = kinds[i].kind;
+        policy.intervals[0] = policy.kind == BACKOFF_KIND_ALOHA_GEOMETRIC ? 16 : 10;
+        policy.intervals[1] = 100;
+        policy.intervals[2] = 200;
+        policy.intervals_count = 3;
+        policy.attempt_limit = UINT64_MAX;
+        if (policy.kind == BACKOFF_KIND_FULL_JITTER)
+            policy.cap_ns = UINT64_C(20000000000);
+        backoff_retry_init(&retry, 1, 1, 0);
+        snprintf(name, sizeof name, "retry, %s", kinds[i].name);
+        measure(name, retry_fail);
+        if (i == 0)
+            measure("policy draw, full jitter", policy_draw);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct backoff_config config = BACKOFF_CONFIG_INIT;
+    uint64_t i, slots;
+    if (argc > 1)
+        samples = atoi(argv[1]);
+    for (i = 0; i < STATES; i++)
+        backoff_init(&states[i], &config, 1, i);
+    for (i = 0; i < 10; i++)
+        backoff_collide(&states[1], &slots);
+    backoff_rate_init(&rate);
+    measure("yardstick: empty call", empty_call);
+    measure("yardstick: generator", generator);
+    measure("collide", collide);
+    measure("collide inline", collide_inline);
+    measure("draws of 1,024", draws);
+    measure("collide each of 256", collide_each);
+    policies();
+    measure("rate", rate_act);
+    return sink == 0;
+}

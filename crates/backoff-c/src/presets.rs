@@ -1,0 +1,431 @@
+//! What each kind of policy is made of: a row for each, in the order of their numbers; and the law that follows from a row
+//! and the fields of a `struct backoff_policy` that are not 0.
+//!
+//! All in nanoseconds of 64 bits, without a copy of the policy: a decision takes a few operations. The laws themselves are
+//! the core's. `ffi-tests/golden.rs` compares every row with the core's policy of that name.
+
+use backoff_core::{Around, Generator, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
+
+use crate::Status;
+use crate::policy::{BACKOFF_INTERVALS, Jitter, Kind, Policy};
+
+/// No limit, no ceiling.
+const NONE: u64 = u64::MAX;
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MS;
+/// slotTime at 10 Mb/s.
+const SLOT: u64 = 51_200;
+/// A multiplier of 2, in millionths.
+const TWICE: u32 = 2_000_000;
+
+/// How the delay before jitter follows from the number of failures.
+#[derive(Clone, Copy)]
+enum Growth {
+    /// base * multiplier^(n-1).
+    Exponential,
+    /// The base.
+    Constant,
+    /// base + (n-1) * increment.
+    Linear,
+    /// base * F(n).
+    Fibonacci,
+    /// 2^min(n, 10) slots.
+    Ieee,
+    /// slot_base^min(n, slot_limit) slots.
+    Slots,
+    /// intervals[n-1] slots.
+    Table,
+    /// The product of the first n intervals, in slots.
+    Products,
+    /// intervals[0] slots.
+    Uniform,
+    /// Geometric, as intervals[0] slots.
+    Geometric,
+}
+
+/// The defaults of a kind.
+pub(crate) struct Preset {
+    growth: Growth,
+    /// The kind's own, and its amount.
+    jitter: Jitter,
+    amount: u32,
+    base: u64,
+    /// In millionths.
+    multiplier: u32,
+    ceiling: u64,
+    attempt_limit: u64,
+    elapsed_limit: u64,
+    /// The elapsed limit in units of the base, where it is not 0.
+    elapsed_bases: u32,
+    straight: Straight,
+}
+
+/// What the straight path asks of a kind that doubles, or stays, and draws from a whole range: nothing but masks and a
+/// shift, so that it has no branch.
+#[derive(Clone, Copy)]
+struct Straight {
+    /// The kind goes the straight path.
+    open: bool,
+    /// How often it doubles from failure to failure: 0, 1 or 2.
+    doublings: u8,
+    /// All ones where the range begins at d, else 0.
+    from_d: u64,
+    /// All ones where it begins at the half of d, else 0.
+    from_half: u64,
+    /// 1 where d itself is not drawn, else 0.
+    below: u64,
+}
+
+impl Straight {
+    /// As the row says.
+    const fn of(preset: &Preset) -> Straight {
+        let doublings = match preset.growth {
+            Growth::Constant => 0,
+            Growth::Exponential if preset.multiplier == TWICE => 1,
+            Growth::Exponential if preset.multiplier == 2 * TWICE => 2,
+            _ => return Straight::CLOSED,
+        };
+        let (from_d, from_half, below) = match preset.jitter {
+            Jitter::None => (u64::MAX, 0, 0),
+            Jitter::Full => (0, 0, 0),
+            Jitter::Below => (0, 0, 1),
+            Jitter::Equal => (0, u64::MAX, 0),
+            _ => return Straight::CLOSED,
+        };
+        Straight { open: true, doublings, from_d, from_half, below }
+    }
+
+    const CLOSED: Straight = Straight { open: false, doublings: 0, from_d: 0, from_half: 0, below: 0 };
+}
+
+impl Preset {
+    /// Exponential from 100 ms on without jitter, doubling, without any end.
+    const PLAIN: Preset = Preset {
+        growth: Growth::Exponential,
+        jitter: Jitter::None,
+        amount: 0,
+        base: 100 * MS,
+        multiplier: TWICE,
+        ceiling: NONE,
+        attempt_limit: NONE,
+        elapsed_limit: NONE,
+        elapsed_bases: 0,
+        straight: Straight::CLOSED,
+    };
+
+    const fn of(kind: Kind) -> Preset {
+        const PLAIN: Preset = Preset::PLAIN;
+        match kind {
+            Kind::FullJitter => Preset { jitter: Jitter::Full, ..PLAIN },
+            Kind::EqualJitter => Preset { jitter: Jitter::Equal, ..PLAIN },
+            Kind::DecorrelatedJitter => Preset { jitter: Jitter::Decorrelated, ..PLAIN },
+            Kind::Exponential | Kind::Polling => PLAIN,
+            Kind::Constant => Preset { growth: Growth::Constant, ..PLAIN },
+            Kind::Linear => Preset { growth: Growth::Linear, ..PLAIN },
+            Kind::Fibonacci => Preset { growth: Growth::Fibonacci, ..PLAIN },
+            Kind::Ieee8023 => Preset { growth: Growth::Ieee, attempt_limit: 16, ..PLAIN },
+            Kind::SlotExponential => Preset { growth: Growth::Slots, ..PLAIN },
+            Kind::Rcp => Preset { growth: Growth::Table, ..PLAIN },
+            Kind::RcpMultipliers => Preset { growth: Growth::Products, ..PLAIN },
+            Kind::AlohaUniform => Preset { growth: Growth::Uniform, ..PLAIN },
+            Kind::AlohaGeometric => Preset { growth: Growth::Geometric, ..PLAIN },
+            Kind::SipTimerE => Preset { base: 500 * MS, ceiling: 4 * SECOND, elapsed_bases: 64, ..PLAIN },
+            Kind::SipTimerA => Preset { base: 500 * MS, elapsed_bases: 64, ..PLAIN },
+            Kind::GoogleHttp => Preset {
+                jitter: Jitter::Proportional,
+                amount: 50,
+                base: 500 * MS,
+                multiplier: 1_500_000,
+                ceiling: 60 * SECOND,
+                elapsed_limit: 900 * SECOND,
+                ..PLAIN
+            },
+            Kind::GoogleDrive => {
+                Preset { jitter: Jitter::Added, amount: 1000, base: SECOND, attempt_limit: 6, ..PLAIN }
+            }
+            Kind::AmazonSimpledb => Preset { jitter: Jitter::Below, base: 400 * MS, multiplier: 2 * TWICE, ..PLAIN },
+        }
+    }
+}
+
+/// The rows, by number.
+static PRESETS: [Preset; Kind::COUNT] = {
+    let mut presets = [Preset::PLAIN; Kind::COUNT];
+    let mut number = 0;
+    while number < Kind::COUNT {
+        presets[number] = Preset::of(Kind::ALL[number]);
+        presets[number].straight = Straight::of(&presets[number]);
+        number += 1;
+    }
+    presets
+};
+
+impl Policy {
+    /// The row of its kind, if the policy has no mistake.
+    #[inline(always)]
+    pub(crate) fn preset(&self) -> Result<&'static Preset, Status> {
+        let preset = PRESETS.get(self.kind as usize).ok_or(Status::ConfigValue)?;
+        if self.reserved != 0 || self.jitter as usize >= Jitter::COUNT {
+            return Err(Status::ConfigValue);
+        }
+        if matches!(preset.growth, Growth::Table | Growth::Products)
+            && !(1..=BACKOFF_INTERVALS).contains(&(self.intervals_count as usize))
+        {
+            return Err(Status::ConfigValue);
+        }
+        Ok(preset)
+    }
+
+    /// The first delay before jitter; 0 for kinds that count slots, which never ask for it.
+    #[inline(always)]
+    pub(crate) fn base(&self, preset: &Preset) -> u64 {
+        if self.base_ns == 0 { preset.base } else { self.base_ns }
+    }
+
+    /// How long after the start a delay may end; `u64::MAX`: for ever.
+    #[inline(always)]
+    pub(crate) fn elapsed_limit(&self, preset: &Preset) -> u64 {
+        if self.elapsed_limit_ns != 0 {
+            self.elapsed_limit_ns
+        } else if preset.elapsed_bases == 0 {
+            preset.elapsed_limit
+        } else {
+            self.base(preset).saturating_mul(preset.elapsed_bases.into())
+        }
+    }
+
+    /// Whether failure number `failures` is the last.
+    #[inline(always)]
+    fn gives_up_after(&self, preset: &Preset, failures: u64) -> bool {
+        let limit = or_default(self.attempt_limit, preset.attempt_limit);
+        failures >= limit && limit != NONE
+    }
+
+    /// The law of the delay after failure number `failures`, the delay before being `previous_ns`; 0: the base.
+    pub(crate) fn law(&self, failures: u64, previous_ns: u64) -> Result<CoreLaw, Status> {
+        let preset = self.preset()?;
+        if failures == 0 {
+            return Ok(CoreLaw::always(0));
+        }
+        if self.gives_up_after(preset, failures) {
+            return Err(Status::AttemptLimit);
+        }
+        if matches!(preset.growth, Growth::Geometric) {
+            return Ok(self.geometric());
+        }
+        let previous = if previous_ns == 0 { self.base(preset) } else { previous_ns };
+        Ok(CoreLaw::uniform(self.uniform(preset, failures, previous)))
+    }
+
+    /// The value of `word` in that law.
+    #[inline(always)]
+    pub(crate) fn at(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
+        let preset = self.preset()?;
+        if failures == 0 {
+            return Ok(0);
+        }
+        if self.gives_up_after(preset, failures) {
+            return Err(Status::AttemptLimit);
+        }
+        if matches!(preset.growth, Growth::Geometric) {
+            return Ok(self.geometric_at(word).unwrap_or_else(|| self.geometric().at_ns(word)));
+        }
+        let previous = if previous_ns == 0 { self.base(preset) } else { previous_ns };
+        Ok(self.uniform(preset, failures, previous).at_ns(word))
+    }
+
+    /// A delay drawn from that law, and the smallest one that it has: `None` if the failure is the last, which is not 0.
+    #[inline(always)]
+    pub(crate) fn draw(
+        &self,
+        preset: &Preset,
+        failures: u64,
+        previous: u64,
+        generator: &mut Generator,
+    ) -> Option<(u64, u64)> {
+        if self.gives_up_after(preset, failures) {
+            return None;
+        }
+        if matches!(preset.growth, Growth::Geometric) {
+            let start = generator.state();
+            let drawn = self.geometric_at(generator.next_u64());
+            return Some((
+                0,
+                drawn.unwrap_or_else(|| {
+                    *generator = Generator::new(start);
+                    self.geometric().draw_ns(generator)
+                }),
+            ));
+        }
+        let uniform = self.uniform(preset, failures, previous);
+        let word = generator.next_u64();
+        Some((uniform.first, uniform.draw_ns(word, generator)))
+    }
+
+    /// The law, which is uniform, after a failure that is not the last.
+    #[inline(always)]
+    fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
+        if preset.straight.open && self.is_plain() {
+            return self.straight(preset, failures);
+        }
+        self.long_way(preset, failures, previous)
+    }
+
+    /// The row of its kind, if the straight path is open for this policy and its failure is not the last.
+    #[inline(always)]
+    pub(crate) fn straight_preset(&self, failures: u64) -> Option<&'static Preset> {
+        let preset = PRESETS.get(self.kind as usize)?;
+        let limit = or_default(self.attempt_limit, preset.attempt_limit);
+        let open = preset.straight.open && self.is_plain() && self.reserved == 0 && failures < limit;
+        if open { Some(preset) } else { None }
+    }
+
+    /// Jitter, multiplier and priority are the kind's own.
+    #[inline(always)]
+    const fn is_plain(&self) -> bool {
+        (self.multiplier_percent | self.priority_percent | self.jitter) == 0
+    }
+
+    /// The same for a kind that doubles, with its own jitter, multiplier and priority. The cap moves the range down: it
+    /// takes from the first value what it can, and from the width the rest.
+    #[inline(always)]
+    pub(crate) fn straight(&self, preset: &Preset, failures: u64) -> Uniform {
+        let Straight { doublings, from_d, from_half, below, .. } = preset.straight;
+        let (base, steps) = (self.base(preset), failures - 1);
+        let doublings = if steps < 64 { steps * doublings as u64 } else { 64 * doublings as u64 };
+        let grown = parts::shifted(base, doublings);
+        let ceiling = or_default(self.ceiling_ns, preset.ceiling);
+        let delay = if grown < ceiling { grown } else { ceiling };
+        let first = (delay & from_d) | ((delay / 2) & from_half);
+        let top = delay - first - below;
+        let cap = or_default(self.cap_ns, NONE);
+        let over = (first + top).saturating_sub(cap);
+        Uniform { first: first.saturating_sub(over), step: 1, top: if top < cap { top } else { cap } }
+    }
+
+    /// The same for every policy.
+    fn long_way(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
+        let uniform = match preset.growth {
+            Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci => {
+                let grown = self.grown(preset, failures);
+                self.around(preset).timed(grown, self.spread(preset), self.base(preset), previous)
+            }
+            growth => self.slotted(growth, &self.around(preset), failures),
+        };
+        uniform.capped(or_default(self.cap_ns, NONE))
+    }
+
+    /// What is done to every growth.
+    #[inline(always)]
+    fn around(&self, preset: &Preset) -> Around {
+        Around {
+            ceiling: or_default(self.ceiling_ns, preset.ceiling),
+            cap: or_default(self.cap_ns, NONE),
+            priority: if self.priority_percent == 0 { 100 } else { self.priority_percent },
+        }
+    }
+
+    /// The geometric draw of one word; `None` where the law has to be asked.
+    #[inline]
+    fn geometric_at(&self, word: u64) -> Option<u64> {
+        let slots = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
+        let (ceiling, cap) = (or_default(self.ceiling_ns, NONE), or_default(self.cap_ns, NONE));
+        let (slot, limit) = (or_default(self.slot_ns, SLOT), if ceiling < cap { ceiling } else { cap });
+        // A cap below a slot makes another law of it.
+        let plain = self.priority_percent == 0 && slots > 1 && cap >= slot;
+        if plain { backoff_core::geometric_within(slots, slot, limit, word) } else { None }
+    }
+
+    /// The geometric law.
+    #[inline(never)]
+    fn geometric(&self) -> CoreLaw {
+        let slots = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
+        let around = self.around(&Preset::PLAIN);
+        around.geometric(slots, or_default(self.slot_ns, SLOT)).capped(around.cap)
+    }
+
+    /// The delay before ceiling, priority and jitter.
+    #[inline(always)]
+    fn grown(&self, preset: &Preset, failures: u64) -> u64 {
+        let (base, steps) = (self.base(preset), failures.wrapping_sub(1));
+        let multiplier = if self.multiplier_percent == 0 { preset.multiplier } else { self.millionths() };
+        match preset.growth {
+            Growth::Exponential if multiplier == TWICE => parts::shifted(base, steps),
+            Growth::Exponential if multiplier == 1_500_000 => parts::three_halves(base, failures),
+            Growth::Exponential if multiplier == 2 * TWICE => parts::shifted(base, steps.saturating_mul(2)),
+            Growth::Exponential => parts::scaled(base, multiplier, failures),
+            Growth::Linear => base.saturating_add(or_default(self.increment_ns, base).saturating_mul(steps)),
+            Growth::Fibonacci => base.saturating_mul(parts::fibonacci(failures)),
+            _ => base,
+        }
+    }
+
+    /// The law of a kind that counts slots.
+    #[inline(always)]
+    fn slotted(&self, growth: Growth, around: &Around, failures: u64) -> Uniform {
+        let slot = or_default(self.slot_ns, SLOT);
+        let last = (self.intervals_count as usize).wrapping_sub(1) & (BACKOFF_INTERVALS - 1);
+        let first = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
+        let entry = if failures - 1 < last as u64 { failures as usize - 1 } else { last };
+        match growth {
+            Growth::Ieee => around.slotted(1 << failures.min(10), slot, false),
+            Growth::Slots => {
+                let base = if self.slot_base < 2 { 2 } else { self.slot_base };
+                let limit = if self.slot_limit == 0 { 10 } else { self.slot_limit };
+                around.slotted(exponential_slots(base, limit, failures), slot, true)
+            }
+            Growth::Table => {
+                let slots = self.intervals[entry & (BACKOFF_INTERVALS - 1)];
+                around.slotted(if slots == 0 { 1 } else { slots.into() }, slot, false)
+            }
+            Growth::Products => {
+                let factors = self.intervals.iter().take(entry + 1);
+                let slots = factors.fold(1_u64, |product, &factor| product.saturating_mul(factor.into()));
+                around.slotted(if slots == 0 { 1 } else { slots }, slot, false)
+            }
+            _ => around.slotted(first.into(), slot, false),
+        }
+    }
+
+    /// The jitter, that of the kind where none is asked for.
+    #[inline(always)]
+    fn spread(&self, preset: &Preset) -> CoreJitter {
+        let jitter = if self.jitter == Jitter::Own as u32 { preset.jitter as u32 } else { self.jitter };
+        let amount = |default| {
+            if self.jitter_amount != 0 {
+                self.jitter_amount
+            } else if self.jitter == 0 {
+                preset.amount
+            } else {
+                default
+            }
+        };
+        const FULL: u32 = Jitter::Full as u32;
+        const BELOW: u32 = Jitter::Below as u32;
+        const EQUAL: u32 = Jitter::Equal as u32;
+        const PROPORTIONAL: u32 = Jitter::Proportional as u32;
+        const ADDED: u32 = Jitter::Added as u32;
+        const DECORRELATED: u32 = Jitter::Decorrelated as u32;
+        match jitter {
+            FULL => CoreJitter::Full,
+            BELOW => CoreJitter::Below,
+            EQUAL => CoreJitter::Equal,
+            PROPORTIONAL => CoreJitter::Proportional { percent: amount(50) },
+            ADDED => CoreJitter::AddedMillis { most: amount(1000) },
+            DECORRELATED => CoreJitter::Decorrelated,
+            _ => CoreJitter::None,
+        }
+    }
+
+    /// The multiplier that the policy asks for.
+    #[inline(never)]
+    fn millionths(&self) -> u32 {
+        self.multiplier_percent.saturating_mul(10_000)
+    }
+}
+
+/// A field that is 0 means its default.
+#[inline(always)]
+const fn or_default(field: u64, default: u64) -> u64 {
+    if field == 0 { default } else { field }
+}
