@@ -12,6 +12,7 @@ use crate::agenda::Agenda;
 use crate::crowd::Crowd;
 use crate::deafness::Deafness;
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
+use crate::rules::Span;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
@@ -74,6 +75,11 @@ impl Transmission {
     /// Its signal gets to `place`.
     pub fn reaches(&self, place: StationId) -> bool {
         self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
+    }
+
+    /// When it is at its source.
+    pub fn span(&self) -> Span {
+        Span { begin: self.begin, preamble: self.preamble.unwrap_or(self.begin), end: self.known_end() }
     }
 
     /// The first instant of silence, once nothing can move it.
@@ -220,8 +226,7 @@ impl Bus {
 
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
         let distance = self.topology.distance(other.source(), place);
-        let sounds = other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now;
-        sounds && other.reaches(place)
+        other.span().after(distance).sounds(now) && other.reaches(place)
     }
 
     /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
@@ -400,16 +405,9 @@ impl Bus {
         (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
     }
 
-    /// What meets only the extension bits before a preamble does the frame no harm: a receiver skips them (802.3,
-    /// 4.2.9, PhysicalSignalDecap).
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
-        let distance = |of: &Transmission| self.topology.distance(of.source(), place);
-        if !other.reaches(place) {
-            return false;
-        }
-        let ends_by = |of: &Transmission, at| of.known_end().is_some_and(|end| end + distance(of) <= at);
-        let preamble = packet.preamble.unwrap_or(packet.begin) + distance(packet);
-        !ends_by(packet, other.begin + distance(other)) && !ends_by(other, preamble)
+        let here = |one: &Transmission| one.span().after(self.topology.distance(one.source(), place));
+        other.reaches(place) && here(packet).spoilt_by(&here(other))
     }
 
     /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.

@@ -38,6 +38,7 @@ mod event;
 mod frame;
 mod medium;
 mod receive;
+mod rules;
 mod segments;
 mod station;
 mod tally;
@@ -50,6 +51,7 @@ pub use csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct
 pub use event::{Cause, Event, Kind, KindError, Value};
 pub use frame::{Destination, Frame, FrameId, StationId};
 pub use medium::{Fault, Input, Medium, Output};
+pub use rules::Span;
 pub use segments::{Place, Repeater, Segments};
 pub use tally::{Counters, MediumTally, Tally};
 pub use time::{BitInstant, BitRate, BitTimes, Octets};
