@@ -211,6 +211,7 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     loop {
         match log.next_entry() {
             Ok(Some(Entry::Medium(event))) => scene.take(&event, wanted),
+            Ok(Some(Entry::Input { .. })) => {}
             Ok(Some(Entry::Emulator(event))) => {
                 let unfinished = scene.stories.iter().any(|story| story.end.is_none());
                 // Of a late arrival the log tells before the frame itself.

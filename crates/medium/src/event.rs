@@ -320,3 +320,21 @@ impl fmt::Display for Event {
         write!(f, "{first}{then}")
     }
 }
+
+impl From<u64> for Value<'static> {
+    fn from(number: u64) -> Self {
+        Value::Number(number)
+    }
+}
+
+impl From<u32> for Value<'static> {
+    fn from(number: u32) -> Self {
+        Value::Number(number.into())
+    }
+}
+
+impl From<bool> for Value<'static> {
+    fn from(truth: bool) -> Self {
+        Value::Truth(truth)
+    }
+}

@@ -191,8 +191,7 @@ impl Line {
 
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
         let distance = self.topology.distance(other.source(), place);
-        let sounds = other.known_end().is_none_or(|end| end + distance > now) && other.begin + distance <= now;
-        sounds && other.reaches(place)
+        other.span().after(distance).sounds(now) && other.reaches(place)
     }
 
     /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
@@ -371,16 +370,9 @@ impl Line {
         (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
     }
 
-    /// What meets only the extension bits before a preamble does the frame no harm: a receiver skips them (802.3,
-    /// 4.2.9, PhysicalSignalDecap).
     fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
-        let distance = |of: &Transmission| self.topology.distance(of.source(), place);
-        if !other.reaches(place) {
-            return false;
-        }
-        let ends_by = |of: &Transmission, at| of.known_end().is_some_and(|end| end + distance(of) <= at);
-        let preamble = packet.preamble.unwrap_or(packet.begin) + distance(packet);
-        !ends_by(packet, other.begin + distance(other)) && !ends_by(other, preamble)
+        let here = |one: &Transmission| one.span().after(self.topology.distance(one.source(), place));
+        other.reaches(place) && here(packet).spoilt_by(&here(other))
     }
 
     /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.

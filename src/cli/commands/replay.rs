@@ -22,7 +22,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         Some(path) => EventLog::create(path, &[&args.record], &header)?,
         None => EventLog::unwritten(&header),
     };
-    let replayed = run(record, log).map_err(CommandError::Replay)?;
+    let replayed = run(record, log.on_a_thread()).map_err(CommandError::Replay)?;
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));

@@ -111,6 +111,7 @@ impl Watch for Files {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input) -> Result<(), WriteError> {
+        self.events.input(at, input)?;
         self.record.as_mut().map_or(Ok(()), |record| record.input(at, input, None))
     }
 
@@ -133,8 +134,7 @@ fn before(at: BitInstant) -> BitInstant {
 
 impl Files {
     fn finish(mut self, end: BitInstant) -> Result<(), WriteError> {
-        self.events.flush()?;
-        let digest = self.events.digest();
+        let digest = self.events.finish()?;
         if let Some(record) = self.record {
             record.finish(End { t: end.get(), run_to: before(end).get() }, Some(digest))?;
         }
@@ -152,7 +152,7 @@ fn files(plan: &Plan, args: &SimArgs) -> Result<Option<Files>, WriteError> {
     let others: Vec<&Path> = args.scenario.iter().chain(&args.events).map(PathBuf::as_path).collect();
     let create = |path: &Path| EventLog::create(path, &scenario, &header);
     Ok(Some(Files {
-        events: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?,
+        events: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
         record: args.record.as_deref().map(|path| Recorder::create(path, &others, &header)).transpose()?,
     }))
 }

@@ -102,6 +102,7 @@ impl Writer {
                 Some((name, file)) => EventLog::from_file(file, name, &header)?,
                 None => EventLog::unwritten(&header),
             },
+            record_wanted: wanted.inputs > 0,
             log_wanted: wanted.events > 0,
             log_goes_on: wanted.events > 0,
             digest_is_whole: true,
@@ -129,9 +130,10 @@ impl Writer {
 
     /// An input that the medium is about to be given at `at`.
     pub fn input(&mut self, at: BitInstant, input: Input, octets: Option<&Arc<[u8]>>) {
-        if self.wanted.inputs > 0 && !self.note(Note::Input { at, input, octets: octets.cloned() }) {
+        let octets = octets.filter(|_| self.wanted.inputs > 0).cloned();
+        if self.wants_events() && !self.note(Note::Input { at, input, octets }) {
             self.missing.inputs += 1;
-            self.lost.inputs.fetch_add(1, Ordering::Relaxed);
+            self.lost.inputs.fetch_add(self.wanted.inputs, Ordering::Relaxed);
         }
     }
 
@@ -194,6 +196,7 @@ impl Writer {
 struct Thread {
     record: Option<Recorder>,
     log: EventLog,
+    record_wanted: bool,
     log_wanted: bool,
     /// The log has all events so far, and takes more.
     log_goes_on: bool,
@@ -224,12 +227,18 @@ impl Thread {
         match note {
             Note::Input { at, input, octets } => {
                 self.taken.inputs += 1;
+                if self.log_goes_on {
+                    // An offered frame has no line of its own: its `offered` tells of it.
+                    self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
+                    let logged = self.log.input(at, &input);
+                    self.log_written(logged);
+                }
                 match &mut self.record {
                     Some(record) => {
                         let written = record.input(at, &input, octets.as_deref());
                         self.record_written(written);
                     }
-                    None => _ = self.lost.inputs.fetch_add(1, Ordering::Relaxed),
+                    None => _ = self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed),
                 }
             }
             Note::Event(event) => {
@@ -249,6 +258,9 @@ impl Thread {
     }
 
     fn miss(&mut self, Counts { inputs, events }: Counts) {
+        if inputs + events == 0 {
+            return;
+        }
         if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
             let written = record.missing(inputs);
             self.record_written(written);
@@ -259,8 +271,9 @@ impl Thread {
             }
         }
         self.digest_is_whole &= events == 0;
-        if events > 0 && self.log_goes_on {
-            // Better an end than a hole.
+        self.log.forget_inputs();
+        if self.log_goes_on {
+            // Better an end than a hole: a missing input is one, too, since it tells of faults, cuts and destinations.
             let flushed = self.log.flush();
             self.log_written(flushed);
             if std::mem::take(&mut self.log_goes_on) {
@@ -281,11 +294,11 @@ impl Thread {
     }
 
     fn finish(&mut self, end: End) {
-        let digest = self.digest_is_whole.then(|| self.log.digest());
         if self.log_goes_on {
-            let flushed = self.log.flush();
-            self.log_written(flushed);
+            let finished = self.log.finish().map(|_| ());
+            self.log_written(finished);
         }
+        let digest = self.digest_is_whole.then(|| self.log.digest());
         if let Some(record) = self.record.take() {
             let finished = record.finish(end, digest).map(|_| ());
             self.record_written(finished);

@@ -191,8 +191,7 @@ impl Access for CsmaCd {
 fn cut_short(parameters: &Parameters, transmission: &Transmission, preamble: BitInstant, end: BitInstant) -> Kind {
     let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
     let first = preamble == transmission.begin;
-    let least = if first { parameters.least_carrier() } else { parameters.min_frame_size.bit_times() };
-    if bits < least.get() {
+    if bits < parameters.least_received(first).get() {
         return Kind::Fragment { bits: BitTimes::new(bits) };
     }
     // The jam of an extension counts with the octets, and the extension is what was wrong.

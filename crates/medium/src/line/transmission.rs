@@ -1,6 +1,7 @@
 //! One transmission: what is sent, by whom, from when, and how it goes on.
 
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::rules::Span;
 use crate::time::{BitInstant, Octets};
 use std::sync::Arc;
 
@@ -90,6 +91,11 @@ impl Transmission {
     /// Its signal gets to `place`.
     pub fn reaches(&self, place: StationId) -> bool {
         self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
+    }
+
+    /// When it is at its source.
+    pub fn span(&self) -> Span {
+        Span { begin: self.begin, preamble: self.preamble.unwrap_or(self.begin), end: self.known_end() }
     }
 
     /// The first instant of silence, once nothing can move it.

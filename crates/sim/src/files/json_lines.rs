@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Lines are handed to the kernel in pieces of about this many octets.
-const PIECE: usize = 1 << 16;
+pub(super) const PIECE: usize = 1 << 16;
 /// The longest line that is read: more than a header with 1,024 stations or a frame of 65,535 octets takes.
 const LONGEST: u64 = 1 << 20;
 
@@ -68,6 +68,8 @@ pub struct LineWriter {
     /// Where the next octet goes, if the file is one that can be cut back.
     position: Option<u64>,
     buffer: Vec<u8>,
+    /// Lines in the buffer.
+    waiting: u64,
     /// Lines in the file, the header included.
     kept: u64,
     failed: bool,
@@ -86,7 +88,7 @@ impl LineWriter {
     pub fn new(mut file: File, place: String, what: &'static str) -> LineWriter {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
-        LineWriter { file, place, what, position, buffer: Vec::with_capacity(2 * PIECE), kept: 0, failed: false }
+        LineWriter { file, place, what, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: false }
     }
 
     /// Writes one line; `write` gives its text, without the line's end.
@@ -96,7 +98,21 @@ impl LineWriter {
     pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         write(&mut self.buffer);
         self.buffer.push(b'\n');
+        self.waiting += 1;
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands `count` whole lines to the kernel, after those before them, and leaves `text` empty.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub(super) fn lines(&mut self, text: &mut Vec<u8>, count: u64) -> Result<(), WriteError> {
+        let before = if self.buffer.is_empty() { Ok(()) } else { self.flush() };
+        std::mem::swap(&mut self.buffer, text);
+        self.waiting += count;
+        let flushed = self.flush();
+        std::mem::swap(&mut self.buffer, text);
+        before.and(flushed)
     }
 
     /// Hands everything so far to the kernel.
@@ -105,8 +121,9 @@ impl LineWriter {
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn flush(&mut self) -> Result<(), WriteError> {
         let (done, result) = if self.failed { (0, Err(io::ErrorKind::BrokenPipe.into())) } else { self.write_buffer() };
-        let whole = self.buffer[..done].iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
-        self.kept += self.buffer[..whole].iter().filter(|&&octet| octet == b'\n').count() as u64;
+        let waiting = std::mem::take(&mut self.waiting);
+        let (whole, lines) = if result.is_ok() { (done, waiting) } else { whole_lines(&self.buffer[..done]) };
+        self.kept += lines;
         self.position = self.position.map(|position| position + whole as u64);
         self.buffer.clear();
         result.map_err(|source| {
@@ -132,6 +149,12 @@ impl LineWriter {
         }
         (done, Ok(()))
     }
+}
+
+/// How many octets of `text` are whole lines, and how many lines.
+fn whole_lines(text: &[u8]) -> (usize, u64) {
+    let whole = text.iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
+    (whole, text[..whole].iter().filter(|&&octet| octet == b'\n').count() as u64)
 }
 
 impl Drop for LineWriter {

@@ -7,15 +7,17 @@
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 
+mod quick;
+
 use crate::figures::metrics::Delays;
 use crate::figures::results::{Snapshot, Start};
-use crate::files::event_log::{Digest, EventLog, Header, Names, key, number, string, truth};
+use crate::files::event_log::{Digest, EventLog, Header, Names};
+use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
-use medium::{
-    BitInstant, BitTimes, Destination, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology,
-};
+use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
+use quick::Offer;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
@@ -82,42 +84,7 @@ impl Recorder {
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&[u8]>) -> Result<(), WriteError> {
         let names = &self.names;
-        let begin_kind = |line: &mut Vec<u8>, kind| {
-            line.extend_from_slice(b"{\"t\":");
-            line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
-            string(line, "kind", kind);
-        };
-        let begin = |line: &mut Vec<u8>, kind, station: &StationId| {
-            begin_kind(line, kind);
-            string(line, "station", names.escaped(*station));
-        };
-        match input {
-            Input::Offer { station, frame } => self.output.line(|line| {
-                begin(line, "offer", station);
-                write_frame(line, names, frame, octets);
-                line.push(b'}');
-            }),
-            Input::Attach { station } => self.output.line(|line| {
-                begin(line, "attach", station);
-                line.push(b'}');
-            }),
-            Input::Detach { station } => self.output.line(|line| {
-                begin(line, "detach", station);
-                line.push(b'}');
-            }),
-            Input::SetFault { station, fault } => self.output.line(|line| {
-                begin(line, "set_fault", station);
-                key(line, "fault");
-                serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
-                line.push(b'}');
-            }),
-            Input::SetCut { cut } => self.output.line(|line| {
-                begin_kind(line, "set_cut");
-                key(line, "cut");
-                serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
-                line.push(b'}');
-            }),
-        }?;
+        self.output.line(|line| inputs::write(line, names, at, input, octets, None))?;
         self.inputs += 1;
         Ok(())
     }
@@ -164,29 +131,6 @@ impl Recorder {
     }
 }
 
-fn write_frame(line: &mut Vec<u8>, names: &Names, frame: &Frame, octets: Option<&[u8]>) {
-    let Frame { size, destination, tagged } = *frame;
-    number(line, "size", size.get().into());
-    match destination {
-        Destination::All => string(line, "destination", "all"),
-        Destination::Nobody => string(line, "destination", "nobody"),
-        Destination::Station(station) => {
-            key(line, "destination");
-            line.extend_from_slice(b"{\"station\":\"");
-            line.extend_from_slice(names.escaped(station).as_bytes());
-            line.extend_from_slice(b"\"}");
-        }
-    }
-    truth(line, "tagged", tagged);
-    if let Some(octets) = octets {
-        key(line, "octets");
-        line.push(b'"');
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        line.extend(octets.iter().flat_map(|&octet| [octet >> 4, octet & 15]).map(|digit| DIGITS[usize::from(digit)]));
-        line.push(b'"');
-    }
-}
-
 /// A line of a record after the first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -199,14 +143,6 @@ enum Line {
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
     End { t: u64, run_to: u64, inputs: u64, missing: u64, events: Option<u64>, events_crc32: Option<u32> },
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum To {
-    Station(String),
-    All,
-    Nobody,
 }
 
 /// What stands in a record.
@@ -278,7 +214,12 @@ impl<R: BufRead> RecordReader<R> {
             let what = format!("{} inputs are before it, but the record's own end is missing", self.inputs);
             return Err(self.lines.cut_short(what));
         }
-        let entry = self.entry(self.lines.json()?).map_err(|what| self.lines.wrong(what))?;
+        let quick = quick::offer(self.lines.line(), &self.names);
+        let entry = match quick {
+            Some(Offer { t, station, frame, octets }) => self.offer(t, station, frame, octets),
+            None => self.entry(self.lines.json()?),
+        };
+        let entry = entry.map_err(|what| self.lines.wrong(what))?;
         self.inputs += u64::from(matches!(entry, Entry::Input { .. }));
         if matches!(entry, Entry::End { .. }) && self.lines.advance()? {
             return Err(self.lines.wrong("nothing comes after a record's end".to_owned()));
@@ -290,15 +231,9 @@ impl<R: BufRead> RecordReader<R> {
         let input = |t, input| Ok(Entry::Input { at: instant(t)?, input, octets: None });
         match line {
             Line::Offer { t, station, size, destination, tagged, octets } => {
-                let octets = octets.map(|digits| octets_of(&digits, size)).transpose()?;
-                let destination = match destination {
-                    To::Station(name) => Destination::Station(self.station(&name)?),
-                    To::All => Destination::All,
-                    To::Nobody => Destination::Nobody,
-                };
+                let destination = destination.destination(&self.names)?;
                 let frame = Frame { size: Octets::new(size), destination, tagged };
-                let input = Input::Offer { station: self.station(&station)?, frame };
-                Ok(Entry::Input { at: instant(t)?, input, octets })
+                self.offer(t, self.station(&station)?, frame, octets.as_deref())
             }
             Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
             Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
@@ -324,8 +259,13 @@ impl<R: BufRead> RecordReader<R> {
         }
     }
 
+    fn offer(&self, t: u64, station: StationId, frame: Frame, octets: Option<&str>) -> Result<Entry, String> {
+        let octets = octets.map(|digits| octets_of(digits, frame.size.get())).transpose()?;
+        Ok(Entry::Input { at: instant(t)?, input: Input::Offer { station, frame }, octets })
+    }
+
     fn station(&self, name: &str) -> Result<StationId, String> {
-        self.names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
+        inputs::station(&self.names, name)
     }
 }
 
@@ -399,6 +339,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
                     let what = format!("`t` is {at}, but the medium had got to {}: time never goes back", medium.now());
                     return Err(record.lines.wrong(what).into());
                 }
+                listener.log.input(at, &input)?;
                 medium.give(at, input, &mut listener);
                 listener.kept()?;
             }
@@ -416,8 +357,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
             }
             Entry::End { end, digest: recorded } => {
                 run_through(&mut medium, BitInstant::new(end.run_to), &mut listener)?;
-                listener.log.flush()?;
-                let replayed = listener.log.digest();
+                let replayed = listener.log.finish()?;
                 if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
                     let program = record.header.program;
                     return Err(ReplayError::Different { recorded, replayed, program });
@@ -472,7 +412,7 @@ fn run_through(medium: &mut Medium, last: BitInstant, listener: &mut Listener) -
 mod tests {
     use super::*;
     use crate::files::event_log::EventLogReader;
-    use medium::{BitRate, Config};
+    use medium::{BitRate, Config, Destination};
 
     fn header() -> Header {
         let topology = Topology::Bus { positions: [0, 20, 300].map(BitTimes::new).to_vec() };

@@ -180,13 +180,13 @@ impl Engine<CsmaCd> {
         let transmission = self.core.line.get_mut(id);
         assert!(!transmission.settled, "{frame} collided after its deliveries were given out");
         let in_burst = transmission.preamble != Some(begin);
+        let jam = transmission.preamble.map_or(now, |preamble| parameters.jam_begin(now, preamble));
         transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
-        let end =
-            transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
+        let end = jam + parameters.jam_size;
         transmission.course = Course::Cut { end };
         self.set_timer(station, end);
         self.core.line.ignore(station);
-        let late = in_burst || now - begin > parameters.slot_time;
+        let late = parameters.late(now - begin, in_burst);
         self.station_mut(station).mac.late |= late;
         self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
     }

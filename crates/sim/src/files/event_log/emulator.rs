@@ -1,7 +1,9 @@
 //! Events of the layer `emulator`: what the program and the machine did to a live bus, in the same log as what happened
 //! on the medium. They are no part of the digest, and a replay has none.
 
-use super::{Line, Names, number, string};
+use super::Names;
+use super::read::Line;
+use crate::files::columns::{key, number, string};
 use crate::words::choices::PortState;
 use medium::{BitInstant, FrameId, StationId};
 
@@ -190,7 +192,7 @@ pub(super) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         }
         EmulatorKind::ClockStep { ns } => {
             kind("clock_step");
-            super::key(line, "ns");
+            key(line, "ns");
             line.extend_from_slice(itoa::Buffer::new().format(ns).as_bytes());
         }
     }

@@ -1,0 +1,90 @@
+//! Stations and frames under their names, as lines have them.
+
+use medium::{FrameId, StationId};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Stations' names, ready to be written and looked up.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// As JSON strings, without the quotes.
+    escaped: Vec<String>,
+    /// `,"station":"st1"`.
+    station_columns: Vec<Box<[u8]>>,
+    /// `,"frame":"st1#`.
+    frame_columns: Vec<Box<[u8]>>,
+    numbers: HashMap<String, StationId, BuildHasherDefault<Fnv>>,
+}
+
+impl Names {
+    /// Names in order of station number.
+    pub fn new(names: &[String]) -> Names {
+        let escape = |name: &String| {
+            let quoted = serde_json::to_string(name).expect("a string");
+            quoted[1..quoted.len() - 1].to_owned()
+        };
+        let numbers = names.iter().cloned().zip((0..).map(StationId::new)).collect();
+        let escaped: Vec<String> = names.iter().map(escape).collect();
+        let column = |make: fn(&String) -> String| escaped.iter().map(|name| make(name).into_bytes().into()).collect();
+        let station_columns = column(|name| format!(",\"station\":\"{name}\""));
+        let frame_columns = column(|name| format!(",\"frame\":\"{name}#"));
+        Names { escaped, station_columns, frame_columns, numbers }
+    }
+
+    /// Which station is called so.
+    pub fn station(&self, name: &str) -> Option<StationId> {
+        self.numbers.get(name).copied()
+    }
+
+    /// Which frame is called so: a station, `#`, and which of its frames, from 1.
+    pub fn frame(&self, name: &str) -> Option<FrameId> {
+        let (station, serial) = name.rsplit_once('#')?;
+        let serial = serial.parse().ok().filter(|&serial| serial > 0)?;
+        Some(FrameId { station: self.station(station)?, serial })
+    }
+
+    pub(crate) fn escaped(&self, station: StationId) -> &str {
+        &self.escaped[station.index()]
+    }
+
+    /// `,"station":"st1"`.
+    #[inline]
+    pub(super) fn station_column(&self, station: StationId) -> &[u8] {
+        &self.station_columns[station.index()]
+    }
+
+    /// `,"frame":"st1#`, without the frame's number and the quote after it.
+    #[inline]
+    pub(super) fn frame_column(&self, station: StationId) -> &[u8] {
+        &self.frame_columns[station.index()]
+    }
+
+    /// Appends `,"frame":"st1#17"`.
+    pub(super) fn write_frame(&self, line: &mut Vec<u8>, frame: FrameId) {
+        line.extend_from_slice(self.frame_column(frame.station));
+        line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
+        line.push(b'"');
+    }
+}
+
+/// FNV-1a: quick for names of a few octets, of which a medium has 1,024 at most.
+#[derive(Clone, Debug)]
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    #[inline]
+    fn write(&mut self, octets: &[u8]) {
+        self.0 = octets.iter().fold(self.0, |hash, &octet| (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3));
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,105 @@
+//! Inputs of the medium as lines: all of them in a record, and in an event log those that are no frames.
+
+use crate::files::columns::{key, number, string, truth};
+use crate::files::event_log::Names;
+use crate::words::cable::Cut;
+use crate::words::fault::FaultName;
+use medium::{BitInstant, Destination, Frame, Input, StationId};
+use serde::{Deserialize, Serialize};
+
+/// What `layer` says in an event log's lines about inputs.
+pub(super) const LAYER: &str = "input";
+
+/// Whom a frame is for, as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum To {
+    Station(String),
+    All,
+    Nobody,
+}
+
+impl To {
+    /// # Errors
+    /// No station is called so.
+    pub fn destination(&self, names: &Names) -> Result<Destination, String> {
+        Ok(match self {
+            To::Station(name) => Destination::Station(station(names, name)?),
+            To::All => Destination::All,
+            To::Nobody => Destination::Nobody,
+        })
+    }
+}
+
+/// # Errors
+/// No station is called so.
+pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
+    names.station(name).ok_or_else(|| format!("no station is called `{name}`"))
+}
+
+/// Appends an input, without the line's end; nothing for the passing of time.
+pub(super) fn write(
+    line: &mut Vec<u8>,
+    names: &Names,
+    at: BitInstant,
+    input: &Input,
+    octets: Option<&[u8]>,
+    layer: Option<&str>,
+) {
+    let (kind, station) = match input {
+        Input::Offer { station, .. } => ("offer", Some(station)),
+        Input::Attach { station } => ("attach", Some(station)),
+        Input::Detach { station } => ("detach", Some(station)),
+        Input::SetFault { station, .. } => ("set_fault", Some(station)),
+        Input::SetCut { .. } => ("set_cut", None),
+    };
+    line.extend_from_slice(b"{\"t\":");
+    line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
+    if let Some(layer) = layer {
+        string(line, "layer", layer);
+    }
+    string(line, "kind", kind);
+    if let Some(station) = station {
+        string(line, "station", names.escaped(*station));
+    }
+    match input {
+        Input::Attach { .. } | Input::Detach { .. } => {}
+        Input::Offer { frame, .. } => {
+            number(line, "size", frame.size.get().into());
+            write_destination(line, names, frame);
+            octets.into_iter().for_each(|octets| write_octets(line, octets));
+        }
+        Input::SetFault { fault, .. } => {
+            key(line, "fault");
+            serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
+        }
+        Input::SetCut { cut } => {
+            key(line, "cut");
+            serde_json::to_writer(&mut *line, &cut.map(Cut::from)).expect("numbers");
+        }
+    }
+    line.push(b'}');
+}
+
+/// Appends whom a frame is for, and whether it has a VLAN tag.
+pub(super) fn write_destination(line: &mut Vec<u8>, names: &Names, frame: &Frame) {
+    match frame.destination {
+        Destination::All => string(line, "destination", "all"),
+        Destination::Nobody => string(line, "destination", "nobody"),
+        Destination::Station(station) => {
+            key(line, "destination");
+            line.extend_from_slice(b"{\"station\":\"");
+            line.extend_from_slice(names.escaped(station).as_bytes());
+            line.extend_from_slice(b"\"}");
+        }
+    }
+    truth(line, "tagged", frame.tagged);
+}
+
+fn write_octets(line: &mut Vec<u8>, octets: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    key(line, "octets");
+    line.push(b'"');
+    line.extend(octets.iter().flat_map(|&octet| [octet >> 4, octet & 15]).map(|digit| DIGITS[usize::from(digit)]));
+    line.push(b'"');
+}
