@@ -43,7 +43,15 @@ impl Coordinator {
 
     /// Sends every frame that is due.
     pub(super) fn deliver(&mut self) {
-        while self.deliveries.peek().is_some_and(|Reverse(next)| next.due <= monotonic_nanos()) {
+        loop {
+            let now = monotonic_nanos();
+            // A stop since the last look is a slip first: then what waits is not late. Not twice in a row, so that a machine
+            // which is always this slow gets on.
+            let stalled = self.overload.stalled(now) && !self.held_back;
+            self.held_back = stalled;
+            if stalled || self.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
+                return;
+            }
             let Some(Reverse(delivery)) = self.deliveries.pop() else { return };
             let ns = monotonic_nanos() - delivery.due;
             if self.overload.drops(ns) {
@@ -54,7 +62,7 @@ impl Coordinator {
             }
             let late = self.hand_over(&delivery);
             // So late that the medium's time has to wait: that is decided before the next one goes out.
-            if self.overload.slip(delivery.due, late).is_some() {
+            if self.overload.waits(late) {
                 return;
             }
         }

@@ -6,7 +6,6 @@ use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
-use link::clock::monotonic_nanos;
 use link::netlink::{LinkChange, MonitorError};
 use medium::{Input, StationId};
 use sim::figures::results::{Snapshot, Start};
@@ -108,10 +107,10 @@ impl Coordinator {
         self.tell(Report::Told(Told::Port { station, state }));
     }
 
-    /// Gives the medium an input that is no frame, now.
+    /// Gives the medium an input that is no frame, as far as the medium has been run: not beyond a stop of this thread
+    /// that is still to become a slip.
     fn apply(&mut self, input: Input) {
-        let now = self.timeline.instant(monotonic_nanos().saturating_sub(self.guard));
-        let now = now.max(self.medium.now());
+        let now = self.run_to.max(self.medium.now());
         self.writer.input(now, input, None);
         self.medium.handle_input(now, input);
         self.take_outputs();
@@ -128,7 +127,8 @@ impl Coordinator {
     }
 
     pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
-        let now = self.timeline.instant(monotonic_nanos());
+        // As of the last look: a stop since then is still to become a slip.
+        let now = self.timeline.instant(self.overload.looked_at());
         match request {
             Request::Restart => {
                 self.look()?;
