@@ -85,7 +85,7 @@ fn no_stop_of_a_saturated_bus_runs_through() {
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
 }
 
-/// A bus that is mostly idle, with a frame each 2 ms: what comes in a stop shows that there was one.
+/// A bus that is mostly idle, with a frame each 4 ms: what comes in a stop shows that there was one.
 #[test]
 fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     if skipped(&["ip"]) {
@@ -95,12 +95,12 @@ fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     lab.silence(2);
     let plane = data_plane(lab.supervisor().pid());
     let before = lab.settled_stats();
-    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "500/s", "--duration", "4s"];
+    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "250/s", "--duration", "4s"];
     let send = Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "");
     wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
     let before_stops = lab.stats();
     // What comes in a stop is offered at one instant after it: it must fit into the queue.
-    let stopped = stop(plane, 14, Duration::from_millis(150), Duration::from_millis(50));
+    let stopped = stop(plane, 12, Duration::from_millis(200), Duration::from_millis(20));
     let slipped = emulator(&lab.stats(), "slip_ns") - emulator(&before_stops, "slip_ns");
     let sent = send.wait().json()["sent"].as_u64().expect("a count");
     let after = lab.settled_stats();
@@ -108,5 +108,61 @@ fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     is_told("idle", slipped, stopped);
     assert_eq!(sum(&after, "offered") - sum(&before, "offered"), sent, "{after}");
     assert_eq!(sum(&after, "delivered") - sum(&before, "delivered"), sent, "{after}");
+    lab.down();
+}
+
+/// The scheduler's policy of a process's first thread: 1 is SCHED_FIFO.
+fn policy(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let (_, rest) = stat.rsplit_once(')').expect("a name");
+    // Field 41; the third is the first after the name.
+    rest.split_whitespace().nth(38).expect("a kernel since 2.5").parse().expect("a number")
+}
+
+/// From the first frame on the data plane is ahead of ordinary programs, and none of its memory is swapped out.
+#[test]
+fn a_lab_that_is_up_is_ahead_of_others_and_stays_in_memory() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let (_turn, mut lab) = (Turn::shared(), Lab::up(&["--stations", "2"]));
+    let plane = data_plane(lab.supervisor().pid());
+    assert_eq!(policy(plane), 1, "SCHED_FIFO");
+    let status = std::fs::read_to_string(format!("/proc/{plane}/status")).expect("it runs");
+    let kilobytes = |key: &str| -> u64 {
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("the kernel tells");
+        line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
+    };
+    // Program and libraries alone are more.
+    assert!(kilobytes("VmLck:") > 10_000, "{status}");
+    lab.down();
+}
+
+/// `send --rate max` keeps a line full while every processor has two programs that do nothing but use it.
+#[test]
+fn a_sender_at_max_fills_the_line_on_a_busy_machine() {
+    if skipped(&["sh"]) {
+        return;
+    }
+    let (_turn, mut lab) = (Turn::alone(), Lab::up(&["--stations", "2"]));
+    lab.silence(2);
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    let hog = |_| Running::start(common::process::program("sh", ["-c", "while :; do :; done"]), "");
+    let hogs: Vec<Running> = (0..2 * cores).map(hog).collect();
+    common::two_of_three(|| {
+        let before = lab.settled_stats();
+        let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "300", "--rate", "max", "--duration", "3s"];
+        let sent = run(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat())).json();
+        let after = lab.settled_stats();
+        check(&after);
+        let carried = sum(&after, "frames_transmitted_ok") - sum(&before, "frames_transmitted_ok");
+        let slipped = (emulator(&after, "slip_ns") - emulator(&before, "slip_ns")) as f64 / 1e9;
+        // 300 octets, preamble, SFD and gap: 2,560 BT.
+        let line = (sent["seconds"].as_f64().expect("seconds") - slipped) * 10e6 / 2_560.0;
+        let part = carried as f64 / line;
+        note(&format!("{:.2} % of the line, slip {slipped:.3} s", 100.0 * part));
+        if part > 0.97 { Ok(()) } else { Err(format!("{part} of the line")) }
+    });
+    drop(hogs);
     lab.down();
 }

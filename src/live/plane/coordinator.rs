@@ -12,6 +12,7 @@ mod upkeep;
 
 use self::arrivals::Arrival;
 use self::deliveries::Due;
+use self::upkeep::HOUSEKEEPING;
 use super::BusError;
 use super::delivery::Delivery;
 use super::emulator::Emulator;
@@ -162,7 +163,7 @@ impl Coordinator {
             begin,
             watch: Watch::start().map_err(BusError::link)?,
             ring_empty_at: begin,
-            next_housekeeping: 0,
+            next_housekeeping: begin + HOUSEKEEPING,
             overload: Overload::new(setup.pace.on_overload, begin),
             held_back: false,
             precedence,
@@ -175,6 +176,10 @@ impl Coordinator {
     /// # Errors
     /// A kernel that refuses to wait, or to tell of links.
     pub fn run(mut self) -> Result<(), BusError> {
+        if self.precedence.begin(monotonic_nanos()) {
+            // Before the medium is said to run, so that it is ahead of others from the first frame on.
+            self.tell(Report::Told(Told::Calm));
+        }
         self.tell(Report::Told(Told::Ready));
         self.overload.looked(monotonic_nanos());
         loop {

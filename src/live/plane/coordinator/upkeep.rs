@@ -16,7 +16,7 @@ use sim::words::fault::FaultName;
 use std::cmp::Reverse;
 
 /// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
-const HOUSEKEEPING: u64 = 50_000_000;
+pub(super) const HOUSEKEEPING: u64 = 50_000_000;
 
 impl Coordinator {
     pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
@@ -96,6 +96,8 @@ impl Coordinator {
     }
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
+        // It may have gone down before, and be told to be gone more than once.
+        self.emulator.counts.ports_gone += u64::from(state == PortState::Gone && !self.ports.is_gone(station));
         let attached = self.ports.note(station, state);
         if attached == self.medium.attached(station) {
             return;
