@@ -212,6 +212,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
         ("overload", emulator.overload_drops),
         ("absent stations", emulator.deliveries_to_absent),
         ("failed deliveries", emulator.delivery_failures),
+        ("a station's MTU", emulator.refused_by_mtu),
         ("reports", emulator.reports_skipped),
         ("record", emulator.record_skipped),
         ("event log", emulator.events_skipped),
@@ -228,6 +229,8 @@ fn emulator(emulator: &EmulatorResults) -> String {
         ("VLAN tags restored", emulator.vlan_tags_restored),
         ("strays", emulator.strays),
         ("ports lost", emulator.ports_lost),
+        ("ports gone", emulator.ports_gone),
+        ("copies not made for detached stations", emulator.copies_to_detached),
         ("link changes missed", emulator.link_changes_missed),
         ("failures of the fan-out", emulator.fan_out_failures),
         ("left out by the filter", emulator.filtered),
@@ -302,7 +305,15 @@ fn kernel_drops(links: &[LinkResults]) -> String {
         (!places.is_empty()).then(|| format!("{} {}", link.station, places.join(", ")))
     };
     let lost: Vec<String> = links.iter().filter_map(lost).collect();
-    format!("  in the kernel {}\n", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
+    let offloads = links.iter().filter(|link| !link.offloads.is_empty()).map(|link| {
+        format!(
+            "  offloads      somebody switched them on in {} ({}): `ethtool -K eth0 tx off sg off tso off gso off` there ends it\n",
+            link.station,
+            link.offloads.join(", ")
+        )
+    });
+    let offloads: String = offloads.collect();
+    format!("  in the kernel {}\n{offloads}", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.

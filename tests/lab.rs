@@ -177,7 +177,7 @@ fn signals_to_the_supervisor_take_the_lab_down() {
         return;
     }
     let _turn = Turn::shared();
-    for signal in ["INT", "TERM", "HUP"] {
+    for signal in ["INT", "TERM", "HUP", "QUIT"] {
         let mut lab = Lab::up(&["--stations", "2"]);
         let sleeper = Running::start(lab.exec("st1", &["sleep", "1000"]), "");
         wait_until(PATIENCE, "a program in the station", || is_program(sleeper.pid(), "sleep"));

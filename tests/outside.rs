@@ -166,7 +166,7 @@ fn an_attached_interface_is_a_station_and_comes_back_as_it_was() {
     let (home, far) = machine_with_eth1();
     let before = home.interface("eth1");
     let mut lab = home.up(&["--stations", "2", "--attach", "eth1"]);
-    assert!(lab.greeting().contains("1 route;") && lab.greeting().contains("2 addresses"), "{}", lab.greeting());
+    assert!(lab.greeting().contains("1 route\n") && lab.greeting().contains("2 addresses"), "{}", lab.greeting());
     assert!(!home.ip("link").contains("eth1"));
     ping(&far, &lab.ipv4("st1"));
     lab.ping("st2", "10.77.0.99");
@@ -351,6 +351,85 @@ fn a_bridge_leads_to_everybody_behind_it() {
         &["br-wan", "but br-lan"],
     );
     home.up_fails(1, &[scenario_with(&_folder, "bridge = 'p1'").to_str().expect("plain")], &["p1", "is no bridge"]);
+}
+
+/// A bridge without ports keeps its address while it is lent, and afterwards (issue 12, 1).
+#[test]
+fn an_empty_bridge_keeps_its_address() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let (_turn, home) = (Turn::shared(), Machine::new());
+    home.ip("link add br-lan type bridge");
+    home.ip("link set br-lan up");
+    let mac = mac_of(&home, "br-lan");
+    assert!(mac.is_some_and(|mac| mac != link::MacAddr::zero()));
+    let (_folder, path) = scenario("[[station]]\n[[station]]\nname = 'lan'\nkind = 'bridge'\nbridge = 'br-lan'\n");
+    let mut lab = home.up(&[path.to_str().expect("plain")]);
+    assert_eq!(mac_of(&home, "br-lan"), mac);
+    lab.down();
+    assert_eq!(mac_of(&home, "br-lan"), mac);
+}
+
+/// Static neighbours come back; with a queueing discipline of somebody's, which would be lost, the interface stays
+/// (issue 12, 1).
+#[test]
+fn what_an_interface_would_lose_comes_back_or_keeps_it_from_being_lent() {
+    if skipped(&["ip", "tc"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (home, _far) = machine_with_eth1();
+    let arguments = ["--stations", "1", "--attach", "eth1"];
+    for (set, unset, words) in [
+        (
+            "tc qdisc add dev eth1 root handle 5: tbf rate 1mbit burst 5kb latency 50ms",
+            "tc qdisc del dev eth1 root",
+            "tbf 5:",
+        ),
+        ("tc qdisc add dev eth1 clsact", "tc qdisc del dev eth1 clsact", "clsact ffff:"),
+    ] {
+        home.command(&set.split(' ').collect::<Vec<_>>()).succeeded();
+        home.up_fails(1, &arguments, &["eth1", words, "tc qdisc del dev eth1"]);
+        home.command(&unset.split(' ').collect::<Vec<_>>()).succeeded();
+    }
+    home.ip("neigh add 192.0.2.7 lladdr 02:00:00:00:00:07 dev eth1 nud permanent");
+    home.ip("-6 neigh add fd00:1::7 lladdr 02:00:00:00:00:07 dev eth1 nud permanent");
+    let neighbours = || home.ip("neigh show dev eth1 nud permanent") + &home.ip("-6 neigh show dev eth1 nud permanent");
+    let (before, interface) = (neighbours(), home.interface("eth1"));
+    assert!(before.contains("192.0.2.7") && before.contains("fd00:1::7"), "{before}");
+    let mut lab = home.up(&arguments);
+    lab.down();
+    assert_eq!((neighbours(), home.interface("eth1")), (before, interface));
+}
+
+/// Who may do anything in the station, and nothing at home, does not get an interface of his own moved there by calling it as
+/// the lent one is called (issue 12, 1).
+#[test]
+fn another_interface_in_the_place_of_a_lent_one_is_not_given_back() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let (home, other) = (Machine::new(), Machine::new());
+    // Its other end is at home, where nobody in the station has any right.
+    home.ip("link add eth1 type veth peer name eth2");
+    home.ip("link set eth1 up");
+    home.ip("link set eth2 up");
+    let mut lab = home.up(&["--stations", "1", "--attach", "eth1"]);
+    let station = lab.namespace_name("eth1");
+    let ip = |words: &str| home.ip(&format!("-n {station} {words}"));
+    ip("link set outside0 down");
+    ip(&format!("link set outside0 netns {}", other.name));
+    ip("link add outside0 type veth peer name mine");
+    let down = run(lab.ethbus("down", &[]));
+    let ended = lab.ended();
+    assert!(ended.stderr.contains("is not `eth1`"), "{down:#?} {ended:#?}");
+    assert!(mac_of(&home, "eth1").is_none(), "{}", home.ip("link"));
+    // Once it is away, the rest is removed.
+    ip("link delete outside0");
+    run(lab.ethbus("down", &[])).succeeded();
+    lab.assert_nothing_left();
 }
 
 /// A scenario with one station that is a bridge, and this key.

@@ -15,9 +15,9 @@ use std::path::Path;
 
 /// A user without any right, on every Linux.
 const NOBODY: u32 = 65534;
-/// The capabilities that the supervisor keeps, as bits: CAP_KILL, SETPCAP, NET_ADMIN, NET_RAW, SYS_PTRACE, SYS_ADMIN,
-/// SYS_NICE.
-const SUPERVISOR: u64 = 1 << 5 | 1 << 8 | 1 << 12 | 1 << 13 | 1 << 19 | 1 << 21 | 1 << 23;
+/// The capabilities that the supervisor keeps, as bits: CAP_KILL, SETPCAP, NET_ADMIN, NET_RAW, IPC_LOCK, SYS_PTRACE,
+/// SYS_ADMIN, SYS_NICE.
+const SUPERVISOR: u64 = 1 << 5 | 1 << 8 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 19 | 1 << 21 | 1 << 23;
 
 /// The status of each thread of a process. One that ends meanwhile, as this test's own do, has none.
 #[track_caller]

@@ -246,7 +246,7 @@ fn making_until(interrupts: &Receiver<Signal>, stations: usize) -> impl FnMut(us
 /// Interrupts, from now on told and not deadly. Call it before there are threads.
 fn interrupts() -> Result<Receiver<Signal>, CommandError> {
     let system = |source| CommandError::System { what: "catch signals", source };
-    let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
+    let watched = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
     let mut signals = Signals::block_and_open(&watched).map_err(system)?;
     let mut waiter = link::wait::Waiter::new().map_err(system)?;
     waiter.add(&signals, 0).map_err(system)?;

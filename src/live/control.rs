@@ -175,6 +175,31 @@ pub fn ask(name: &str, request: &Control) -> io::Result<String> {
     Ok(answer)
 }
 
+/// What a lab answers to [`Control::Down`] when everything is removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Farewell {
+    /// For whoever asked; a lab in the foreground has said it already, and says nothing here.
+    pub text: String,
+    /// The lab did not end as it should.
+    pub failed: bool,
+}
+
+impl Farewell {
+    /// What an answer begins with if the lab did not end as it should; no text does.
+    const FAILED: char = '\u{1}';
+
+    /// As it goes through the socket.
+    pub fn written(&self) -> String {
+        if self.failed { format!("{}{}", Farewell::FAILED, self.text) } else { self.text.clone() }
+    }
+
+    /// Reads what [`ask`] gives.
+    pub fn read(answer: &str) -> Farewell {
+        let text = answer.trim_start_matches(Farewell::FAILED);
+        Farewell { text: text.to_owned(), failed: text.len() < answer.len() }
+    }
+}
+
 fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
     let mut stream = UnixStream::connect(Inventory::control_socket(name).map_err(io::Error::other)?)?;
     stream.set_read_timeout(Some(LONGEST_ANSWER))?;
@@ -187,6 +212,14 @@ fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
 mod tests {
     use super::*;
     use medium::Fault;
+
+    #[test]
+    fn a_farewell_is_read_as_it_was_written() {
+        for (text, failed) in [("", false), ("", true), ("a table\n", false), ("a reason\n", true)] {
+            let farewell = Farewell { text: text.to_owned(), failed };
+            assert_eq!(Farewell::read(&farewell.written()), farewell);
+        }
+    }
 
     #[test]
     fn every_request_is_read_as_it_was_written() {

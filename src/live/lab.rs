@@ -143,13 +143,14 @@ pub enum Protocols {
     Silent,
 }
 
-/// What the supervisor of a bus keeps: the last two are for the data plane, which gives them up itself.
-const KEPT: [Capability; 7] = [
+/// What the supervisor of a bus keeps: the last three are for the data plane, which gives them up itself.
+const KEPT: [Capability; 8] = [
     Capability::NetAdmin,
     Capability::NetRaw,
     Capability::SysAdmin,
     Capability::SysPtrace,
     Capability::Kill,
+    Capability::IpcLock,
     Capability::SysNice,
     Capability::SetPcap,
 ];
@@ -285,6 +286,8 @@ fn silence() -> Result<(), SysctlError> {
 fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
     disable_offloads(INTERFACE)?;
     let mut netlink = Netlink::open()?;
+    // Who switches them on again still hands over frames that a wire carries.
+    netlink.set_one_segment(index)?;
     netlink.set_up("lo")?;
     let wanted = |network: &&Network| match protocols {
         Protocols::Ip => true,

@@ -86,6 +86,8 @@ pub fn run() -> Result<(), BusError> {
     let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
     let delivery = Delivery::new(sender, fan_out, filter.unwrap_or_default());
     let precedence = precedence();
+    // A page of the program that is read from disk again is a stop of the medium. Most users without root may not keep it.
+    let _ = link::memory::lock_present();
     // Before there are threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;

@@ -11,6 +11,7 @@
 mod filter;
 
 use std::io;
+use std::os::fd::RawFd;
 use std::process::Command;
 
 use nix::sys::resource::{Resource, setrlimit};
@@ -50,6 +51,34 @@ impl ConfineError {
 /// be closed under it.
 pub fn close_inherited() -> Result<(), ConfineError> {
     privilege::close_from(3).map_err(ConfineError::of("closing inherited descriptors"))
+}
+
+/// The descriptors that this process was started with, but for the three standard ones.
+///
+/// For a process that still needs some of them for a while and must not keep them for good: whoever started it may wait
+/// until all copies of one are closed.
+#[derive(Debug)]
+pub struct Inherited(Vec<RawFd>);
+
+impl Inherited {
+    /// Notes them. The first thing that a process may do, and nothing later: a descriptor that some value owns would be
+    /// closed under it.
+    pub fn look() -> io::Result<Inherited> {
+        let own = std::fs::read_dir("/proc/self/fd")?;
+        let numbers = own.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let numbers: Vec<RawFd> = numbers.filter(|&number| number > 2).collect();
+        // The folder's own is among them, and closed by now.
+        let is_open = |&number: &RawFd| std::fs::symlink_metadata(format!("/proc/self/fd/{number}")).is_ok();
+        Ok(Inherited(numbers.into_iter().filter(is_open).collect()))
+    }
+
+    /// Closes them.
+    pub fn close(self) {
+        for number in self.0 {
+            // One that cannot be closed is not open.
+            let _ = nix::unistd::close(number);
+        }
+    }
 }
 
 /// Puts `/dev/null` in the place of standard input, whatever that was.

@@ -64,6 +64,22 @@ pub fn disable_offloads(interface: &str) -> Result<(), EthtoolError> {
     OFFLOADS.iter().try_for_each(|(setting, command)| asked(&socket, interface, setting, *command, 0).map(drop))
 }
 
+/// Which of the offloads that [`disable_offloads`] switches off are on, in words, but for what concerns received frames
+/// only. The calling thread's namespace is looked at.
+pub fn offloads_on(interface: &str) -> Result<Vec<&'static str>, EthtoolError> {
+    /// What asks for the value that the command of [`OFFLOADS`] sets.
+    const GET: [u32; 4] = [0x16, 0x18, 0x1e, 0x23];
+    check_interface_name(interface)?;
+    let socket = any_socket(interface)?;
+    let mut on = Vec::new();
+    for ((setting, _), command) in OFFLOADS.iter().zip(GET) {
+        if asked(&socket, interface, setting, command, 0)?.is_some_and(|value| value != 0) {
+            on.push(*setting);
+        }
+    }
+    Ok(on)
+}
+
 /// The commands of `linux/ethtool.h` for what puts several received frames together into one.
 const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;

@@ -5,8 +5,8 @@
 //!     │ take       ─────────►      in the lab's namespace, down, without addresses and routes: so the kernel moves it
 //!     ▼ give_back  ◄─────────      name, index, MTU, bridge, settings, up, addresses, routes: in this order
 //! ```
-//! What the kernel forgets when an interface is moved, and nobody here writes down: queueing disciplines and filters,
-//! static neighbours, memberships of groups, and its settings as a port of a bridge.
+//! What the kernel forgets when an interface is moved, and nobody here writes down: memberships of groups, and its settings
+//! as a port of a bridge. One with a queueing discipline of its own, which filters hang on, is not lent.
 
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,11 @@ pub struct Lent {
     pub mac: [u8; 6],
     /// Whether it has no driver of the kernel's own kinds, as hardware has none.
     pub hardware: bool,
+    /// What made it, like `veth`; none for hardware.
+    pub kind: Option<String>,
+    /// Index of its other end or of what it stands on, if that is in the same namespace. Who has no rights there cannot
+    /// make an interface with that.
+    pub other_end: Option<u32>,
     /// Its MTU in octets.
     pub mtu: u32,
     /// Whether it was up.
@@ -48,6 +53,8 @@ pub struct Lent {
     pub addresses: Vec<Vec<u8>>,
     /// Its routes, likewise.
     pub routes: Vec<Vec<u8>>,
+    /// Its static neighbours, likewise.
+    pub neighbours: Vec<Vec<u8>>,
     /// How many routes over several ways have it as one of them. They do not come back.
     pub shared_routes: usize,
     /// When this was noted, in seconds of the monotonic clock: some addresses live for a time.
@@ -99,6 +106,28 @@ pub enum LendError {
         name: String,
         /// What it is a part of.
         controller: String,
+    },
+    /// The kernel would forget how it is shaped.
+    #[error(
+        "`{name}` has queueing disciplines of its own ({}), which the kernel would forget, with the filters on them: remove them \
+         first, `tc qdisc del dev {name} root` or `… ingress`, and set them again afterwards",
+        disciplines.join(", ")
+    )]
+    Shaped {
+        /// Its name.
+        name: String,
+        /// What it has.
+        disciplines: Vec<String>,
+    },
+    /// Somebody has put another in its place.
+    #[error(
+        "what is called `{there}` there is not `{name}`: nothing is moved; see what it is, and remove it or move it by hand"
+    )]
+    Stranger {
+        /// Its name.
+        name: String,
+        /// What the other is called.
+        there: String,
     },
     /// It is a bridge, which the kernel lets nobody move.
     #[error(
@@ -152,12 +181,18 @@ impl Lent {
         if routes.default && !even_default_route {
             return Err(LendError::DefaultRoute { name: named() });
         }
+        let disciplines = netlink.disciplines(link.index)?;
+        if !disciplines.is_empty() {
+            return Err(LendError::Shaped { name: named(), disciplines });
+        }
         let offloads = ReceiveOffloads::of(name)?;
         Ok(Lent {
             name: named(),
             index: link.index,
             mac: link.mac.octets(),
             hardware: link.kind.is_none(),
+            kind: link.kind.clone(),
+            other_end: link.lower,
             mtu: link.mtu,
             up: link.up,
             bridge,
@@ -166,6 +201,7 @@ impl Lent {
             settings: settings_of(name),
             addresses: netlink.saved_addresses(link.index)?,
             routes: routes.own,
+            neighbours: netlink.saved_neighbours(link.index)?,
             shared_routes: routes.shared,
             noted: seconds_now(),
         })
@@ -183,8 +219,10 @@ impl Lent {
     }
 
     /// Whether it is in `lab`: under the name that it has there, or, if whoever took it was stopped half-way, its own.
-    pub fn is_in(&self, lab: &Namespace, name: &str) -> Result<bool, LendError> {
-        Ok(self.find_in(&mut Netlink::in_namespace(lab)?, name)?.is_some())
+    ///
+    /// `home` is where it came from, if that is still there. Another interface in its place is an error.
+    pub fn is_in(&self, lab: &Namespace, name: &str, home: Option<&Namespace>) -> Result<bool, LendError> {
+        Ok(self.find_in(&mut Netlink::in_namespace(lab)?, name, home)?.is_some())
     }
 
     /// Moves the interface from `lab` to `home` and makes it what it was. Tells in words what it could not.
@@ -192,7 +230,7 @@ impl Lent {
     /// `lab` is at its end: what has the interface's name there is deleted.
     pub fn give_back(&self, lab: &Namespace, name: &str, home: &Namespace) -> Result<Vec<String>, LendError> {
         let mut there = Netlink::in_namespace(lab)?;
-        let Some(link) = self.find_in(&mut there, name)? else {
+        let Some(link) = self.find_in(&mut there, name, Some(home))? else {
             return Err(LendError::Absent { name: self.name.clone(), there: Vec::new() });
         };
         there.leave_bridge(link.index)?;
@@ -240,13 +278,25 @@ impl Lent {
     }
 
     /// Whoever has rights over `lab` and none at home could call an interface of his own by this name, to have it moved
-    /// there. He can make none that is hardware.
-    fn find_in(&self, lab: &mut Netlink, name: &str) -> Result<Option<LinkInfo>, LendError> {
-        let own = |link: &LinkInfo| link.kind.is_none() == self.hardware;
-        match lab.link_by_name(name)? {
-            Some(link) => Ok(Some(link).filter(own)),
-            None => Ok(self.find(lab, &[&self.name])?.filter(own)),
+    /// there. He can make none that is hardware, and none whose other end is at home.
+    fn find_in(&self, lab: &mut Netlink, name: &str, home: Option<&Namespace>) -> Result<Option<LinkInfo>, LendError> {
+        let found = match lab.link_by_name(name)? {
+            Some(link) => Some(link),
+            None => self.find(lab, &[&self.name])?,
+        };
+        let Some(link) = found else { return Ok(None) };
+        if self.is_it(&link, lab, home)? {
+            return Ok(Some(link));
         }
+        Err(LendError::Stranger { name: self.name.clone(), there: link.name })
+    }
+
+    fn is_it(&self, link: &LinkInfo, lab: &mut Netlink, home: Option<&Namespace>) -> Result<bool, LendError> {
+        let is_of_kind = link.kind.is_none() == self.hardware && (self.kind.is_none() || link.kind == self.kind);
+        let Some(other_end) = self.other_end.filter(|_| is_of_kind) else { return Ok(is_of_kind) };
+        let Some(home) = home else { return Ok(false) };
+        let number = lab.number_of(home)?;
+        Ok(link.lower_elsewhere.is_some_and(|(index, namespace)| index == other_end && number == Some(namespace)))
     }
 
     fn find(&self, netlink: &mut Netlink, names: &[&str]) -> Result<Option<LinkInfo>, LendError> {
@@ -291,6 +341,7 @@ impl Lent {
         }
         let seconds = u32::try_from(seconds_now().saturating_sub(self.noted)).unwrap_or(u32::MAX);
         self.addresses.iter().for_each(|address| note(netlink.restore_address(index, address, seconds)));
+        self.neighbours.iter().for_each(|neighbour| note(netlink.restore_neighbour(index, neighbour)));
         self.restore_routes(&mut netlink, index).into_iter().for_each(|error| note(Err(error)));
         if name != self.name {
             troubles.push(format!("its name is another interface's now, so it is called {name}"));

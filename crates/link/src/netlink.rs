@@ -20,6 +20,7 @@ use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, Addres
 use netlink_packet_route::link::{
     InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo as LinkDetail, LinkMessage,
 };
+use netlink_packet_route::nsid::{NsidAttribute, NsidMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use pnet_base::MacAddr;
 
@@ -143,6 +144,8 @@ pub struct LinkInfo {
     pub controller: Option<u32>,
     /// Index of the interface below it, or of a veth's peer, if that is in the same namespace.
     pub lower: Option<u32>,
+    /// The same if it is in another namespace: its index there, and the number by which this namespace knows that one.
+    pub lower_elsewhere: Option<(u32, i32)>,
     /// Hardware address; zero where there is none.
     pub mac: MacAddr,
     /// Largest payload, in octets, without the Ethernet header.
@@ -283,6 +286,15 @@ impl Netlink {
         })
     }
 
+    /// Has a host make each frame by itself, even with segmentation offloads on (`gso_max_segs 1`).
+    ///
+    /// Its frames then are no longer than its MTU allows, whoever switches offloads on.
+    pub fn set_one_segment(&mut self, index: u32) -> Result<(), LinkError> {
+        self.set(Interface::Index(index), "limiting the segments of", |link| {
+            link.attributes.push(LinkAttribute::GsoMaxSegs(1));
+        })
+    }
+
     /// Gives an interface an address, with the network that the prefix tells.
     ///
     /// An IPv6 address can be used at once: nobody asks for duplicates of it first.
@@ -335,6 +347,26 @@ impl Netlink {
             .request(request, NLM_F_DUMP)
             .map_err(|refusal| sorted(refusal, "listing", "interfaces".to_owned()))?;
         Ok(links_of(answers).map(LinkInfo::from_message).collect())
+    }
+
+    /// The number by which this socket's namespace knows another one; `None` if it knows none.
+    pub fn number_of(&mut self, other: &Namespace) -> Result<Option<i32>, LinkError> {
+        let mut message = NsidMessage::default();
+        message.attributes = vec![NsidAttribute::Fd(other.as_fd().as_raw_fd() as u32)];
+        let answers = self
+            .transport
+            .request(RouteNetlinkMessage::GetNsId(message), 0)
+            .map_err(|refusal| sorted(refusal, "finding the number of", "a network namespace".to_owned()))?;
+        let numbers = answers.into_iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewNsId(message) => {
+                message.attributes.into_iter().find_map(|attribute| match attribute {
+                    NsidAttribute::Id(number) => Some(number),
+                    _ => None,
+                })
+            }
+            _ => None,
+        });
+        Ok(numbers.into_iter().find(|number| *number >= 0))
     }
 
     /// The indices of a new pair, from the end that is here.
@@ -438,6 +470,7 @@ impl LinkInfo {
             kind: None,
             controller: None,
             lower: None,
+            lower_elsewhere: None,
             mac: MacAddr::zero(),
             mtu: 0,
             up: flags.contains(LinkFlags::Up),
@@ -449,13 +482,13 @@ impl LinkInfo {
             tx_dropped: 0,
             tx_errors: 0,
         };
-        let mut lower_is_elsewhere = false;
+        let mut elsewhere = None;
         for attribute in message.attributes {
             match attribute {
                 LinkAttribute::IfName(name) => info.name = name,
                 LinkAttribute::Controller(index) => info.controller = Some(index),
                 LinkAttribute::Link(index) => info.lower = Some(index),
-                LinkAttribute::LinkNetNsId(_) => lower_is_elsewhere = true,
+                LinkAttribute::LinkNetNsId(number) => elsewhere = Some(number),
                 LinkAttribute::LinkInfo(details) => {
                     info.kind = details.iter().find_map(|detail| match detail {
                         LinkDetail::Kind(kind) => Some(kind.to_string()),
@@ -479,7 +512,8 @@ impl LinkInfo {
                 _ => {}
             }
         }
-        info.lower = info.lower.filter(|index| !lower_is_elsewhere && *index != info.index);
+        info.lower_elsewhere = info.lower.zip(elsewhere);
+        info.lower = info.lower.filter(|index| elsewhere.is_none() && *index != info.index);
         info
     }
 }

@@ -8,6 +8,7 @@ pub mod command;
 pub mod descriptor;
 pub mod epoll;
 pub mod ethtool;
+pub mod memory;
 pub mod message;
 pub mod namespace;
 pub mod option;

@@ -2,7 +2,7 @@
 
 use super::{CommandError, Outcome};
 use crate::cli::args::LabArgs;
-use crate::live::control::{self, Control};
+use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
 use crate::show::say;
 use std::process::ExitCode;
@@ -18,23 +18,43 @@ pub fn down(args: &LabArgs) -> Outcome {
         return Err(not_up().into());
     }
     match Inventory::take(name) {
-        Ok(record) => {
-            let (claims, words) = (record.claims(), record.last_words());
-            record.reach_leftovers()?;
-            record.remove_everything()?;
-            if !words.is_empty() {
-                say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
-            }
-            if claims > 0 || words.is_empty() {
-                say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
-            }
-        }
-        Err(InventoryError::InUse { .. }) => {
-            let silent = |source| CommandError::Control { name: name.clone(), source };
-            // A lab in the background has nobody else to tell what it ended with.
-            say(&control::ask(name, &Control::Down).map_err(silent)?);
-        }
+        Ok(record) => remove_left(name, record)?,
+        Err(InventoryError::InUse { .. }) => return ask(name),
         Err(error) => return Err(error.into()),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Removes what a lab whose supervisor has ended left behind.
+fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
+    let (claims, words) = (record.claims(), record.last_words());
+    record.reach_leftovers()?;
+    record.remove_everything()?;
+    if !words.is_empty() {
+        say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
+    }
+    if claims > 0 || words.is_empty() {
+        say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
+    }
+    Ok(())
+}
+
+/// Asks a lab that is up to end, and waits until it has.
+fn ask(name: &str) -> Outcome {
+    let silent = |source| CommandError::Control { name: name.to_owned(), source };
+    let farewell = Farewell::read(&control::ask(name, &Control::Down).map_err(silent)?);
+    // A lab in the background has nobody else to tell what it ended with.
+    say(&farewell.text);
+    // An answer that is empty may be the end of a supervisor that was killed before it had removed anything. A lab of
+    // the same name that is up by now is another one.
+    if farewell.text.is_empty()
+        && Inventory::exists(name)?
+        && let Ok(record) = Inventory::take(name)
+    {
+        match record.claims() {
+            0 => record.remove_everything()?,
+            _ => remove_left(name, record)?,
+        }
+    }
+    Ok(if farewell.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -23,6 +23,8 @@ pub fn exec(args: &ExecArgs) -> Outcome {
     let content = Inventory::of_running(&args.lab.name)?;
     let namespace = station(&args.lab.name, &content, &args.station)?;
     namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: args.station.clone(), source })?;
+    // The lab may have ended meanwhile: then nobody would end the program.
+    Inventory::check_entered(&args.lab.name, &args.station, &namespace)?;
     let error = Command::new(&args.command[0]).args(&args.command[1..]).exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
     say(&format!("ethbus: cannot run {}: {error}\n", args.command[0].display()));

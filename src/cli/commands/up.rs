@@ -5,16 +5,17 @@ mod greeting;
 
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
 use crate::cli::args::UpArgs;
-use crate::live::control::{self, Control};
+use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
-use crate::show::{messages, say, table};
+use crate::show::{messages, say, table, with_causes};
 use background::Background;
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use greeting::greeting;
+use link::confine::Inherited;
 use link::signals::Signal;
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
@@ -37,6 +38,9 @@ pub fn up(args: &UpArgs) -> Outcome {
     if args.detach && !args.in_background {
         return background::start();
     }
+    // In the background it goes on without what it was started with: somebody may wait for the other end.
+    let inherited = args.in_background.then(Inherited::look).transpose();
+    let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
     let plan = plan(args)?;
     let named = rights::gain_for_lab(&plan.name)?;
     let interrupts = interrupts()?;
@@ -50,19 +54,22 @@ pub fn up(args: &UpArgs) -> Outcome {
     if !named {
         record.be_without_names()?;
     }
-    let kept = keep(&plan, args, &mut record, &interrupts);
+    let outputs = outputs(args);
+    // The outputs may have been named by a descriptor, and are open now.
+    inherited.map(Inherited::close);
+    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
-    let Ended { stream, told, whole } = kept?;
+    let Ended { stream, told, whole, failed } = kept?;
     removed?;
     // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
-    if let Some(mut stream) = stream.filter(|_| args.in_background) {
+    if let Some(mut stream) = stream.filter(|_| args.in_background || failed) {
         // Whoever has gone away meanwhile does not want to know.
-        let _ = stream.write_all(told.as_bytes());
+        let _ = stream.write_all(Farewell { text: told, failed }.written().as_bytes());
     }
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if whole && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How a lab ended that nothing went wrong with.
+/// How a lab ended that somebody wanted to end.
 #[derive(Debug)]
 struct Ended {
     /// Of whoever asked for the end.
@@ -71,6 +78,8 @@ struct Ended {
     told: String,
     /// Every file that was wanted is whole.
     whole: bool,
+    /// The data plane did not end by itself, so it was killed.
+    failed: bool,
 }
 
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
@@ -116,10 +125,10 @@ fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
 fn keep(
     plan: &Plan,
     args: &UpArgs,
+    (outputs, files): (Outputs, Vec<File>),
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
-    let (outputs, files) = outputs(args)?;
     lab::keep_least(plan.stations.len(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
@@ -252,20 +261,31 @@ fn serve(
             },
         }
     };
-    let results = with_links(plane.stop()?, links, record);
+    let results = match (plane.stop(), stream.is_some()) {
+        (Ok(results), _) => with_links(results, links, record),
+        (Err(error), false) => return Err(error.into()),
+        // Whoever asked for the end is told, and when the lab has been removed all the same.
+        (Err(error), true) => {
+            let told = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
+            say(&told);
+            return Ok(Ended { stream, told, whole: false, failed: true });
+        }
+    };
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
     let mut told = format!("\n{}", table(&results));
     if !whole {
         told += "ethbus: a record or an event log that was wanted is not whole\n";
     }
     say(&told);
-    Ok(Ended { stream, told, whole })
+    Ok(Ended { stream, told, whole, failed: false })
 }
 
 /// Adds what the kernel counted on the stations' links.
 fn with_links(mut results: Results, links: &Links, record: &Inventory) -> Results {
+    let too_long: u64 = results.stations.iter().map(|station| station.counter("too_long")).sum();
     if let Some(emulator) = &mut results.emulator {
-        emulator.links = links.look(record);
+        let suspicious = emulator.checksums_repaired + emulator.checksums_left + emulator.oversized + too_long > 0;
+        emulator.links = links.look(record, suspicious);
     }
     results
 }

@@ -140,7 +140,11 @@ impl Run {
 
 /// Frames that the emulator had and did not hand on, for whatever cause.
 pub fn drops(emulator: &EmulatorResults) -> u64 {
-    emulator.ring_drops + emulator.overload_drops + emulator.deliveries_to_absent + emulator.delivery_failures
+    emulator.ring_drops
+        + emulator.overload_drops
+        + emulator.deliveries_to_absent
+        + emulator.delivery_failures
+        + emulator.refused_by_mtu
 }
 
 #[cfg(test)]

@@ -75,6 +75,8 @@ pub struct Source {
     pace: Spacing,
     count: u64,
     due: f64,
+    /// Frames that are offered before the first is due.
+    lead: u64,
     sent: Sent,
 }
 
@@ -89,7 +91,22 @@ impl Source {
         count: Option<u64>,
     ) -> Source {
         let blank = blank(to, socket.mac(), size.get());
-        Source { socket, blank, stream, pace, count: count.unwrap_or(u64::MAX), due: 0.0, sent: Sent::default() }
+        Source {
+            socket,
+            blank,
+            stream,
+            pace,
+            count: count.unwrap_or(u64::MAX),
+            due: 0.0,
+            lead: 0,
+            sent: Sent::default(),
+        }
+    }
+
+    /// The same, so many frames ahead of its pace: they wait in the station's queue, so that the medium has something to
+    /// send while a busy machine lets this program wait.
+    pub fn ahead(self, lead: u64) -> Source {
+        Source { lead, ..self }
     }
 
     /// What it has done so far.
@@ -115,7 +132,7 @@ impl Source {
     }
 
     fn begin(&mut self, now: u64) {
-        self.due = now as f64 + self.pace.gap();
+        self.due = now as f64 + (1..=self.lead).fold(self.pace.gap(), |due, _| due - self.pace.gap());
     }
 
     fn finished(&self) -> bool {

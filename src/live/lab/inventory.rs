@@ -44,6 +44,9 @@ pub struct Content {
     pub stations: Vec<Port>,
     /// The medium's rate in bits per second.
     pub rate: u64,
+    /// The lab is being taken down: programs in its stations are ended, and nobody may start another.
+    #[serde(default)]
+    ending: bool,
     /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
     #[serde(default)]
     user_namespace: Option<(u64, u64)>,
@@ -217,7 +220,23 @@ impl Inventory {
         if lock(&folder)?.is_some() {
             return Err(not_up());
         }
-        read(&folder)?.filter(|content| !content.stations.is_empty()).ok_or_else(not_up)
+        read(&folder)?.filter(|content| !content.stations.is_empty() && !content.ending).ok_or_else(not_up)
+    }
+
+    /// Checks that the lab of a station that this process has entered is still up, and not about to end.
+    ///
+    /// Whoever takes a lab down marks its record first and looks for programs then. So if there is no mark after this
+    /// process has entered, it is found and ended with the others.
+    ///
+    /// # Errors
+    /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
+    pub fn check_entered(name: &str, station: &str, entered: &Namespace) -> Result<(), InventoryError> {
+        let content = Inventory::of_running(name)?;
+        let is_it = |claim: &Claim| claim.whose == station && claim.identity() == entered.identity();
+        match content.namespaces.iter().any(is_it) {
+            true => Ok(()),
+            false => Err(InventoryError::NotUp { name: name.to_owned() }),
+        }
     }
 
     /// A station of a lab that is up: its namespace, as the lab made it; `None` if only the lab can give it.
@@ -439,28 +458,32 @@ impl Inventory {
     /// # Errors
     /// As [`Inventory::remove_everything`].
     pub fn clear(&mut self) -> Result<(), InventoryError> {
-        remove_made(&self.content, &self.held)?;
+        remove_made(&self.folder, &self.content, &self.held)?;
         self.held.clear();
         self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
         remove_file(&self.folder.join("control.sock"))?;
         self.write()
     }
 
-    /// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
     fn write(&self) -> Result<(), InventoryError> {
-        let (path, new) = (self.folder.join("lab.json"), self.folder.join("lab.json.new"));
-        let write = || {
-            let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-            serde_json::to_writer(&mut file, &self.content)?;
-            file.flush()?;
-            std::fs::rename(&new, &path)
-        };
-        write().map_err(file_error("write", &path))
+        write(&self.folder, &self.content)
     }
 }
 
+/// Writes the whole record aside, then puts it in place: a crash leaves the old one or the new one.
+fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
+    let (path, new) = (folder.join("lab.json"), folder.join("lab.json.new"));
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        serde_json::to_writer(&mut file, content)?;
+        file.flush()?;
+        std::fs::rename(&new, &path)
+    };
+    write().map_err(file_error("write", &path))
+}
+
 fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    remove_made(content, held)?;
+    remove_made(folder, content, held)?;
     remove_file(&folder.join(LOG))?;
     remove_rest(folder)?;
     match std::fs::remove_dir(folder) {
@@ -473,7 +496,7 @@ fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result
     if !folder.join(LOG).exists() {
         return remove_lab(folder, content, held);
     }
-    remove_made(content, held)?;
+    remove_made(folder, content, held)?;
     remove_rest(folder)
 }
 
@@ -497,7 +520,12 @@ fn last_words(name: &str) -> String {
     }
 }
 
-fn remove_made(content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
+fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
+    // Before programs are looked for: see `check_entered`. A record whose folder is gone stops nobody, nor does it let
+    // anybody in; a full disk is no reason to leave the lab as it is.
+    if folder.exists() {
+        let _ = write(folder, &Content { ending: true, ..content.clone() });
+    }
     let mut result = match processes::end(&content.namespaces) {
         0 => Ok(()),
         left => Err(InventoryError::Programs { left }),

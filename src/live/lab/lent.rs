@@ -69,6 +69,10 @@ struct LentText {
     index: u32,
     mac: [u8; 6],
     hardware: bool,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    other_end: Option<u32>,
     mtu: u32,
     up: bool,
     bridge: Option<String>,
@@ -77,6 +81,8 @@ struct LentText {
     settings: Vec<(String, String)>,
     addresses: Vec<Vec<u8>>,
     routes: Vec<Vec<u8>>,
+    #[serde(default)]
+    neighbours: Vec<Vec<u8>>,
     shared_routes: usize,
     noted: u64,
 }
@@ -125,7 +131,7 @@ impl Outside {
     fn give_back(&self, lent: &Lent, taken: bool, station: Option<&Namespace>) -> Result<(), LendError> {
         let home = self.home.find();
         let troubles = match station {
-            Some(station) if lent.is_in(station, OUTSIDE)? => {
+            Some(station) if lent.is_in(station, OUTSIDE, home.as_ref())? => {
                 lent.give_back(station, OUTSIDE, &self.home_or_here(home, lent)?)?
             }
             _ if !taken => return Ok(()),

@@ -10,6 +10,7 @@
 use super::inventory::{Claim, Inventory};
 use super::{BUS, INTERFACE, OUTSIDE, TAP};
 use crate::live::plane::protocol::Port;
+use link::ethtool::offloads_on;
 use link::netlink::{LinkInfo, Netlink};
 use sim::figures::results::LinkResults;
 
@@ -41,7 +42,9 @@ impl Links {
     }
 
     /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
-    pub fn look(&self, record: &Inventory) -> Vec<LinkResults> {
+    ///
+    /// `suspicious`: frames came that only a station with offloads sends, so each station is asked for its own.
+    pub fn look(&self, record: &Inventory, suspicious: bool) -> Vec<LinkResults> {
         let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
         let of_station = |Station { port, claim, lost_before }: &Station| {
             let here = bus.iter().find(|link| link.index == port.index)?;
@@ -51,6 +54,7 @@ impl Links {
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
             Some(LinkResults {
                 station: port.name.clone(),
+                offloads: if suspicious && !port.outside { offloads(record, claim.as_ref()) } else { Vec::new() },
                 from_station: here.rx_packets,
                 to_station: here.tx_packets,
                 lost_from_station: count(interface, |link| link.tx_dropped),
@@ -61,6 +65,13 @@ impl Links {
         };
         self.stations.iter().filter_map(of_station).collect()
     }
+}
+
+/// The offloads that somebody has switched on again in a station.
+fn offloads(record: &Inventory, claim: Option<&Claim>) -> Vec<String> {
+    let Some(namespace) = claim.and_then(|claim| record.namespace(claim)) else { return Vec::new() };
+    let on = namespace.run(|| offloads_on(INTERFACE).unwrap_or_default()).unwrap_or_default();
+    on.into_iter().map(str::to_owned).collect()
 }
 
 /// What was dropped where a station leads outside, since that interface was made.

@@ -177,14 +177,16 @@ fn what_comes_back(lent: &Lent) -> String {
         "{} belongs to the lab now. At the end it comes back as it was, with {addresses} and {routes}",
         lent.name
     );
-    let mut lost = vec!["queueing disciplines, filters and static neighbours".to_owned()];
+    let mut lost = Vec::new();
     if lent.shared_routes > 0 {
         lost.push(format!("{} of several ways, one of which was this", lent.shared_routes));
     }
     if let Some(bridge) = &lent.bridge {
         lost.push(format!("its settings as a port of {bridge}"));
     }
-    text += &format!("; but without {}", lost.join(", and "));
+    if !lost.is_empty() {
+        text += &format!("; but without {}", lost.join(", and "));
+    }
     text
 }
 
@@ -213,7 +215,11 @@ fn lead_to_bridge(
 ) -> Result<VethPair, AnyError> {
     let mut home = Netlink::in_namespace(&surroundings.home)?;
     let bridge = match bridge {
-        Some(name) => existing_bridge(&mut home, name)?,
+        Some(name) => {
+            let bridge = existing_bridge(&mut home, name)?;
+            keep_address(&mut home, &bridge)?;
+            bridge
+        }
         None => make_bridge(&mut home, station, surroundings)?,
     };
     if bridge.mtu < surroundings.payload {
@@ -238,6 +244,15 @@ fn lead_to_bridge(
     home.set_bridge(pair.station_index, bridge.index)?;
     home.set_up(pair.station_index)?;
     Ok(pair)
+}
+
+/// A bridge without ports takes the address of its first one, and none at all when that is gone; unless its own was set.
+fn keep_address(home: &mut Netlink, bridge: &LinkInfo) -> Result<(), AnyError> {
+    let is_empty = home.links()?.iter().all(|link| link.controller != Some(bridge.index));
+    if is_empty && bridge.mac != MacAddr::zero() {
+        home.confirm_mac(bridge.index, bridge.mac)?;
+    }
+    Ok(())
 }
 
 fn existing_bridge(home: &mut Netlink, name: &str) -> Result<LinkInfo, AnyError> {

@@ -12,6 +12,7 @@ mod upkeep;
 
 use self::arrivals::Arrival;
 use self::deliveries::Due;
+use self::upkeep::HOUSEKEEPING;
 use super::BusError;
 use super::delivery::Delivery;
 use super::emulator::Emulator;
@@ -95,6 +96,8 @@ pub struct Coordinator {
     /// Everything due up to here has been run.
     run_to: BitInstant,
     overload: Overload,
+    /// Deliveries have waited for another look, since the thread was stopped after the last one.
+    held_back: bool,
     precedence: Precedence,
 }
 
@@ -157,8 +160,9 @@ impl Coordinator {
             begin,
             watch: Watch::start().map_err(BusError::link)?,
             ring_empty_at: begin,
-            next_housekeeping: 0,
+            next_housekeeping: begin + HOUSEKEEPING,
             overload: Overload::new(setup.pace.on_overload, begin),
+            held_back: false,
             precedence,
             run_to: BitInstant::ZERO,
         })
@@ -169,13 +173,19 @@ impl Coordinator {
     /// # Errors
     /// A kernel that refuses to wait, or to tell of links.
     pub fn run(mut self) -> Result<(), BusError> {
+        if self.precedence.begin(monotonic_nanos()) {
+            // Before the medium is said to run, so that it is ahead of others from the first frame on.
+            self.tell(Report::Told(Told::Calm));
+        }
         self.tell(Report::Told(Told::Ready));
-        self.overload.awake_by(monotonic_nanos());
+        self.overload.looked(monotonic_nanos());
         loop {
-            self.take_arrivals();
+            // What was stamped before `seen` has been read. A stop of this thread, wherever it comes, lies between two
+            // readings of the clock here, and the medium is not run through it.
+            let seen = self.take_arrivals();
             let now = monotonic_nanos();
             self.keep_up(now);
-            self.advance(now);
+            self.advance(seen.unwrap_or(now));
             self.deliver();
             if now >= self.next_housekeeping {
                 self.keep_house(now)?;
@@ -194,13 +204,14 @@ impl Coordinator {
         }
     }
 
-    /// Lets the medium's time stand still for as long as this thread was late, if that is what overload does.
+    /// Stops the medium's clock for as long as this thread was late, if that is what overload does.
     ///
-    /// Before the medium is run at `now`: it has got no further than to the last time awake.
+    /// Before the medium is run at `now`: it has got no further than to the last look.
     fn keep_up(&mut self, now: u64) {
         let behind = self.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
-        let Some(late) = self.overload.slip(now, behind) else { return };
-        let slip = late.min(now.saturating_sub(self.timeline.nanos(self.run_to)));
+        let slip = self.overload.slip(now, behind);
+        self.overload.looked(now);
+        let Some(slip) = slip else { return };
         self.timeline.slip(now, slip);
         self.emulator.slipped(slip);
         self.note(EmulatorKind::Slip { ns: slip });
@@ -214,9 +225,9 @@ impl Coordinator {
         self.arrivals = arrived.into();
     }
 
-    /// Brings the medium up to the guard window.
-    fn advance(&mut self, now: u64) {
-        let horizon = self.timeline.instant(now.saturating_sub(self.guard));
+    /// Brings the medium up to the guard window before `seen`: everything stamped before that has been read.
+    fn advance(&mut self, seen: u64) {
+        let horizon = self.timeline.instant(seen.saturating_sub(self.guard)).max(self.run_to);
         loop {
             let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at).filter(|&at| at <= horizon);
             let due = self.medium.next_timeout().filter(|&due| due <= horizon);
@@ -272,7 +283,7 @@ impl Coordinator {
         let wake = [delivery.map(|due| due.saturating_sub(self.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
-        self.overload.awake_by(wake.max(now));
+        self.overload.want(wake);
         if let Some(until) = spin_until.filter(|&until| until <= now + self.spin) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();

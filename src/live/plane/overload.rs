@@ -14,8 +14,10 @@ const TELLING: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct Overload {
     mode: OnOverload,
-    /// By when the coordinator wanted to look after things again.
-    awake_by: u64,
+    /// When the coordinator last looked at the ring and the medium.
+    looked_at: u64,
+    /// When it wants to look again, or should have.
+    wanted_at: u64,
     next_telling: u64,
     told_slip: u64,
     told_drops: u64,
@@ -24,18 +26,49 @@ pub struct Overload {
 impl Overload {
     /// Nothing is late yet at `now`.
     pub fn new(mode: OnOverload, now: u64) -> Overload {
-        Overload { mode, awake_by: now, next_telling: now + TELLING, told_slip: 0, told_drops: 0 }
+        Overload { mode, looked_at: now, wanted_at: now, next_telling: now + TELLING, told_slip: 0, told_drops: 0 }
     }
 
-    /// The coordinator wants to be awake again at `instant`.
-    pub fn awake_by(&mut self, instant: u64) {
-        self.awake_by = instant;
+    /// The coordinator has looked at the ring and the medium at `now`, and made up for what was late.
+    pub fn looked(&mut self, now: u64) {
+        self.looked_at = now;
     }
 
-    /// For how long the medium's time is to stand still, if the next delivery was due `behind` ago.
+    /// When it did so last.
+    pub fn looked_at(&self) -> u64 {
+        self.looked_at
+    }
+
+    /// The coordinator wants to look again at `instant`.
+    pub fn want(&mut self, instant: u64) {
+        self.wanted_at = instant;
+    }
+
+    /// Something came that the coordinator should have looked at by `instant`.
+    pub fn should_have(&mut self, instant: u64) {
+        self.wanted_at = self.wanted_at.min(instant);
+    }
+
+    /// For how long the medium's time is to stand still, if the coordinator looks at `now` and the next delivery was due
+    /// `behind` ago.
+    ///
+    /// Lateness counts from the look that was wanted, and never from before the last one: wherever the thread was
+    /// stopped between two looks, the stop is between them. The medium has run up to the last look, so no slip is longer
+    /// than the time since.
     pub fn slip(&self, now: u64, behind: u64) -> Option<u64> {
-        let late = now.saturating_sub(self.awake_by).max(behind);
-        (self.mode == OnOverload::Slip && late > OVERLOAD).then_some(late)
+        let late = now.saturating_sub(self.wanted_at.max(self.looked_at)).max(behind);
+        let slip = late.min(now.saturating_sub(self.looked_at));
+        (self.mode == OnOverload::Slip && late > OVERLOAD && slip > 0).then_some(slip)
+    }
+
+    /// Whether something that is this late has the medium's time stand still before anything else is done.
+    pub fn waits(&self, late: u64) -> bool {
+        self.mode == OnOverload::Slip && late > OVERLOAD
+    }
+
+    /// Whether the thread was stopped since its last look, so that it has to look again first.
+    pub fn stalled(&self, now: u64) -> bool {
+        self.waits(now.saturating_sub(self.looked_at))
     }
 
     /// Whether a delivery that is this late is dropped.
@@ -63,7 +96,7 @@ mod tests {
     #[test]
     fn a_slip_lasts_as_long_as_the_latest_thing_is_late() {
         let mut overload = Overload::new(OnOverload::Slip, 0);
-        overload.awake_by(5_000_000);
+        overload.want(5_000_000);
         assert_eq!(overload.slip(6_000_000, 0), None);
         assert_eq!(overload.slip(6_000_001, 0), Some(1_000_001));
         assert_eq!(overload.slip(5_000_000, 2_000_000), Some(2_000_000));
@@ -71,6 +104,35 @@ mod tests {
         let overload = Overload::new(OnOverload::Drop, 0);
         assert_eq!(overload.slip(9_000_000, 9_000_000), None);
         assert!(overload.drops(1_000_001) && !overload.drops(1_000_000));
+    }
+
+    /// The thread is stopped after a look at 10 ms, whatever it does then, and looks again at 30 ms (issue 12, 1).
+    #[test]
+    fn a_stop_between_two_looks_is_a_slip_wherever_it_was() {
+        let after = |wanted| {
+            let mut overload = Overload::new(OnOverload::Slip, 0);
+            overload.looked(10_000_000);
+            overload.want(wanted);
+            overload
+        };
+        // A delivery was overdue, or due soon.
+        assert_eq!(after(9_000_000).slip(30_000_000, 0), Some(20_000_000));
+        assert_eq!(after(10_050_000).slip(30_000_000, 0), Some(19_950_000));
+        // Nothing was due before 60 ms, and a frame came at 12 ms.
+        let mut idle = after(60_000_000);
+        assert_eq!(idle.slip(30_000_000, 0), None);
+        idle.should_have(12_000_000);
+        assert_eq!(idle.slip(30_000_000, 0), Some(18_000_000));
+        assert!(idle.stalled(30_000_000) && !idle.stalled(11_000_000));
+    }
+
+    /// What the medium has run through cannot be taken back.
+    #[test]
+    fn no_slip_is_longer_than_the_time_since_the_last_look() {
+        let mut overload = Overload::new(OnOverload::Slip, 0);
+        overload.looked(10_000_000);
+        assert_eq!(overload.slip(10_005_000, 7_000_000), Some(5_000));
+        assert_eq!(overload.slip(10_000_000, 7_000_000), None);
     }
 
     #[test]

@@ -25,6 +25,8 @@ struct Plug {
     link: bool,
     /// Nobody has detached it.
     attached: bool,
+    /// Its interface has vanished.
+    gone: bool,
 }
 
 /// Stations at the same distance from a sender.
@@ -44,13 +46,14 @@ impl Ports {
         let by_mac = numbered().map(|(station, port)| (port.mac, station)).collect();
         let all: Vec<StationId> = numbered().map(|(station, _)| station).collect();
         let hearers = all.iter().map(|&source| hearers_of(source, &all, topology)).collect();
-        let plugs = vec![Plug { link: true, attached: true }; ports.len()];
+        let plugs = vec![Plug { link: true, attached: true, gone: false }; ports.len()];
         Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
     /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
     pub fn note(&mut self, station: StationId, state: PortState) -> bool {
         let plug = &mut self.plugs[station.index()];
+        plug.gone |= state == PortState::Gone;
         match state {
             PortState::Up => plug.link = true,
             PortState::Down | PortState::Gone => plug.link = false,
@@ -58,6 +61,11 @@ impl Ports {
             PortState::Detached => plug.attached = false,
         }
         plug.link && plug.attached
+    }
+
+    /// Whether a station's interface has vanished, for good.
+    pub fn is_gone(&self, station: StationId) -> bool {
+        self.plugs[station.index()].gone
     }
 
     /// The station behind an interface.

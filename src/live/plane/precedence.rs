@@ -48,6 +48,14 @@ impl Precedence {
         Precedence { ordinary, possible, fifo: false, asked: None, slept: 0, last_look: now, calm: 0 }
     }
 
+    /// Whether SCHED_FIFO is to be asked for as the medium begins, at `now`: nothing tells yet that the thread would be too
+    /// busy for it.
+    pub fn begin(&mut self, now: u64) -> bool {
+        (self.slept, self.last_look) = (0, now);
+        self.asked = self.possible.then_some(0);
+        self.possible
+    }
+
     /// What results call its place.
     pub fn name(&self) -> String {
         if self.fifo { "SCHED_FIFO".to_owned() } else { self.ordinary.clone() }

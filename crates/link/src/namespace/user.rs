@@ -20,6 +20,8 @@ pub enum Capability {
     SysAdmin,
     /// CAP_SYS_NICE: be ahead of other processes.
     SysNice,
+    /// Keeping memory from being swapped out.
+    IpcLock,
     /// CAP_SYS_PTRACE: see in which namespace a process is that has more rights or another user.
     SysPtrace,
     /// CAP_KILL: end processes of other users.
@@ -45,6 +47,7 @@ impl Capability {
             Capability::SysPtrace => 19,
             Capability::SysAdmin => 21,
             Capability::SysNice => 23,
+            Capability::IpcLock => 14,
         }
     }
 }
@@ -57,6 +60,7 @@ impl std::fmt::Display for Capability {
             Capability::NetRaw => "CAP_NET_RAW",
             Capability::SysAdmin => "CAP_SYS_ADMIN",
             Capability::SysNice => "CAP_SYS_NICE",
+            Capability::IpcLock => "CAP_IPC_LOCK",
             Capability::SysPtrace => "CAP_SYS_PTRACE",
             Capability::Kill => "CAP_KILL",
             Capability::SetPcap => "CAP_SETPCAP",

@@ -92,6 +92,11 @@ impl Netlink {
         if super::LinkInfo::from_message(message).mac == mac {
             return Ok(());
         }
+        self.confirm_mac(index, mac)
+    }
+
+    /// Gives an interface this hardware address, even if it has it: a bridge then keeps it whatever its ports are.
+    pub fn confirm_mac(&mut self, index: u32, mac: MacAddr) -> Result<(), LinkError> {
         self.set(Interface::Index(index), "giving a hardware address to", |link| {
             link.attributes.push(LinkAttribute::Address(mac.octets().to_vec()));
         })

@@ -1,10 +1,13 @@
-//! Addresses and routes of an interface, kept as the kernel told them, so that every attribute comes back.
+//! Addresses, routes and static neighbours of an interface, kept as the kernel told them, so that every attribute comes
+//! back; and what it has that cannot be kept so.
 
 use netlink_packet_core::{Emitable, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, Parseable};
 use netlink_packet_route::address::{
     AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressProtocol,
 };
+use netlink_packet_route::neighbour::{NeighbourAttribute, NeighbourMessage, NeighbourState};
 use netlink_packet_route::route::{RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteProtocol, RouteType};
+use netlink_packet_route::tc::{TcAttribute, TcMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::{Interface, LinkError, Netlink, sorted};
@@ -79,6 +82,62 @@ impl Netlink {
         none_if_there(self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index)))
     }
 
+    /// The static neighbours of an interface: those that somebody gave it for good.
+    pub(crate) fn saved_neighbours(&mut self, index: u32) -> Result<Vec<Vec<u8>>, LinkError> {
+        let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
+        let answers = self
+            .transport
+            .request(request, NLM_F_DUMP)
+            .map_err(|refusal| sorted(refusal, "listing the neighbours of", format!("number {index}")))?;
+        let is_static = |message: &NeighbourMessage| {
+            message.header.ifindex == index
+                && message.header.state == NeighbourState::Permanent
+                && matches!(message.header.family, AddressFamily::Inet | AddressFamily::Inet6)
+        };
+        let neighbours = answers.into_iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewNeighbour(message) if is_static(&message) => Some(octets(&message)),
+            _ => None,
+        });
+        Ok(neighbours.collect())
+    }
+
+    /// Gives an interface a neighbour of [`Netlink::saved_neighbours`]. One that it has is no error.
+    pub(crate) fn restore_neighbour(&mut self, index: u32, saved: &[u8]) -> Result<(), LinkError> {
+        let Ok(mut message) = NeighbourMessage::parse(saved) else { return Err(garbled("neighbour", index)) };
+        message.header.ifindex = index;
+        let wanted = |attribute: &NeighbourAttribute| {
+            matches!(attribute, NeighbourAttribute::Destination(_) | NeighbourAttribute::LinkLayerAddress(_))
+        };
+        message.attributes.retain(wanted);
+        let request = RouteNetlinkMessage::NewNeighbour(message);
+        let call = "giving back a neighbour to";
+        none_if_there(self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index)))
+    }
+
+    /// The queueing disciplines that somebody gave an interface, as `tc` calls them. Those that the kernel gives every
+    /// interface have no handle.
+    pub(crate) fn disciplines(&mut self, index: u32) -> Result<Vec<String>, LinkError> {
+        let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
+        let answers = self
+            .transport
+            .request(request, NLM_F_DUMP)
+            .map_err(|refusal| sorted(refusal, "listing the queueing disciplines of", format!("number {index}")))?;
+        let disciplines = answers.into_iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewQueueDiscipline(message) => Some(message),
+            _ => None,
+        });
+        let given =
+            disciplines.filter(|message| message.header.index == index as i32 && message.header.handle.major != 0);
+        let kind = |message: &TcMessage| {
+            let kind = message.attributes.iter().find_map(|attribute| match attribute {
+                TcAttribute::Kind(kind) => Some(kind.as_str()),
+                _ => None,
+            });
+            format!("{} {:x}:", kind.unwrap_or("unknown"), message.header.handle.major)
+        };
+        Ok(given.map(|message| kind(&message)).collect())
+    }
+
     /// The routes through an interface, but for those that the kernel makes by itself from addresses and announcements.
     pub(crate) fn saved_routes(&mut self, index: u32) -> Result<Routes, LinkError> {
         let mut routes = Routes::default();
@@ -138,12 +197,12 @@ fn none_if_there(result: Result<(), LinkError>) -> Result<(), LinkError> {
 }
 
 fn garbled(what: &'static str, index: u32) -> LinkError {
-    let (call, interface) = (if what == "route" { "reading a route of" } else { "reading an address of" }, index);
-    LinkError::Netlink {
-        call,
-        interface: format!("number {interface}"),
-        source: std::io::ErrorKind::InvalidData.into(),
-    }
+    let call = match what {
+        "route" => "reading a route of",
+        "neighbour" => "reading a neighbour of",
+        _ => "reading an address of",
+    };
+    LinkError::Netlink { call, interface: format!("number {index}"), source: std::io::ErrorKind::InvalidData.into() }
 }
 
 /// Link-local ones, announced ones, and those that hide the interface's own: the kernel makes them when a link comes up.

@@ -307,6 +307,12 @@ pub struct EmulatorResults {
     pub deliveries_to_absent: u64,
     /// Deliveries the kernel refused for another reason.
     pub delivery_failures: u64,
+    /// Copies that were not made, because their station was off the medium when the frame was carried.
+    #[serde(default)]
+    pub copies_to_detached: u64,
+    /// Copies that a station's host refused, because somebody lowered the MTU of its interface.
+    #[serde(default)]
+    pub refused_by_mtu: u64,
     /// Frames that the kernel stamped as it put them into the ring, a few microseconds late: TCP's, as the place of
     /// the stamp holds TCP's own departure time, and those before stamping was switched on.
     pub stamped_at_ring: u64,
@@ -327,6 +333,9 @@ pub struct EmulatorResults {
     pub strays: u64,
     /// Times that a station's interface went down or vanished.
     pub ports_lost: u64,
+    /// Of these, times that it vanished, as with its namespace.
+    #[serde(default)]
+    pub ports_gone: u64,
     /// Times that news of interfaces came faster than it was read.
     pub link_changes_missed: u64,
     /// Reports that an observer did not take in time.
@@ -349,6 +358,9 @@ pub struct EmulatorResults {
 pub struct LinkResults {
     /// The station's name.
     pub station: String,
+    /// Offloads that somebody has switched on again in the station. Looked at only if frames came that show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offloads: Vec<String>,
     /// Frames from the station that got to the bus's end of its link.
     pub from_station: u64,
     /// Copies that got to the station's end.

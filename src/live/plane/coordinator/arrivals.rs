@@ -34,16 +34,35 @@ pub(super) struct ArrivedFrame {
 
 impl Coordinator {
     /// Takes frames out of the ring, and gives each its place in time.
-    pub(super) fn take_arrivals(&mut self) {
+    ///
+    /// Gives the time before the reading that found the ring empty: what was stamped before it has been read. `None` if
+    /// the ring did not get empty.
+    pub(super) fn take_arrivals(&mut self) -> Option<u64> {
         // All of them: the medium must not go past a stamp that still waits in the ring.
-        if (0..BATCHES).any(|_| self.take_batch() < BATCH) {
-            self.ring_empty_at = monotonic_nanos();
+        for _ in 0..BATCHES {
+            let begin = monotonic_nanos();
+            if self.take_batch() < BATCH {
+                self.ring_empty_at = monotonic_nanos();
+                return Some(begin);
+            }
         }
+        None
     }
 
     fn take_batch(&mut self) -> usize {
         let Coordinator {
-            receiver, ports, clocks, timeline, emulator, arrivals, order, ring_empty_at, delivery, ..
+            receiver,
+            ports,
+            clocks,
+            timeline,
+            emulator,
+            arrivals,
+            order,
+            ring_empty_at,
+            delivery,
+            overload,
+            engine_slack,
+            ..
         } = self;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
@@ -67,8 +86,10 @@ impl Coordinator {
             emulator.counts.future_stamps += u64::from(stamp == Stamp::Future);
             emulator.counts.stale_stamps += u64::from(stamp == Stamp::Stale);
             *order += 1;
+            let came = stamp.or(now);
+            overload.should_have(came + *engine_slack);
             arrivals.push(Reverse(Arrival {
-                at: timeline.instant(stamp.or(now)),
+                at: timeline.instant(came),
                 station,
                 order: *order,
                 frame: ArrivedFrame { octets, length: received.original_len as u32 },

@@ -15,6 +15,10 @@ use std::sync::Arc;
 /// Octets of the FCS, which a frame's size counts and a port does not carry.
 const FCS: usize = 4;
 
+/// Octets without FCS of a frame that an interface takes whatever its MTU is: 68, the least, a header and a VLAN tag. Of a
+/// longer one the kernel says the same when the station's interface is down and when its MTU is too low.
+const ANY_MTU: usize = 68 + 14 + 4;
+
 /// A frame on its way from the medium, in order of due time.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
@@ -30,6 +34,8 @@ impl Coordinator {
         let held = self.held[frame.station.index()].iter().find(|held| held.serial == frame.serial);
         let octets = held.expect("a frame is released only after it was carried").octets.clone();
         for hearers in self.ports.hearers(frame.station) {
+            let off = hearers.stations.iter().filter(|station| !self.medium.attached(**station)).count();
+            self.emulator.counts.copies_to_detached += off as u64;
             let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
             self.order += 1;
             self.deliveries.push(Reverse(Due {
@@ -44,7 +50,15 @@ impl Coordinator {
 
     /// Sends every frame that is due.
     pub(super) fn deliver(&mut self) {
-        while self.deliveries.peek().is_some_and(|Reverse(next)| next.due <= monotonic_nanos()) {
+        loop {
+            let now = monotonic_nanos();
+            // A stop since the last look is a slip first: then what waits is not late. Not twice in a row, so that a machine
+            // which is always this slow gets on.
+            let stalled = self.overload.stalled(now) && !self.held_back;
+            self.held_back = stalled;
+            if stalled || self.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
+                return;
+            }
             let Some(Reverse(delivery)) = self.deliveries.pop() else { return };
             let ns = monotonic_nanos() - delivery.due;
             if self.overload.drops(ns) {
@@ -55,7 +69,7 @@ impl Coordinator {
             }
             let late = self.hand_over(&delivery);
             // So late that the medium's time has to wait: that is decided before the next one goes out.
-            if self.overload.slip(delivery.due, late).is_some() {
+            if self.overload.waits(late) {
                 return;
             }
         }
@@ -80,10 +94,14 @@ impl Coordinator {
             self.emulator.counts.late_deliveries += 1;
             self.note(EmulatorKind::LateDelivery { frame, ns: late, copies });
         }
-        left.into_iter().for_each(|station| self.refused(frame, station, true));
+        let length = octets.len();
+        left.into_iter().for_each(|station| self.refused(frame, station, Refusal::Absent));
+        if failures.iter().any(|(error, _)| *error == SendError::Dropped) {
+            // Whether its interface went down just now. An error of the monitor is told by the next look.
+            let _ = self.watch_links();
+        }
         for (error, station) in failures {
-            let absent = matches!(error, SendError::NoInterface | SendError::Down | SendError::Dropped);
-            self.refused(frame, station, absent);
+            self.refused(frame, station, Refusal::of(error, length, self.medium.attached(station)));
             if error == SendError::NoInterface {
                 self.change_port(station, PortState::Gone);
             }
@@ -91,10 +109,35 @@ impl Coordinator {
         late
     }
 
-    fn refused(&mut self, frame: FrameId, station: StationId, absent: bool) {
-        let EmulatorResults { deliveries_to_absent, delivery_failures, .. } = &mut self.emulator.counts;
-        *(if absent { deliveries_to_absent } else { delivery_failures }) += 1;
-        self.note(EmulatorKind::Refused { station, frame, absent });
+    fn refused(&mut self, frame: FrameId, station: StationId, refusal: Refusal) {
+        let EmulatorResults { deliveries_to_absent, delivery_failures, refused_by_mtu, .. } = &mut self.emulator.counts;
+        *(match refusal {
+            Refusal::Absent => deliveries_to_absent,
+            Refusal::Mtu => refused_by_mtu,
+            Refusal::Other => delivery_failures,
+        }) += 1;
+        self.note(EmulatorKind::Refused { station, frame, absent: refusal == Refusal::Absent });
+    }
+}
+
+/// Why the kernel did not take a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// The station is off the medium, or its interface down or gone.
+    Absent,
+    /// The station's interface takes no frame of this length: somebody lowered its MTU.
+    Mtu,
+    Other,
+}
+
+impl Refusal {
+    /// What an error means for a copy of so many octets to a station that is on the medium, or is not.
+    fn of(error: SendError, octets: usize, attached: bool) -> Refusal {
+        match error {
+            SendError::Dropped if attached && octets > ANY_MTU => Refusal::Mtu,
+            SendError::NoInterface | SendError::Down | SendError::Dropped => Refusal::Absent,
+            _ => Refusal::Other,
+        }
     }
 }
 

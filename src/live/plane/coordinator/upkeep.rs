@@ -6,7 +6,6 @@ use super::super::reporter::Report;
 use super::super::watch::SoFar;
 use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
-use link::clock::monotonic_nanos;
 use link::netlink::{LinkChange, MonitorError};
 use medium::{Input, StationId};
 use sim::figures::results::{Snapshot, Start};
@@ -17,7 +16,7 @@ use sim::words::fault::FaultName;
 use std::cmp::Reverse;
 
 /// How often clocks are compared, the ring's drops are read, and requests are looked for at the latest.
-const HOUSEKEEPING: u64 = 50_000_000;
+pub(super) const HOUSEKEEPING: u64 = 50_000_000;
 
 impl Coordinator {
     pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
@@ -97,6 +96,8 @@ impl Coordinator {
     }
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
+        // It may have gone down before, and be told to be gone more than once.
+        self.emulator.counts.ports_gone += u64::from(state == PortState::Gone && !self.ports.is_gone(station));
         let attached = self.ports.note(station, state);
         if attached == self.medium.attached(station) {
             return;
@@ -108,10 +109,10 @@ impl Coordinator {
         self.tell(Report::Told(Told::Port { station, state }));
     }
 
-    /// Gives the medium an input that is no frame, now.
+    /// Gives the medium an input that is no frame, as far as the medium has been run: not beyond a stop of this thread
+    /// that is still to become a slip.
     fn apply(&mut self, input: Input) {
-        let now = self.timeline.instant(monotonic_nanos().saturating_sub(self.guard));
-        let now = now.max(self.medium.now());
+        let now = self.run_to.max(self.medium.now());
         self.writer.input(now, input, None);
         self.medium.handle_input(now, input);
         self.take_outputs();
@@ -128,7 +129,8 @@ impl Coordinator {
     }
 
     pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
-        let now = self.timeline.instant(monotonic_nanos());
+        // As of the last look: a stop since then is still to become a slip.
+        let now = self.timeline.instant(self.overload.looked_at());
         match request {
             Request::Restart => {
                 self.look()?;

@@ -20,7 +20,10 @@ impl Results {
         }
         let names = self.stations.iter().map(|station| &station.name);
         let texts = self.emulator.iter().flat_map(|emulator| [&emulator.priority, &emulator.fan_out]);
-        let links = self.emulator.iter().flat_map(|emulator| emulator.links.iter().map(|link| &link.station));
+        let links = self
+            .emulator
+            .iter()
+            .flat_map(|emulator| emulator.links.iter().flat_map(|link| link.offloads.iter().chain([&link.station])));
         let texts = texts.chain(links).chain([&self.config.topology]);
         if let Some(text) = names.chain(texts).find(|text| !is_plain(text)) {
             return Err(format!("{text:?} has control characters in it"));

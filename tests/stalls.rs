@@ -1,0 +1,168 @@
+//! A data plane that is stopped for a while, wherever it is just then: the stop is a slip, and the books are exact
+//! (issue 12, 1).
+
+mod common;
+
+use common::lab::Lab;
+use common::process::{Running, data_plane, ethbus, run};
+use common::results::{check, emulator, sum};
+use common::{Turn, note, skipped, wait_until};
+use link::Pid;
+use link::signals::Signal;
+use std::time::{Duration, Instant};
+
+/// How long stops lasted together: at least, from the moment at which every thread stood.
+fn stop(plane: u32, times: u32, span: Duration, pause: Duration) -> Duration {
+    let (pid, mut least) = (Pid::from_raw(plane as i32), Duration::ZERO);
+    for number in 0..times {
+        // Not in step with anything that the bus does.
+        std::thread::sleep(pause + Duration::from_micros(u64::from(number * 997 % 1_000)));
+        assert!(link::process::signal(pid, Signal::SIGSTOP));
+        while !stands(plane) {
+            std::thread::yield_now();
+        }
+        let stopped = Instant::now();
+        std::thread::sleep(span);
+        least += stopped.elapsed();
+        assert!(link::process::signal(pid, Signal::SIGCONT));
+    }
+    least
+}
+
+/// Whether every thread of a process is stopped.
+fn stands(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").flatten();
+    threads.map(|thread| thread.path().join("stat")).all(|stat| {
+        let stat = std::fs::read_to_string(stat).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+    })
+}
+
+/// At least 98 % of `stopped` is told as slip.
+#[track_caller]
+fn is_told(what: &str, slipped: u64, stopped: Duration) {
+    let stopped = stopped.as_nanos() as u64;
+    note(&format!("{what}: stopped for {:.1} ms, slipped {:.1}", stopped as f64 / 1e6, slipped as f64 / 1e6));
+    assert!(slipped >= stopped / 100 * 98, "{what}: {slipped} ns of slip for stops of {stopped} ns");
+}
+
+/// Sixty stops of 20 ms on a bus that is full: not one runs through, nothing is lost, and the record replays.
+#[test]
+fn no_stop_of_a_saturated_bus_runs_through() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let (_turn, folder) = (Turn::alone(), tempfile::tempdir().expect("a folder"));
+    let record = folder.path().join("record").to_str().expect("plain").to_owned();
+    let mut lab = Lab::up(&["--stations", "3", "--record", &record]);
+    lab.silence(3);
+    let plane = data_plane(lab.supervisor().pid());
+    let before = lab.settled_stats();
+    let send = |from: &str| {
+        let arguments = ["--from", from, "--to", "st3", "--frame-size", "600", "--rate", "max", "--duration", "4s"];
+        Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "")
+    };
+    let sends = ["st1", "st2"].map(send);
+    wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 100);
+    let (before_stops, stopped) = (lab.stats(), stop(plane, 60, Duration::from_millis(20), Duration::from_millis(20)));
+    let after_stops = lab.stats();
+    let sent: u64 = sends.into_iter().map(|send| send.wait().json()["sent"].as_u64().expect("a count")).sum();
+    let after = lab.settled_stats();
+    check(&after);
+    let more = |key: &str| emulator(&after_stops, key) - emulator(&before_stops, key);
+    note(&format!(
+        "{} slips, {} late deliveries, {} late arrivals, waited {:.1} ms for a processor",
+        more("slips"),
+        more("late_deliveries"),
+        more("late_arrivals"),
+        more("cpu_wait_ns") as f64 / 1e6
+    ));
+    is_told("saturated", more("slip_ns"), stopped);
+    let lost = emulator(&after, "ring_drops") - emulator(&before, "ring_drops");
+    assert_eq!(sum(&after, "offered") - sum(&before, "offered") + lost, sent, "{after}");
+    lab.down();
+    let replayed = run(ethbus(["replay", &record])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+}
+
+/// A bus that is mostly idle, with a frame each 4 ms: what comes in a stop shows that there was one.
+#[test]
+fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let (_turn, mut lab) = (Turn::alone(), Lab::up(&["--stations", "2"]));
+    lab.silence(2);
+    let plane = data_plane(lab.supervisor().pid());
+    let before = lab.settled_stats();
+    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "250/s", "--duration", "4s"];
+    let send = Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "");
+    wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
+    let before_stops = lab.stats();
+    // What comes in a stop is offered at one instant after it: it must fit into the queue.
+    let stopped = stop(plane, 12, Duration::from_millis(200), Duration::from_millis(20));
+    let slipped = emulator(&lab.stats(), "slip_ns") - emulator(&before_stops, "slip_ns");
+    let sent = send.wait().json()["sent"].as_u64().expect("a count");
+    let after = lab.settled_stats();
+    check(&after);
+    is_told("idle", slipped, stopped);
+    assert_eq!(sum(&after, "offered") - sum(&before, "offered"), sent, "{after}");
+    assert_eq!(sum(&after, "delivered") - sum(&before, "delivered"), sent, "{after}");
+    lab.down();
+}
+
+/// The scheduler's policy of a process's first thread: 1 is SCHED_FIFO.
+fn policy(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let (_, rest) = stat.rsplit_once(')').expect("a name");
+    // Field 41; the third is the first after the name.
+    rest.split_whitespace().nth(38).expect("a kernel since 2.5").parse().expect("a number")
+}
+
+/// From the first frame on the data plane is ahead of ordinary programs, and none of its memory is swapped out.
+#[test]
+fn a_lab_that_is_up_is_ahead_of_others_and_stays_in_memory() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let (_turn, mut lab) = (Turn::shared(), Lab::up(&["--stations", "2"]));
+    let plane = data_plane(lab.supervisor().pid());
+    assert_eq!(policy(plane), 1, "SCHED_FIFO");
+    let status = std::fs::read_to_string(format!("/proc/{plane}/status")).expect("it runs");
+    let kilobytes = |key: &str| -> u64 {
+        let line = status.lines().find_map(|line| line.strip_prefix(key)).expect("the kernel tells");
+        line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
+    };
+    // Program and libraries alone are more.
+    assert!(kilobytes("VmLck:") > 10_000, "{status}");
+    lab.down();
+}
+
+/// `send --rate max` keeps a line full while every processor has two programs that do nothing but use it.
+#[test]
+fn a_sender_at_max_fills_the_line_on_a_busy_machine() {
+    if skipped(&["sh"]) {
+        return;
+    }
+    let (_turn, mut lab) = (Turn::alone(), Lab::up(&["--stations", "2"]));
+    lab.silence(2);
+    let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
+    let hog = |_| Running::start(common::process::program("sh", ["-c", "while :; do :; done"]), "");
+    let hogs: Vec<Running> = (0..2 * cores).map(hog).collect();
+    common::two_of_three(|| {
+        let before = lab.settled_stats();
+        let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "300", "--rate", "max", "--duration", "3s"];
+        let sent = run(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat())).json();
+        let after = lab.settled_stats();
+        check(&after);
+        let carried = sum(&after, "frames_transmitted_ok") - sum(&before, "frames_transmitted_ok");
+        let slipped = (emulator(&after, "slip_ns") - emulator(&before, "slip_ns")) as f64 / 1e9;
+        // 300 octets, preamble, SFD and gap: 2,560 BT.
+        let line = (sent["seconds"].as_f64().expect("seconds") - slipped) * 10e6 / 2_560.0;
+        let part = carried as f64 / line;
+        note(&format!("{:.2} % of the line, slip {slipped:.3} s", 100.0 * part));
+        if part > 0.97 { Ok(()) } else { Err(format!("{part} of the line")) }
+    });
+    drop(hogs);
+    lab.down();
+}
