@@ -1,13 +1,14 @@
 //! The program: arguments in, a command run, an exit code out.
 #![forbid(unsafe_code)]
 
-use clap::Parser;
-use ethbus::cli::args::{BenchCommand, Cli, Command};
+use ethbus::cli::args::{BenchCommand, Command};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
+use ethbus::cli::wrong_use::{self, WRONG_USE};
 use ethbus::live::lab::MakeError;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
+use ethbus::study::explain::ExplainError;
 use ethbus::study::plot::PlotError;
 use std::error::Error;
 use std::process::ExitCode;
@@ -17,7 +18,10 @@ use std::time::Duration;
 const FAREWELL: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match wrong_use::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
@@ -37,19 +41,23 @@ fn main() -> ExitCode {
         Some(Command::Down(args)) => commands::down::down(args),
         Some(Command::Send(args)) => commands::send::send(args),
         Some(Command::Receive(args)) => commands::receive::receive(args),
+        Some(Command::Check(args)) => commands::check::check(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
         Some(Command::Explain(args)) => commands::explain::explain(args),
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     let code = outcome.unwrap_or_else(|error| {
-        let code = failed(&error);
-        // What was asked for makes no sense: as clap ends for options.
+        say(&error.told());
         match error {
-            CommandError::Plan(_) | CommandError::Scenario(_) | CommandError::Plot(PlotError::Option { .. }) => {
-                ExitCode::from(2)
-            }
+            // What was asked for makes no sense: as for options.
+            CommandError::Plan(_)
+            | CommandError::Scenario(_)
+            | CommandError::Plot(PlotError::Option { .. })
+            | CommandError::Explain(
+                ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
+            ) => ExitCode::from(WRONG_USE),
             CommandError::Make(MakeError::Interrupted) => ExitCode::from(commands::INTERRUPTED),
-            _ => code,
+            _ => ExitCode::FAILURE,
         }
     });
     messages::finish(FAREWELL);

@@ -1,4 +1,6 @@
-//! Bad input is a clear error, with place, value and what would be right, before anything is made (issue 2).
+//! Bad input is a clear error, with place, value and what would be right, before anything is made.
+//!
+//! `bad_input.txt` beside this file has what people write, and the answer to each, word for word.
 
 mod common;
 
@@ -47,26 +49,97 @@ fn check_refusal(ended: &Finished, name: &str) {
     assert_nothing_of(name);
 }
 
+/// A case of `bad_input.txt`: a paragraph of a file, a command, and the answer.
+struct Case<'a> {
+    file: Vec<&'a str>,
+    command: &'a str,
+    told: Vec<&'a str>,
+}
+
+impl<'a> Case<'a> {
+    fn read(paragraph: &'a str) -> Case<'a> {
+        let marked = |mark: &'static str| paragraph.lines().filter_map(move |line| line.strip_prefix(mark));
+        let file = marked("|").map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+        let told = paragraph.lines().filter(|line| !line.starts_with(['|', '$'])).collect();
+        Case { file, command: marked("$ ethbus ").next().unwrap_or("check lab.toml"), told }
+    }
+
+    /// Runs the command in a folder that has the file, and gives what it told.
+    #[track_caller]
+    fn run(&self) -> String {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        if !self.file.is_empty() {
+            std::fs::write(folder.path().join("lab.toml"), self.file.join("\n") + "\n").expect("own folder");
+        }
+        let mut command = ethbus(self.command.split(' '));
+        command.current_dir(folder.path());
+        let ended = run(command);
+        assert_eq!(ended.code(), Some(WRONG_USE), "{}: {ended:#?}", self.command);
+        assert!(ended.stdout.is_empty() && !ended.stderr.contains("panicked"), "{}: {ended:#?}", self.command);
+        let left = std::fs::read_dir(folder.path()).expect("own folder").count();
+        assert_eq!(left, usize::from(!self.file.is_empty()), "{} leaves something behind", self.command);
+        ended.stderr
+    }
+}
+
+/// Nobody who reads an answer should ask "where?" or "so what do I write?".
+#[test]
+fn every_bad_input_gets_the_answer_that_is_written_down() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_input.txt");
+    let text = std::fs::read_to_string(&path).expect("it is beside this file");
+    let (mut cases, mut now) = (0, Vec::new());
+    for paragraph in text.trim_end().split("\n\n") {
+        if paragraph.starts_with('#') {
+            now.push(paragraph.to_owned());
+            continue;
+        }
+        let case = Case::read(paragraph);
+        let told = case.run();
+        let asked = paragraph.lines().filter(|line| line.starts_with(['|', '$']));
+        now.push(asked.chain(told.lines()).collect::<Vec<_>>().join("\n"));
+        cases += 1;
+        if std::env::var_os("BLESS").is_none() {
+            assert_eq!(told.lines().collect::<Vec<_>>(), case.told, "{paragraph}");
+        }
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, now.join("\n\n") + "\n").expect("it is beside this file");
+    }
+    assert!(cases >= 200, "only {cases} cases");
+}
+
+/// An octet that is no text has a place too.
+#[test]
+fn a_file_that_is_no_text_is_told_of_with_the_place_of_the_first_wrong_octet() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::write(folder.path().join("lab.toml"), b"seed = 1\nname = '\xe9t\xe9'\n").expect("own folder");
+    let mut command = ethbus(["check", "lab.toml"]);
+    command.current_dir(folder.path());
+    let ended = run(command);
+    assert_eq!(ended.stderr, "lab.toml:2:9: octet 0xE9 is no text in UTF-8: save the file as UTF-8\n");
+    assert_eq!(ended.code(), Some(WRONG_USE));
+}
+
 #[test]
 fn an_unknown_key_is_named_with_file_line_and_what_is_allowed() {
-    refused("seed = 1\n[medium]\nraet = '10M'\n", &["line 3", "raet", "rate", "topology"]);
-    refused("statoins = 3\n", &["line 1", "statoins", "stations"]);
-    refused("[[station]]\nname = 'a'\n\n[[station]]\nnaem = 'b'\n", &["line 5", "naem", "name", "mac"]);
+    refused("seed = 1\n[medium]\nraet = '10M'\n", &[":3:1: raet:", "rate", "topology"]);
+    refused("statoins = 3\n", &[":1:1: statoins:", "stations"]);
+    refused("[[station]]\nname = 'a'\n\n[[station]]\nnaem = 'b'\n", &[":5:1: naem:", "name", "mac"]);
 }
 
 #[test]
 fn a_bad_unit_is_named_with_file_line_and_what_would_be_right() {
-    refused("[medium]\nrate = '10 bananas'\n", &["line 2", "rate", "10 bananas", "10Mbit/s"]);
-    refused("[medium]\ntopology = 'bus:5'\n", &["line 2", "topology", "500 m"]);
-    refused("[medium]\n\npropagation_speed = '2c'\n", &["line 3", "propagation_speed", "2c", "0.77c"]);
-    refused("[[station]]\nmac = '02:00:00:00:00'\n", &["line 2", "mac", "02:00:00:00:00", "six octets"]);
-    refused("ipv4 = '10.0.0.0'\n", &["line 1", "ipv4", "10.0.0.0", "prefix"]);
+    refused("[medium]\nrate = '10 bananas'\n", &[":2:8: rate:", "10 bananas", "10Mbit/s"]);
+    refused("[medium]\ntopology = 'bus:5'\n", &[":2:12: topology:", "500 m"]);
+    refused("[medium]\n\npropagation_speed = '2c'\n", &[":3:21: propagation_speed:", "2c", "0.77c"]);
+    refused("[[station]]\nmac = '02:00:00:00:00'\n", &[":2:7: mac:", "02:00:00:00:00", "six octets"]);
+    refused("ipv4 = '10.0.0.0'\n", &[":1:8: ipv4:", "10.0.0.0", "prefix"]);
 }
 
 #[test]
 fn a_file_that_is_no_toml_is_named_with_its_line() {
-    refused("seed = 1\n[medium\n", &["line 2"]);
-    refused("stations = 'four'\n", &["line 1", "stations", "four"]);
+    refused("seed = 1\n[medium\n", &[":2:"]);
+    refused("stations = 'four'\n", &[":1:12: stations:", "four"]);
 }
 
 /// 802.3 allows 1 to 1,024 stations on one medium.
@@ -169,7 +242,6 @@ fn a_bad_option_is_refused_with_what_would_be_right() {
     refused_arguments("--seed=-1", &["--seed", "-1"]);
     refused_arguments("up --name LAB --rate 1000M", &["rate", "1000", "100Mbit/s"]);
     refused_arguments("--stations 2 up", &["up"]);
-    refused_arguments("exec --name LAB st1", &["COMMAND"]);
     refused_arguments("send --name LAB --from st1 --to st2 --rate 0/s", &["--rate", "max"]);
 }
 

@@ -1,7 +1,10 @@
 //! The command line. Used by `build.rs` too, which makes man pages and completions from it: std and clap only.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use sim::words::units::{FrameRate, Load, duration, duration_or_zero, frame_rate, lab_name, load, rate};
+use sim::words::units::{
+    FrameRate, Load, count, duration, duration_or_zero, frame_rate, frame_size, jobs, lab_name, load, rate,
+    replications, seed, stations, time_scale,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -82,6 +85,10 @@ pub enum Command {
     Send(SendArgs),
     /// Receive such frames in a station, and tell loss, duplicates, order and delay
     Receive(ReceiveArgs),
+    /// Check scenario files, without running anything
+    ///
+    /// Says all that is wrong, as FILE:LINE:COLUMN: key: value: what would be right, and ends with 2 if anything is.
+    Check(CheckArgs),
     /// Run a recorded run again, and give the same events
     Replay(ReplayArgs),
     /// Tell the life of one frame in words and as a timeline
@@ -105,7 +112,7 @@ pub enum Format {
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
     /// How many stations, 1 to 1024
-    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = stations)]
     pub stations: usize,
     /// The medium's rate
     #[arg(long, value_name = "RATE", default_value = "10Mbit/s", value_parser = rate)]
@@ -114,16 +121,16 @@ pub struct DemoArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub duration: Duration,
     /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
     /// What the stations offer together: `saturated`, or a part of the rate like 0.4 or 40%
     #[arg(long, value_name = "LOAD", default_value = "saturated", value_parser = load)]
     pub load: Load,
     /// Frame size in octets, from destination address to FCS, 64 to 1518
-    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=1518))]
+    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
     pub frame_size: u32,
     /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", value_parser = time_scale)]
     pub time_scale: Option<f64>,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -161,10 +168,10 @@ pub struct SimArgs {
     #[command(flatten)]
     pub run: RunArgs,
     /// Seed of every random draw [default: 1, or as the scenario says]
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
     /// Independent runs, seeded SEED, SEED + 1 …, on all cores; their figures are taken together [default: 1]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", value_parser = replications)]
     pub replications: Option<u64>,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
@@ -184,7 +191,7 @@ pub struct SimArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
     /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = stations)]
     pub stations: Option<usize>,
     /// Frame sizes in octets, from destination address to FCS: `64`, `64:7,594:4,1518:1` or `uniform:64-1518` [default: 64]
     #[arg(long, value_name = "OCTETS")]
@@ -235,7 +242,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "i/n")]
     pub shard: Option<String>,
     /// How many runs at a time [default: one for each core]
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "J", value_parser = jobs)]
     pub jobs: Option<u16>,
     /// Add the wall-clock time of each run; it differs each time, so use --jobs 1 on a machine that does nothing else
     #[arg(long)]
@@ -289,7 +296,7 @@ pub struct PlotArgs {
 #[derive(Args, Clone, Debug)]
 pub struct ValidateArgs {
     /// Seed of every run
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Shorter runs and fewer rows: some seconds instead of a minute
     #[arg(long)]
@@ -321,7 +328,7 @@ pub struct BenchLiveArgs {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub duration: Duration,
     /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
     /// End with 1 if a figure is not as asked, or a row was skipped
     #[arg(long)]
@@ -346,7 +353,7 @@ pub struct UpArgs {
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
     /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = stations)]
     pub stations: Option<usize>,
     /// The medium's rate [default: 10Mbit/s, or as the scenario says]
     #[arg(long, value_name = "RATE", value_parser = rate)]
@@ -355,10 +362,10 @@ pub struct UpArgs {
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
     /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
-    #[arg(long, value_name = "PART")]
+    #[arg(long, value_name = "PART", value_parser = time_scale)]
     pub time_scale: Option<f64>,
     /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED")]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
     /// Record everything that the medium is given, so that `ethbus replay` can run it again
     #[arg(long, value_name = "FILE")]
@@ -467,13 +474,13 @@ pub struct SendArgs {
     #[arg(long, value_name = "STATION|MAC|broadcast")]
     pub to: String,
     /// Frame size in octets, from destination address to FCS, 64 to 1518
-    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=1518))]
+    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
     pub frame_size: u32,
     /// Frames per second like 100/s, or `max`: what saturates the medium
     #[arg(long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
     pub rate: FrameRate,
     /// Stop after so many frames
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: 10s, unless --count is given]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -493,7 +500,7 @@ pub struct ReceiveArgs {
     #[arg(long, value_name = "STATION")]
     pub at: String,
     /// Stop after so many frames
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: until interrupted, unless --count is given]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -501,6 +508,14 @@ pub struct ReceiveArgs {
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// Options of `check`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArgs {
+    /// Scenario files; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml", required = true)]
+    pub scenarios: Vec<PathBuf>,
 }
 
 /// Options of `replay`.

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod change;
+pub mod check;
 pub mod demo;
 pub mod down;
 pub mod exec;
@@ -21,7 +22,7 @@ use crate::cli::args::Format;
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, InventoryError};
 use crate::live::supervisor::SupervisorError;
-use crate::show::making;
+use crate::show::{making, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::sweep::output::TableError;
@@ -34,7 +35,7 @@ use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
 use link::signals::{Signal, Signals};
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Why a command failed. `main` alone prints it, with everything that led to it.
@@ -194,6 +195,37 @@ impl From<plan::ReadError> for CommandError {
 
 fn list(missing: &[Capability]) -> String {
     missing.iter().map(Capability::to_string).collect::<Vec<_>>().join(", ")
+}
+
+impl CommandError {
+    /// What went wrong, with everything that led to it: a line for each thing that is wrong in a file or with an option.
+    pub fn told(&self) -> String {
+        let wrongs = match self {
+            CommandError::Plan(error) => error.wrongs(),
+            CommandError::Scenario(ScenarioError::Content(wrongs)) => wrongs,
+            error => return format!("ethbus: {}\n", with_causes(error).trim_end()),
+        };
+        // A place in a file stands at the beginning of its line, where editors look for it.
+        let line = |line: &str| match wrongs.iter().any(|wrong| wrong.place.is_some()) {
+            true => format!("{line}\n"),
+            false => format!("ethbus: {line}\n"),
+        };
+        wrongs.to_string().lines().map(line).collect()
+    }
+}
+
+/// Refuses one file for two things, before either is made.
+fn refuse_one_file_for_two(events: Option<&Path>, record: Option<&Path>) -> Result<(), PlanError> {
+    let (Some(events), Some(record)) = (events, record) else { return Ok(()) };
+    let whole = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    if events != record && (whole(events).is_none() || whole(events) != whole(record)) {
+        return Ok(());
+    }
+    let what = format!("`{}` is the file of --events too: write another one", record.display());
+    Err(PlanError::option("--record", what))
 }
 
 /// What a command ends with, if it did not fail.

@@ -1,6 +1,6 @@
 //! `ethbus sim`: the medium in virtual time, measured.
 
-use super::{CommandError, INTERRUPTED, Outcome, interrupts, print};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, refuse_one_file_for_two};
 use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
@@ -31,13 +31,14 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    refuse_one_file_for_two(args.events.as_deref(), args.record.as_deref())?;
     let interrupts = interrupts()?;
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
         let file =
             [("--events", &args.events), ("--record", &args.record)].into_iter().find(|(_, path)| path.is_some());
         if let Some((option, _)) = file {
-            let what = format!("one file is of one run: leave {option} out, or --replications");
+            let what = format!("one file is of one run: leave {option} or --replications out");
             return Err(PlanError::option(option, what).into());
         }
         replicate(&plan, &interrupts)?

@@ -3,7 +3,7 @@
 mod background;
 mod greeting;
 
-use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
+use super::{CommandError, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
 use crate::cli::args::UpArgs;
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::Inventory;
@@ -96,6 +96,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
+    refuse_one_file_for_two(args.events.as_deref(), args.record.as_deref())?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }

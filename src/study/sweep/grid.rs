@@ -5,7 +5,7 @@
 
 use super::values::{Value, values};
 use medium::BitTimes;
-use sim::scenario::file::{Scenario, ScenarioError};
+use sim::scenario::file::{Scenario, ScenarioError, file_text};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Arrivals, Sizes, TrafficSpec, replays};
 use std::path::{Path, PathBuf};
@@ -50,10 +50,7 @@ const REFUSED: [(&str, &str); 2] =
 /// # Errors
 /// A file that cannot be read.
 fn text(path: Option<&Path>) -> Result<String, ScenarioError> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })
-    };
-    path.map_or_else(|| Ok(String::new()), read)
+    path.map_or_else(|| Ok(String::new()), file_text)
 }
 
 impl Grid {
@@ -104,7 +101,10 @@ impl Grid {
             return Err(format!("`{}` is in the grid already: give all its values at once", other.key));
         }
         let values = values(written)?.into_iter().map(|value| {
-            let read = self.value(key, &value).map_err(|what| format!("`{value}`: {what}"))?;
+            let read = self.value(key, &value).map_err(|what| match what.contains(&format!("`{value}`")) {
+                true => what,
+                false => format!("`{value}`: {what}"),
+            })?;
             Ok((value, read))
         });
         Ok(Axis { key: key.to_owned(), values: values.collect::<Result<_, String>>()? })
@@ -120,7 +120,7 @@ impl Grid {
         let Some(bare) = bare else { return self.try_value(key, as_text) };
         self.try_value(key, bare).or_else(|what| {
             // Where text is what the key wants, what is wrong with the text says more.
-            let wants_text = what.contains("invalid type");
+            let wants_text = what.contains(" in quotes");
             self.try_value(key, as_text).map_err(|as_text| if wants_text { as_text } else { what })
         })
     }
@@ -136,7 +136,10 @@ impl Grid {
         let text = toml::to_string(table).map_err(|error| error.to_string())?;
         match Scenario::from_text(Path::new(""), text) {
             Ok((scenario, _)) => Ok(scenario),
-            Err(ScenarioError::Content { source, .. }) => Err(source.message().trim_end().to_owned()),
+            // The text was made here: a place in it means nothing to anybody.
+            Err(ScenarioError::Content(wrongs)) => {
+                Err(wrongs.iter().map(|wrong| wrong.what.as_str()).collect::<Vec<_>>().join("; "))
+            }
             Err(error) => Err(error.to_string()),
         }
     }
@@ -212,7 +215,8 @@ impl Grid {
         }
         let scenario = self.scenario(&table).map_err(wrong)?;
         let overrides = Overrides { seed: Some(seed), ..self.overrides.clone() };
-        let plan = Plan::new(&scenario, None, &overrides, seed).map_err(|error| wrong(error.to_string()))?;
+        let plan = Plan::new(&scenario, None, &overrides, seed)
+            .map_err(|error| wrong(error.to_string().replace('\n', "; ")))?;
         if plan.run.replications > 1 {
             let what = format!("{} replications: {}", plan.run.replications, REFUSED[1].1);
             return Err(PlanError::option("run.replications", what));

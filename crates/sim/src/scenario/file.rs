@@ -1,7 +1,9 @@
 //! The scenario file: one TOML file that describes the medium and its stations. See docs/scenario.md.
 //!
-//! Reads the file and checks each value by itself; whether they fit together is `plan`'s to say.
+//! Reads the file; `check` looks at each value by itself, and whether they fit together is `plan`'s to say.
 
+use super::check;
+use super::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, OnOverload};
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use toml::Spanned;
+use toml::de::DeTable;
 
 /// What a scenario file says. What it leaves out has a default.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -387,7 +390,9 @@ impl FromStr for MacText {
     fn from_str(text: &str) -> Result<MacText, String> {
         match text.parse::<MacAddr>() {
             Ok(mac) if mac.0 & 1 == 0 && mac != MacAddr::zero() => Ok(MacText(mac)),
-            Ok(_) => Err(format!("`{text}` is no station's MAC address: it must be neither a group address nor zero")),
+            Ok(_) => Err(format!(
+                "`{text}` is no station's MAC address: it must be neither a group address nor zero: write one like `02:eb:00:00:00:01`"
+            )),
             Err(_) => Err(format!("`{text}` is no MAC address: write six octets like `02:eb:00:00:00:01`")),
         }
     }
@@ -448,10 +453,32 @@ pub struct SourceText {
 }
 
 impl SourceText {
-    /// File and line of the octets `span` of the text.
-    pub fn place(&self, span: Range<usize>) -> String {
+    /// The text of the file `path`.
+    pub fn new(path: &Path, text: String) -> SourceText {
+        SourceText { path: path.to_owned(), text }
+    }
+
+    /// File, line and column of the octets `span` of the text.
+    pub fn place(&self, span: Range<usize>) -> FilePlace {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
-        format!("{}:{}", self.path.display(), before.matches('\n').count() + 1)
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        FilePlace {
+            file: self.path.display().to_string(),
+            line: before.matches('\n').count() + 1,
+            column: before[line..].chars().count() + 1,
+        }
+    }
+
+    /// What stands at `span`.
+    pub fn text(&self, span: &Range<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The line in which the octet `at` is.
+    pub fn line_at(&self, at: usize) -> &str {
+        let at = at.min(self.text.len());
+        let begin = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        self.text.get(begin..).and_then(|rest| rest.lines().next()).unwrap_or_default()
     }
 }
 
@@ -460,42 +487,97 @@ impl SourceText {
 #[non_exhaustive]
 pub enum ScenarioError {
     /// The file could not be read.
-    #[error("cannot read the scenario {}", path.display())]
+    #[error("{}: cannot read the scenario", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
     },
-    /// A key is unknown, or a value is wrong.
-    #[error("{}: {source}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// Line, key, and what would be right.
-        source: Box<toml::de::Error>,
-    },
+    /// Keys are unknown, or values are wrong: all that are.
+    #[error("{0}")]
+    Content(Wrongs),
+}
+
+/// What a file says, as far as it makes sense.
+#[derive(Debug)]
+pub struct Reading {
+    /// All that is right in it.
+    pub scenario: Scenario,
+    /// Where it came from.
+    pub source: SourceText,
+    /// All that is wrong in it.
+    pub wrongs: Vec<Wrong>,
+    /// Sections from which wrong values were taken out; empty text for the top of the file.
+    pub broken: Vec<&'static str>,
+    /// A line is no TOML, so nobody knows what the file says.
+    pub is_broken: bool,
 }
 
 impl Scenario {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// A file that cannot be read; an unknown key or a bad value, with file, line and key.
+    /// A file that cannot be read; unknown keys and bad values, all of them, with file, line, column and key.
     pub fn read(path: &Path) -> Result<(Scenario, SourceText), ScenarioError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
-        Scenario::from_text(path, text)
+        Scenario::from_text(path, file_text(path)?)
     }
 
     /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
     ///
     /// # Errors
-    /// An unknown key or a bad value, with file, line and key.
+    /// Unknown keys and bad values, all of them, with file, line, column and key.
     pub fn from_text(path: &Path, text: String) -> Result<(Scenario, SourceText), ScenarioError> {
-        let scenario = toml::from_str(&text)
-            .map_err(|source| ScenarioError::Content { path: path.to_owned(), source: Box::new(source) })?;
-        Ok((scenario, SourceText { path: path.to_owned(), text }))
+        let reading = Reading::of(path, text);
+        match reading.wrongs.is_empty() {
+            true => Ok((reading.scenario, reading.source)),
+            false => Err(ScenarioError::Content(Wrongs::new(reading.wrongs))),
+        }
+    }
+}
+
+/// The text of a scenario file.
+///
+/// # Errors
+/// The file cannot be read, or is no text.
+pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
+    let octets = std::fs::read(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    String::from_utf8(octets).map_err(|error| {
+        let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
+        let what = format!("octet 0x{:02X} is no text in UTF-8: save the file as UTF-8", octets[right]);
+        let place = Some(source.place(right..right));
+        ScenarioError::Content(Wrong { place, name: String::new(), what }.into())
+    })
+}
+
+impl Reading {
+    /// Reads what can be read of `text`, and finds all that is wrong in it.
+    pub fn of(path: &Path, text: String) -> Reading {
+        let source = SourceText::new(path, text.clone());
+        let (mut table, errors) = DeTable::parse_recoverable(&text);
+        let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
+        // One error leads to others on its line.
+        wrongs.sort_by(|one, other| one.place.cmp(&other.place));
+        wrongs.dedup_by_key(|wrong| wrong.place.as_ref().map(|place| place.line));
+        // Behind a heading that is none, values would belong to another section.
+        let is_value =
+            |error: &toml::de::Error| source.line_at(error.span().map_or(0, |span| span.start)).contains('=');
+        if !errors.iter().all(is_value) {
+            return Reading { scenario: Scenario::default(), source, wrongs, broken: Vec::new(), is_broken: true };
+        }
+        let found = check::check(&source, table.get_mut());
+        let line = |wrong: &Wrong| wrong.place.as_ref().map(|place| place.line);
+        let mut is_broken = !wrongs.is_empty();
+        let known: Vec<Option<usize>> = wrongs.iter().map(line).collect();
+        wrongs.extend(found.wrongs.into_iter().filter(|wrong| !known.contains(&line(wrong))));
+        let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
+            is_broken = true;
+            let place = Some(source.place(error.span().unwrap_or(0..0)));
+            wrongs.push(Wrong { place, name: String::new(), what: error.message().to_owned() });
+            Scenario::default()
+        });
+        Reading { scenario, source, wrongs, broken: found.broken, is_broken }
     }
 }
 
@@ -504,7 +586,7 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        toml::from_str::<Scenario>(text).expect_err(text).to_string()
+        Scenario::from_text(Path::new("lab.toml"), text.to_owned()).expect_err(text).to_string()
     }
 
     #[test]
@@ -522,13 +604,16 @@ mod tests {
     #[test]
     fn an_unknown_key_is_named_with_its_line_and_what_would_be_allowed() {
         let error = error("[medium]\nraet = '10M'\n");
-        assert!(error.contains("line 2") && error.contains("raet") && error.contains("`rate`"), "{error}");
+        assert!(error.contains("lab.toml:2:1:") && error.contains("raet") && error.contains("`rate`"), "{error}");
     }
 
     #[test]
     fn a_bad_unit_is_named_with_its_line_and_what_would_be_right() {
         let error = error("seed = 1\n[medium]\nrate = '10 bananas'\n");
-        assert!(error.contains("line 3") && error.contains("bananas") && error.contains("10Mbit/s"), "{error}");
+        assert!(
+            error.contains("lab.toml:3:8: rate:") && error.contains("bananas") && error.contains("10Mbit/s"),
+            "{error}"
+        );
         for text in [
             "[medium]\ntopology = 'ring:5m'",
             "[medium]\ntopology = 'bus:5'",

@@ -5,7 +5,10 @@ pub mod host;
 mod medium;
 mod run;
 
-use crate::scenario::file::{Network, Scenario, ScenarioError, SourceText, StationSection, TopologyText};
+use crate::scenario::file::{
+    Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
+};
+use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Capture, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
@@ -14,6 +17,7 @@ use crate::words::interface::interface_name;
 use crate::words::units::lab_name;
 use ::medium::{BitInstant, BitRate, Config, Fault, Place};
 use host::{Host, Hosts};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -56,6 +60,10 @@ pub struct Plan {
     pub filter: FilterChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
+    /// Where the scenario cuts or mends a cable later than at the first instant.
+    timed_cut: Option<FilePlace>,
+    /// Where the scenario gives the medium's rate.
+    rate_place: Option<FilePlace>,
 }
 
 /// How long a run in virtual time is, and how often it is repeated.
@@ -103,18 +111,26 @@ pub struct CutPlan {
     pub until: Option<BitInstant>,
 }
 
-/// Why a scenario or the options make no lab. Each says place, value, and what would be right.
-#[derive(Debug, thiserror::Error)]
-#[error("{place}: {what}")]
-pub struct PlanError {
-    place: String,
-    what: String,
-}
+/// Why a scenario or the options make no lab: all that is wrong. Each says place, value, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(Wrongs);
 
 impl PlanError {
     /// An option has a value that makes no sense.
     pub fn option(name: &str, what: String) -> PlanError {
-        PlanError { place: name.to_owned(), what }
+        Wrong { place: None, name: name.to_owned(), what }.into()
+    }
+
+    /// All that is wrong.
+    pub fn wrongs(&self) -> &Wrongs {
+        &self.0
+    }
+}
+
+impl From<Wrong> for PlanError {
+    fn from(wrong: Wrong) -> PlanError {
+        PlanError(wrong.into())
     }
 }
 
@@ -162,11 +178,27 @@ pub struct Overrides {
     pub even_default_route: bool,
 }
 
+/// Which station has a value, and where that stands.
+type Owners<T> = HashMap<T, (String, Option<Range<usize>>)>;
+
+/// What stations have taken so far.
+#[derive(Default)]
+struct Taken {
+    names: Owners<String>,
+    macs: Owners<MacAddr>,
+    addresses: Owners<IpAddr>,
+    hosts: Hosts,
+}
+
 /// A scenario with the place of each value, so that an error can name it.
 struct Planner<'a> {
     scenario: &'a Scenario,
     source: Option<&'a SourceText>,
     overrides: &'a Overrides,
+    /// Sections from which wrong values were taken out, so that nothing can be said about what depends on them.
+    broken: &'a [&'static str],
+    /// All that was found to be wrong.
+    found: RefCell<Vec<Wrong>>,
 }
 
 impl Plan {
@@ -180,53 +212,29 @@ impl Plan {
         overrides: &Overrides,
         drawn_seed: u64,
     ) -> Result<Plan, PlanError> {
-        let planner = Planner { scenario, source, overrides };
-        let name = planner.name()?;
-        let sections = planner.sections()?;
-        let stations = planner.stations(&name, &sections)?;
-        let rate = planner.rate()?;
-        let topology = planner.topology(&sections, rate)?;
-        let medium = Config {
-            parameters: planner.parameters(rate)?,
-            queue_limit: planner.queue_limit()?,
-            ..Config::new(rate, topology, overrides.seed.or(scenario.seed).unwrap_or(drawn_seed))
-        };
-        medium.check().map_err(|error| planner.wrong_medium(&error))?;
-        let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
-        let traffic = planner.traffic(&sections, &names, medium.parameters.max_frame_size)?;
-        let replays = planner.replays(&sections, &traffic, &names, &medium)?;
-        let cuts = planner.cuts(&names, &medium)?;
-        let warnings = round_trip_warning(&medium).into_iter();
-        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
-        let (run, pace, even_default_route) = (planner.run()?, planner.pace()?, overrides.even_default_route);
-        let fan_out = scenario.emulator.fan_out.unwrap_or_default();
-        let filter = scenario.emulator.filter.unwrap_or_default();
-        Ok(Plan {
-            name,
-            stations,
-            cuts,
-            traffic,
-            replays,
-            run,
-            pace,
-            fan_out,
-            filter,
-            medium,
-            even_default_route,
-            warnings,
-        })
+        Planner::new(scenario, source, overrides, &[]).plan(drawn_seed)
     }
 
     /// Reads the scenario, if there is one, and fits it and the command line together.
     ///
     /// # Errors
-    /// As [`Scenario::read`] and [`Plan::new`].
+    /// As [`Scenario::read`] and [`Plan::new`]: all that is wrong in the file and beside it.
     pub fn read(scenario: Option<&Path>, overrides: &Overrides, drawn_seed: u64) -> Result<Plan, ReadError> {
         let Some(path) = scenario else {
             return Ok(Plan::new(&Scenario::default(), None, overrides, drawn_seed)?);
         };
-        let (scenario, source) = Scenario::read(path)?;
-        Ok(Plan::new(&scenario, Some(&source), overrides, drawn_seed)?)
+        let reading = Reading::of(path, file_text(path)?);
+        let planner = Planner::new(&reading.scenario, Some(&reading.source), overrides, &reading.broken);
+        if reading.wrongs.is_empty() {
+            return Ok(planner.plan(drawn_seed)?);
+        }
+        let mut wrongs = reading.wrongs;
+        if !reading.is_broken
+            && let Err(PlanError(more)) = planner.plan(drawn_seed)
+        {
+            wrongs.extend(more.into_vec());
+        }
+        Err(ScenarioError::Content(Wrongs::new(wrongs)).into())
     }
 
     /// What is done to the cable, in order of time: cut at a place, or mended.
@@ -250,7 +258,7 @@ impl Plan {
     pub fn require_real_time(&self) -> Result<(), PlanError> {
         if self.cable().any(|(at, cut)| at > BitInstant::ZERO || cut.is_none()) {
             let what = "in real time a cable is cut from the first instant on, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
-            return Err(PlanError::option("cut", what.to_owned()));
+            return Err(Wrong { place: self.timed_cut.clone(), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
@@ -259,7 +267,8 @@ impl Plan {
             "{}: in real time a bus carries up to 100Mbit/s; write `--time-scale 0.1` to slow it down, or run it in virtual time with `ethbus sim`",
             self.medium.rate
         );
-        Err(PlanError::option("rate", what))
+        let name = if self.rate_place.is_some() { "rate" } else { "--rate" };
+        Err(Wrong { place: self.rate_place.clone(), name: name.to_owned(), what }.into())
     }
 }
 
@@ -290,14 +299,104 @@ fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     counts.into_iter().filter(|(count, _)| *count > 0).map(warning).collect()
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn new(
+        scenario: &'a Scenario,
+        source: Option<&'a SourceText>,
+        overrides: &'a Overrides,
+        broken: &'a [&'static str],
+    ) -> Planner<'a> {
+        Planner { scenario, source, overrides, broken, found: RefCell::default() }
+    }
+
+    /// The plan, or all that is wrong.
+    fn plan(self, drawn_seed: u64) -> Result<Plan, PlanError> {
+        let plan = self.parts(drawn_seed);
+        let found = self.found.into_inner();
+        match plan {
+            Some(plan) if found.is_empty() => Ok(plan),
+            Some(_) | None => Err(PlanError(Wrongs::new(found))),
+        }
+    }
+
+    /// Every part by itself, so that what is wrong with one does not hide what is wrong with others.
+    fn parts(&self, drawn_seed: u64) -> Option<Plan> {
+        let name = self.keep(self.name());
+        let (run, pace) = (self.keep(self.run()), self.keep(self.pace()));
+        let rate = self.keep(self.rate());
+        let parameters = rate.and_then(|rate| self.keep(self.parameters(rate)));
+        let queue_limit = self.keep(self.queue_limit());
+        let sections = self.keep(self.sections())?;
+        let lab = name.as_deref().unwrap_or(DEFAULT_NAME);
+        let stations = self.if_sound(&["station", ""]).and_then(|()| self.stations(lab, &sections));
+        let placed = ["", "medium", "station", "segment", "repeater"];
+        let topology =
+            rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
+        let (name, run, pace, rate, stations) = (name?, run?, pace?, rate?, stations?);
+        let seed = self.overrides.seed.or(self.scenario.seed).unwrap_or(drawn_seed);
+        let config = Config::new(rate, topology?, seed);
+        let medium = Config { parameters: parameters?, queue_limit: queue_limit?, ..config };
+        self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
+        let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+        let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
+        self.if_sound(&["traffic"])?;
+        let traffic = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
+        let replays = self.keep(self.replays(&sections, &traffic, &names, &medium))?;
+        let warnings = round_trip_warning(&medium).into_iter();
+        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
+        Some(Plan {
+            name,
+            stations,
+            cuts: cuts?,
+            traffic,
+            replays,
+            run,
+            pace,
+            fan_out: self.scenario.emulator.fan_out.unwrap_or_default(),
+            filter: self.scenario.emulator.filter.unwrap_or_default(),
+            medium,
+            even_default_route: self.overrides.even_default_route,
+            warnings,
+            timed_cut: self.place(self.timed_cut()),
+            rate_place: self.place(given_rate.map(Spanned::span)),
+        })
+    }
+
+    /// The value; an error is kept for the end.
+    fn keep<T>(&self, part: Result<T, PlanError>) -> Option<T> {
+        part.map_err(|PlanError(wrongs)| self.found.borrow_mut().extend(wrongs.into_vec())).ok()
+    }
+
+    /// Nothing, if something was taken out of one of these sections.
+    fn if_sound(&self, sections: &[&str]) -> Option<()> {
+        (!self.broken.iter().any(|broken| sections.contains(broken))).then_some(())
+    }
+
+    /// All of them, or all that is wrong with any.
+    fn all<T>(parts: impl Iterator<Item = Result<T, PlanError>>) -> Result<Vec<T>, PlanError> {
+        let (mut right, mut wrongs) = (Vec::new(), Vec::new());
+        for part in parts {
+            match part {
+                Ok(part) => right.push(part),
+                Err(PlanError(more)) => wrongs.extend(more.into_vec()),
+            }
+        }
+        if wrongs.is_empty() { Ok(right) } else { Err(PlanError(Wrongs::new(wrongs))) }
+    }
+
+    fn place(&self, span: Option<Range<usize>>) -> Option<FilePlace> {
+        Some(self.source?.place(span?))
+    }
+
     /// An error at `span` of the scenario, or else at the option or key `name`.
     fn wrong(&self, name: &str, span: Option<Range<usize>>, what: String) -> PlanError {
-        let place = match (self.source, span) {
-            (Some(source), Some(span)) => format!("{}, `{name}`", source.place(span)),
-            _ => name.to_owned(),
-        };
-        PlanError { place, what }
+        Wrong { place: self.place(span), name: name.to_owned(), what }.into()
+    }
+
+    /// Where the section of station number `index` begins, if it has one.
+    fn section_at(&self, index: usize) -> Option<Range<usize>> {
+        self.scenario.station.get(index).map(Spanned::span)
     }
 
     fn at<T>(&self, key: &str, value: &Spanned<T>, what: String) -> PlanError {
@@ -349,31 +448,42 @@ impl Planner<'_> {
         Ok(given)
     }
 
-    fn stations(&self, lab: &str, sections: &[StationSection]) -> Result<Vec<StationPlan>, PlanError> {
-        let (mut names, mut macs, mut addresses) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut stations = Vec::with_capacity(sections.len());
-        let mut hosts = Hosts::default();
-        for (index, section) in sections.iter().enumerate() {
-            let name = self.station_name(index, section)?;
-            let span = section.name.as_ref().map(Spanned::span);
-            self.unique(&mut names, name.clone(), &name, "name", span)?;
-            let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
-            self.unique(&mut macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
-            let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
-            let host = self.host(&name, section, &mut hosts)?;
-            let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
-            let families = [
-                ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
-                ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
-            ];
-            for (key, own, network, default) in families {
-                let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
-                self.unique(&mut addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
-                plan.addresses.push(address);
-            }
-            stations.push(plan);
+    /// The stations; what is wrong with one does not hide what is wrong with others.
+    fn stations(&self, lab: &str, sections: &[StationSection]) -> Option<Vec<StationPlan>> {
+        let mut taken = Taken::default();
+        let stations: Vec<Option<StationPlan>> = sections
+            .iter()
+            .enumerate()
+            .map(|(index, section)| self.keep(self.station(lab, index, section, &mut taken)))
+            .collect();
+        stations.into_iter().collect()
+    }
+
+    fn station(
+        &self,
+        lab: &str,
+        index: usize,
+        section: &StationSection,
+        taken: &mut Taken,
+    ) -> Result<StationPlan, PlanError> {
+        let name = self.station_name(index, section)?;
+        let span = section.name.as_ref().map(Spanned::span);
+        self.unique(&mut taken.names, name.clone(), &name, "name", span)?;
+        let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
+        self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
+        let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
+        let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
+        let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
+        let families = [
+            ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
+            ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
+        ];
+        for (key, own, network, default) in families {
+            let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
+            self.unique(&mut taken.addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
+            plan.addresses.push(address);
         }
-        Ok(stations)
+        Ok(plan)
     }
 
     fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
@@ -381,7 +491,9 @@ impl Planner<'_> {
             let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
             return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
         };
-        interface_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+        interface_name(name.get_ref()).map_err(|what| {
+            self.at("name", name, format!("{what}: write up to 15 letters, digits, `-`, `_` or `.`, like `st1`"))
+        })?;
         match name.get_ref().as_str() {
             "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
             free => Ok(free.to_owned()),
@@ -390,7 +502,7 @@ impl Planner<'_> {
 
     fn unique<T: Hash + Eq + std::fmt::Display>(
         &self,
-        taken: &mut HashMap<T, (String, Option<Range<usize>>)>,
+        taken: &mut Owners<T>,
         value: T,
         station: &str,
         key: &str,
@@ -399,7 +511,10 @@ impl Planner<'_> {
         if let Some((other, other_span)) = taken.get(&value) {
             // Where one of the two is given by default, the place is that of the one that was written.
             let span = span.or_else(|| other_span.clone());
-            let what = format!("{key} {value} of station {station} is that of station {other} too: each needs its own");
+            let what = match key {
+                "name" => format!("`{value}` is the name of two stations: each needs its own"),
+                _ => format!("`{value}` of station {station} is that of station {other} too: each needs its own"),
+            };
             return Err(self.wrong(key, span, what));
         }
         taken.insert(value, (station.to_owned(), span));
@@ -415,20 +530,36 @@ impl Planner<'_> {
         index: usize,
     ) -> Result<Network, PlanError> {
         let family = |given: &Spanned<Network>| {
-            if given.get_ref().address.is_ipv4() == default.address.is_ipv4() {
-                Ok(*given.get_ref())
-            } else {
-                Err(self.at(key, given, format!("{} is an address of the other family", given.get_ref().address)))
+            let Network { address, prefix } = *given.get_ref();
+            if address.is_ipv4() != default.address.is_ipv4() {
+                let right = if default.address.is_ipv4() { "IPv4" } else { "IPv6" };
+                return Err(self.at(
+                    key,
+                    given,
+                    format!("`{address}` is of the other family: write an {right} address"),
+                ));
+            }
+            match not_for_stations(address) {
+                Some(why) => Err(self.at(key, given, format!("`{address}/{prefix}` {why}"))),
+                None => Ok(*given.get_ref()),
+            }
+        };
+        let one_host = |given: &Spanned<Network>| {
+            let network = family(given)?;
+            match no_host(network) {
+                Some(why) => Err(self.at(key, given, format!("`{}/{}` {why}", network.address, network.prefix))),
+                None => Ok(network),
             }
         };
         match (own, network) {
-            (Some(own), _) => family(own),
+            (Some(own), _) => one_host(own),
             (None, Some(network)) => host(family(network)?, index).ok_or_else(|| {
                 self.at(
                     key,
                     network,
                     format!(
-                        "a network with prefix length {} is too small for station {}",
+                        "`{}/{}` has no address for station {}: write a shorter prefix, like `/16`",
+                        network.get_ref().address,
                         network.get_ref().prefix,
                         index + 1
                     ),
@@ -441,6 +572,41 @@ impl Planner<'_> {
 
 fn taken(name: &str) -> String {
     format!("`{name}` is taken: choose another name for the station")
+}
+
+/// Why no station can have such an address, and what would be right.
+fn not_for_stations(address: IpAddr) -> Option<&'static str> {
+    if address.is_multicast() {
+        return Some(
+            "is of multicast groups: write an address that one station can have, like `10.77.0.1/16` or `fd77::1/64`",
+        );
+    }
+    if address.is_loopback() {
+        return Some("is each machine's own loopback: write another address, like `10.77.0.1/16` or `fd77::1/64`");
+    }
+    let reserved = matches!(address, IpAddr::V4(v4) if v4.octets()[0] == 0 || v4.octets()[0] >= 240);
+    reserved.then_some("is reserved: write another address, like `10.77.0.1/16`")
+}
+
+/// Why this is no host of its own network, and what would be right.
+fn no_host(network: Network) -> Option<&'static str> {
+    let (width, bits) = match network.address {
+        IpAddr::V4(address) => (32, u128::from(address.to_bits())),
+        IpAddr::V6(address) => (128, address.to_bits()),
+    };
+    let host_bits = u32::from(width - network.prefix);
+    // Of two addresses or one, all are hosts' (RFC 3021).
+    if host_bits < 2 {
+        return None;
+    }
+    let mask = u128::MAX.checked_shr(128 - host_bits).unwrap_or(u128::MAX);
+    match bits & mask {
+        0 => Some("is the network itself: write a host in it, like one that ends in `.1` or `::1`"),
+        number if width == 32 && number == mask => {
+            Some("is the network's broadcast address: write a host in it, like one that ends in `.1`")
+        }
+        _ => None,
+    }
 }
 
 /// A locally administered address that differs between labs and stations.

@@ -127,11 +127,11 @@ impl FromStr for Arrivals {
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
-    match units::load(text)? {
-        Load::Fraction(load) => Ok(load),
-        Load::Saturated => {
-            Err(format!("`{text}` is no load here: write the offered part of the medium's rate like `0.4` or `40%`"))
-        }
+    match units::load(text) {
+        Ok(Load::Fraction(load)) => Ok(load),
+        Ok(Load::Saturated) | Err(_) => Err(format!(
+            "`{text}` is no load here: write the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
+        )),
     }
 }
 

@@ -91,7 +91,9 @@ fn in_range(size: u32) -> Result<(), String> {
     if (SHORTEST..=LONGEST).contains(&size) {
         return Ok(());
     }
-    Err(format!("{size} octets are no frame: write {SHORTEST} to {LONGEST}, from destination address to FCS"))
+    Err(format!(
+        "{size} octets are no frame: write {SHORTEST} to 1518, from destination address to FCS (up to 2000 with `max_frame_size`, up to {LONGEST} for a station that babbles)"
+    ))
 }
 
 impl Default for Sizes {

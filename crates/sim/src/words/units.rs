@@ -2,6 +2,7 @@
 //!
 //! Each parser takes the text alone and says what would have been right; who asked adds the place.
 
+use std::fmt;
 use std::time::Duration;
 
 /// A number and the unit after it; the unit may be missing.
@@ -29,12 +30,19 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
     (product % 1_000_000 == 0).then_some(product / 1_000_000).and_then(|whole| whole.try_into().ok())
 }
 
-/// Bits per second: `10M`, `10Mbit/s`, `2.94 Mb/s`, `9600`.
+/// The fastest half-duplex Ethernet, in bits per second.
+const FASTEST: u64 = 1_000_000_000;
+
+/// Bits per second: `10M`, `10Mbit/s`, `2.94 Mb/s`, `9600bit/s`. A number without a unit is refused: ten bits per second are
+/// hardly meant by who writes 10.
 ///
 /// # Errors
-/// No number, an unknown unit, zero, or above 10 Gbit/s.
+/// No number, no unit or an unknown one, zero, or above 1 Gbit/s.
 pub fn rate(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
+    if unit.is_empty() && millionths(number).is_some_and(|millionths| millionths > 0) {
+        return Err(format!("`{text}` has no unit: write `{number}M` for {number} Mbit/s"));
+    }
     let prefix = ["bit/s", "b/s", "bps"].iter().find_map(|suffix| unit.strip_suffix(suffix)).unwrap_or(unit);
     let scale = match prefix {
         "" => 1,
@@ -44,9 +52,76 @@ pub fn rate(text: &str) -> Result<u64, String> {
         _ => return Err(format!("`{text}` is no rate: write bits per second like `10Mbit/s`, `100M` or `2.94Mbit/s`")),
     };
     match scaled(number, scale) {
-        Some(rate @ 1..=10_000_000_000) => Ok(rate),
-        _ => Err(format!("`{text}` is no rate: write 1bit/s to 10Gbit/s, like `10Mbit/s`")),
+        Some(rate @ 1..=FASTEST) => Ok(rate),
+        _ => Err(format!("`{text}` is no rate here: write `1bit/s` to `1Gbit/s`, like `10Mbit/s`")),
     }
+}
+
+/// A whole number from `least` to `most`; `like` is one of them.
+///
+/// # Errors
+/// No digits only, or a number out of range.
+pub fn whole(text: &str, least: u64, most: u64, like: &str) -> Result<u64, String> {
+    let range = if most == u64::MAX { format!("from {least} up") } else { format!("from {least} to {most}") };
+    let number = text.trim().parse::<u64>().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("`{text}`: write a whole number {range}, like `{like}`"))
+}
+
+/// How many stations a medium has (802.3 allows 1 to 1024).
+///
+/// # Errors
+/// As [`whole`].
+pub fn stations(text: &str) -> Result<usize, String> {
+    whole(text, 1, 1024, "4").map(|number| number as usize)
+}
+
+/// A seed.
+///
+/// # Errors
+/// As [`whole`].
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0, u64::MAX, "7")
+}
+
+/// How many of something, at least one.
+///
+/// # Errors
+/// As [`whole`].
+pub fn count(text: &str) -> Result<u64, String> {
+    whole(text, 1, u64::MAX, "100")
+}
+
+/// How many runs of one plan.
+///
+/// # Errors
+/// As [`whole`].
+pub fn replications(text: &str) -> Result<u64, String> {
+    whole(text, 1, 10_000, "5")
+}
+
+/// How many runs at a time.
+///
+/// # Errors
+/// As [`whole`].
+pub fn jobs(text: &str) -> Result<u16, String> {
+    whole(text, 1, 1024, "4").map(|number| number as u16)
+}
+
+/// A frame's size in octets, from destination address to FCS (802.3, 3.2.7: without envelope).
+///
+/// # Errors
+/// As [`whole`].
+pub fn frame_size(text: &str) -> Result<u32, String> {
+    whole(text, 64, 1518, "512").map(|number| number as u32)
+}
+
+/// The medium's time as a part of real time.
+///
+/// # Errors
+/// No number, or one out of range.
+pub fn time_scale(text: &str) -> Result<f64, String> {
+    let scale = text.trim().parse::<f64>().ok().filter(|scale| (1e-6..=1.0).contains(scale));
+    scale.ok_or_else(|| format!("`{text}`: write a part of real time from 0.000001 to 1, like `0.1`"))
 }
 
 /// A span of real time: `10s`, `500 ms`, `1.5m`, `2h`; a bare number is seconds.
@@ -96,6 +171,16 @@ pub enum Length {
     Metres(f64),
     /// As the time a signal takes.
     BitTimes(u64),
+}
+
+/// As it is written.
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Length::Metres(metres) => write!(f, "{metres} m"),
+            Length::BitTimes(bits) => write!(f, "{bits} BT"),
+        }
+    }
 }
 
 /// A length: `500 m`, `0.2 km`, `50 BT`.
@@ -197,7 +282,7 @@ pub fn load(text: &str) -> Result<Load, String> {
     match millionths(number).map(|n| n as f64 / 1e6 / percent) {
         Some(load) if matches!(unit, "" | "%") && load > 0.0 && load <= 10.0 => Ok(Load::Fraction(load)),
         _ => Err(format!(
-            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate like `0.4` or `40%`"
+            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
         )),
     }
 }
@@ -221,9 +306,23 @@ mod tests {
             assert_eq!(rate(text), Ok(10_000_000), "{text}");
         }
         assert_eq!(rate("2.94M"), Ok(2_940_000));
-        for text in
-            ["", "0", "fast", "10 bananas", "10m", "-1M", "11G", "1.2.3M", "0.0000001M", "1,5M", "10M/s/s", "10Mbbb"]
-        {
+        for text in [
+            "",
+            "0",
+            "10",
+            "9600",
+            "2G",
+            "fast",
+            "10 bananas",
+            "10m",
+            "-1M",
+            "11G",
+            "1.2.3M",
+            "0.0000001M",
+            "1,5M",
+            "10M/s/s",
+            "10Mbbb",
+        ] {
             assert!(rate(text).is_err(), "{text}");
         }
     }

@@ -4,23 +4,28 @@ use super::{CutPlan, PlanError, Planner};
 use crate::scenario::file::{CutSection, DurationText};
 use crate::words::cable::Cut;
 use medium::{BitInstant, BitTimes, Config};
+use std::ops::Range;
 use toml::Spanned;
 
 impl Planner<'_> {
     /// Each cut is over before the next: a cable has one at a time.
     pub(super) fn cuts(&self, names: &[&str], medium: &Config) -> Result<Vec<CutPlan>, PlanError> {
-        let mut cuts: Vec<CutPlan> = Vec::new();
-        for section in &self.scenario.cut {
-            let cut = self.cut(section, names, medium)?;
-            if let Some(before) = cuts.last()
-                && before.until.is_none_or(|until| until > cut.from)
-            {
+        let cuts = Self::all(self.scenario.cut.iter().map(|section| self.cut(section, names, medium)))?;
+        for (pair, section) in cuts.windows(2).zip(self.scenario.cut.iter().skip(1)) {
+            if pair[0].until.is_none_or(|until| until > pair[1].from) {
                 let what = "a cable has one cut at a time: this one begins before the one above it is mended (`until`)";
                 return Err(self.at("cut", section, what.to_owned()));
             }
-            cuts.push(cut);
         }
         Ok(cuts)
+    }
+
+    /// Where a cable is cut or mended later than at the first instant.
+    pub(super) fn timed_cut(&self) -> Option<Range<usize>> {
+        let sections = self.scenario.cut.iter().map(Spanned::get_ref);
+        let timed = |time: &&Spanned<DurationText>| !time.get_ref().0.is_zero();
+        let mut times = sections.flat_map(|cut| [cut.from.as_ref().filter(timed), cut.until.as_ref()]).flatten();
+        times.next().map(Spanned::span)
     }
 
     fn cut(&self, section: &Spanned<CutSection>, names: &[&str], medium: &Config) -> Result<CutPlan, PlanError> {
@@ -31,7 +36,9 @@ impl Planner<'_> {
         };
         let number = |name: &Spanned<String>| {
             let found = names.iter().position(|known| known == name.get_ref());
-            found.ok_or_else(|| self.at("between", name, format!("no station is called `{}`", name.get_ref())))
+            found.ok_or_else(|| {
+                self.at("between", name, format!("`{}` is no station: write {}", name.get_ref(), some_names(names)))
+            })
         };
         let stations = [number(one)?, number(other)?];
         let cut = Cut::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
@@ -44,4 +51,12 @@ impl Planner<'_> {
         }
         Ok(CutPlan { place, from: from_instant, until: until.as_ref().map(instant) })
     }
+}
+
+/// The first of the stations' names, for whoever has to choose one.
+pub(super) fn some_names(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > SHOWN { " …" } else { "" };
+    format!("{}{more}", shown.join(", "))
 }

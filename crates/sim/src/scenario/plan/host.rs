@@ -73,15 +73,21 @@ impl Planner<'_> {
         self.overrides.attach.iter().map(section).collect()
     }
 
-    /// The host of the station `name`.
-    pub(super) fn host(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+    /// The host of the station `name`, whose section stands at `place`.
+    pub(super) fn host(
+        &self,
+        name: &str,
+        place: Option<Range<usize>>,
+        section: &StationSection,
+        hosts: &mut Hosts,
+    ) -> Result<Host, PlanError> {
         self.refuse_keys_of_other_kinds(section)?;
         match section.kind {
             PortKind::Veth => Ok(Host::Veth),
             PortKind::Tap => Ok(Host::Tap),
-            PortKind::Interface => self.interface(name, section, hosts),
+            PortKind::Interface => self.interface(name, place, section, hosts),
             PortKind::Bridge => self.bridge(name, section, hosts),
-            PortKind::Vxlan => self.vxlan(name, section, hosts),
+            PortKind::Vxlan => self.vxlan(name, place, section, hosts),
         }
     }
 
@@ -99,17 +105,27 @@ impl Planner<'_> {
         ];
         let other = keys.into_iter().find(|(_, span, kind)| span.is_some() && *kind != section.kind);
         let Some((key, span, kind)) = other else { return Ok(()) };
-        let what =
-            format!("only a station of kind \"{0}\" has it: write `kind = \"{0}\"`, or leave it out", word(kind));
+        let value = span.as_ref().and_then(|span| Some(self.source?.text(span))).unwrap_or_default();
+        let what = format!(
+            "`{1}`: only a station of kind \"{0}\" has it: write `kind = \"{0}\"`, or leave it out",
+            word(kind),
+            value.trim_matches(['"', '\''])
+        );
         Err(self.wrong(key, span, what))
     }
 
-    fn interface(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+    fn interface(
+        &self,
+        name: &str,
+        place: Option<Range<usize>>,
+        section: &StationSection,
+        hosts: &mut Hosts,
+    ) -> Result<Host, PlanError> {
         let Some(interface) = &section.interface else {
             let what = format!(
                 "station {name} is of kind \"interface\", but does not say which: write `interface = \"eth1\"`"
             );
-            return Err(self.wrong("interface", section.name.as_ref().map(Spanned::span), what));
+            return Err(self.wrong("interface", section.name.as_ref().map(Spanned::span).or(place), what));
         };
         let (key, span) = self.named_by(interface);
         interface_name(interface.get_ref()).map_err(|what| self.wrong(key, span.clone(), what))?;
@@ -129,12 +145,18 @@ impl Planner<'_> {
         Ok(Host::Bridge(Some(bridge.get_ref().clone())))
     }
 
-    fn vxlan(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+    fn vxlan(
+        &self,
+        name: &str,
+        place: Option<Range<usize>>,
+        section: &StationSection,
+        hosts: &mut Hosts,
+    ) -> Result<Host, PlanError> {
         let Some(remote) = &section.remote else {
             let what = format!(
                 "station {name} is of kind \"vxlan\", but does not say where it is: write `remote = \"192.0.2.7\"`"
             );
-            return Err(self.wrong("remote", section.name.as_ref().map(Spanned::span), what));
+            return Err(self.wrong("remote", section.name.as_ref().map(Spanned::span).or(place), what));
         };
         let vni = section.vni.as_ref().map_or(DEFAULT_VNI, |vni| *vni.get_ref());
         if let Some(wrong) = section.vni.as_ref().filter(|_| vni > LARGEST_VNI) {
@@ -153,7 +175,7 @@ impl Planner<'_> {
             && local.is_ipv4() != remote_address.is_ipv4()
         {
             let what =
-                format!("{local} and {remote_address} are of different families: both must be IPv4, or both IPv6");
+                format!("`{local}` and `{remote_address}` are of different families: both must be IPv4, or both IPv6");
             return Err(self.at("local", written, what));
         }
         // The kernel tells tunnels of one port apart by this number alone.
@@ -231,7 +253,7 @@ mod tests {
             (&format!("{vxlan}vni = 16777216"), vec![], ["lab.toml:4", "0 to 16777215"]),
             (&format!("{vxlan}port = 0"), vec![], ["lab.toml:4", "1 to 65535"]),
             (&format!("{vxlan}local = 'fd00::1'"), vec![], ["lab.toml:4", "both IPv6"]),
-            (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["line 4", "no one machine"]),
+            (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["lab.toml:4", "no one machine"]),
             (&format!("{vxlan}{vxlan}"), vec![], ["lab.toml:6", "each needs its own"]),
             ("stations = 1", vec!["eth1", "eth1"], ["name", "each needs its own"]),
             ("stations = 1", vec!["lo"], ["--attach", "loopback"]),

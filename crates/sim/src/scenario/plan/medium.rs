@@ -1,7 +1,7 @@
 //! The medium of a plan: rate, parameters, places.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{BitTimesText, PlaceText, RepeaterSection, StationSection, TopologyText};
+use crate::scenario::file::{BitTimesText, LengthText, PlaceText, RepeaterSection, StationSection, TopologyText};
 use crate::words::units::Length;
 use medium::{
     BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError,
@@ -17,6 +17,15 @@ const DEFAULT_REPEATER_DELAY: u64 = 8;
 /// The longest frame of 802.3, in octets from destination address to FCS (3.2.7).
 const ENVELOPE: u32 = 2000;
 
+/// A segment of the scenario.
+struct NamedSegment {
+    name: String,
+    /// Its length in bit times.
+    end: f64,
+    /// The same as it is written.
+    length: Length,
+}
+
 impl Planner<'_> {
     pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
         let given = self.scenario.medium.rate.as_ref();
@@ -24,9 +33,11 @@ impl Planner<'_> {
         match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
             Some(rate) => Ok(rate),
             None => {
-                let place = if self.overrides.rate.is_some() { None } else { given.map(Spanned::span) };
                 let what = format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s");
-                Err(self.wrong("rate", place, what))
+                Err(match self.overrides.rate {
+                    Some(_) => self.wrong("--rate", None, what),
+                    None => self.wrong("rate", given.map(Spanned::span), what),
+                })
             }
         }
     }
@@ -120,19 +131,31 @@ impl Planner<'_> {
             _ => None,
         };
         // A value that contradicts another one may be the standard's own: then there is no better place than the file.
-        let place = span.or_else(|| self.source.map(|_| 0..0));
-        self.wrong(name, place, error.to_string())
+        let written = span.as_ref().and_then(|span| Some(self.source?.text(span)));
+        let what = match (error, written) {
+            (ConfigError::Parameter { allowed, .. }, Some(written)) => {
+                format!("`{}` is out of range: it must be {allowed}", written.trim_matches(['"', '\'']))
+            }
+            (error, _) => error.to_string(),
+        };
+        self.wrong(name, span.or_else(|| self.source.map(|_| 0..0)), what)
     }
 
     fn bursting(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
         let given = self.scenario.medium.bursting.as_ref();
         let asked = self.overrides.bursting.or(given.map(|bursting| *bursting.get_ref()));
         match asked {
-            Some(true) if parameters.burst_limit == BitTimes::ZERO => {
-                let place = if self.overrides.bursting.is_some() { None } else { given.map(Spanned::span) };
-                let what = "bursting is for 1000 Mb/s: write `rate = \"1Gbit/s\"`, or leave it off".to_owned();
-                Err(self.wrong("bursting", place, what))
-            }
+            Some(true) if parameters.burst_limit == BitTimes::ZERO => Err(match self.overrides.bursting {
+                Some(_) => self.wrong(
+                    "--bursting",
+                    None,
+                    "`on`: bursting is for 1000 Mb/s: write `--rate 1G`, or leave it off".to_owned(),
+                ),
+                None => {
+                    let what = "`true`: bursting is for 1000 Mb/s: write `rate = \"1Gbit/s\"`, or leave it off";
+                    self.wrong("bursting", given.map(Spanned::span), what.to_owned())
+                }
+            }),
             Some(false) => {
                 parameters.burst_limit = BitTimes::ZERO;
                 Ok(())
@@ -155,29 +178,31 @@ impl Planner<'_> {
         match text {
             TopologyText::Star(distance) => {
                 if let Some(position) = positions.iter().flatten().next() {
-                    let what = "a star has no positions: every pair has the same distance; write `topology = \"bus:500m\"` for a cable";
-                    return Err(self.at("position", position, what.to_owned()));
+                    let what = format!(
+                        "`{}` has no meaning on a star, where every pair has the same distance: write `topology = \"bus:500m\"` for a cable",
+                        position.get_ref().0
+                    );
+                    return Err(self.at("position", position, what));
                 }
                 Ok(Topology::star(sections.len(), bits(distance).round() as u64))
             }
             TopologyText::Bus(length) => {
                 let end = bits(length);
                 let last = sections.len().saturating_sub(1).max(1) as f64;
-                let places: Result<Vec<BitTimes>, PlanError> = positions
-                    .iter()
-                    .enumerate()
-                    .map(|(index, position)| {
-                        let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
-                        match position {
-                            Some(position) if place > end => Err(self.at(
-                                "position",
-                                position,
-                                format!("{} is beyond the cable's end at {}", bits_text(place), bits_text(end)),
-                            )),
-                            _ => Ok(BitTimes::new(place.round() as u64)),
+                let place = |(index, position): (usize, &Option<&Spanned<LengthText>>)| {
+                    let place = position.map_or(end * index as f64 / last, |position| bits(position.get_ref().0));
+                    match position {
+                        Some(position) if place > end => {
+                            let what = format!(
+                                "`{}` is beyond the cable's end: write `0 m` to `{length}`",
+                                position.get_ref().0
+                            );
+                            Err(self.at("position", position, what))
                         }
-                    })
-                    .collect();
+                        Some(_) | None => Ok(BitTimes::new(place.round() as u64)),
+                    }
+                };
+                let places = Self::all(positions.iter().enumerate().map(place));
                 Ok(Topology::Bus { positions: places? })
             }
             TopologyText::Segments => self.segments(sections, &bits),
@@ -202,7 +227,8 @@ impl Planner<'_> {
         let here = |place: &Spanned<PlaceText>| {
             let PlaceText { segment, position } = place.get_ref();
             let index = find(&segments, segment).map_err(|what| self.at("ports", place, what))?;
-            self.place(&segments, index, bits(*position)).map_err(|what| self.at("ports", place, what))
+            Self::place_on(&segments, index, bits(*position), Some(*position))
+                .map_err(|what| self.at("ports", place, what))
         };
         let repeater = |section: &Spanned<RepeaterSection>| {
             let delay = section.get_ref().delay.as_ref().map_or(DEFAULT_REPEATER_DELAY, |delay| delay.get_ref().0);
@@ -217,8 +243,8 @@ impl Planner<'_> {
     }
 
     /// What the engine refuses, by the names of the scenario and at the section that says so.
-    fn wrong_segments(&self, error: &TopologyError, segments: &[(String, f64)]) -> PlanError {
-        let name = |segment: &usize| segments[*segment].0.as_str();
+    fn wrong_segments(&self, error: &TopologyError, segments: &[NamedSegment]) -> PlanError {
+        let name = |segment: &usize| segments[*segment].name.as_str();
         let segment_at = |segment: &usize| self.scenario.segment.get(*segment).map(Spanned::span);
         let repeater_at = |repeater: &usize| self.scenario.repeater.get(*repeater).map(Spanned::span);
         match error {
@@ -246,17 +272,17 @@ impl Planner<'_> {
     }
 
     /// Each segment's name, and its length in bit times.
-    fn named_segments(&self, bits: &dyn Fn(Length) -> f64) -> Result<Vec<(String, f64)>, PlanError> {
+    fn named_segments(&self, bits: &dyn Fn(Length) -> f64) -> Result<Vec<NamedSegment>, PlanError> {
         if self.scenario.segment.is_empty() {
             let what = "topology `segments` needs a [[segment]] section for each segment".to_owned();
             return Err(self.wrong("topology", self.scenario.medium.topology.as_ref().map(Spanned::span), what));
         }
-        let mut segments: Vec<(String, f64)> = Vec::new();
+        let mut segments: Vec<NamedSegment> = Vec::new();
         for (index, section) in self.scenario.segment.iter().enumerate() {
             let given = section.get_ref();
             let name = given.name.as_ref().map_or_else(|| (index + 1).to_string(), |name| name.get_ref().clone());
             let span = given.name.as_ref().map_or_else(|| section.span(), Spanned::span);
-            if segments.iter().any(|(other, _)| *other == name) {
+            if segments.iter().any(|other| other.name == name) {
                 let what = format!("two segments are called `{name}`: each needs its own name");
                 return Err(self.wrong("name", Some(span), what));
             }
@@ -264,23 +290,32 @@ impl Planner<'_> {
                 let what = format!("segment `{name}` has no length: write it like `length = \"185 m\"`");
                 return Err(self.wrong("segment", Some(section.span()), what));
             };
-            segments.push((name, bits(length.get_ref().0)));
+            let length = length.get_ref().0;
+            segments.push(NamedSegment { name, end: bits(length), length });
         }
         Ok(segments)
     }
 
-    fn place(&self, segments: &[(String, f64)], segment: usize, place: f64) -> Result<Place, String> {
-        let (name, end) = &segments[segment];
-        if place > *end {
-            return Err(format!("{} is beyond the end of segment `{name}` at {}", bits_text(place), bits_text(*end)));
+    /// The place `place` bit times from the end of a segment; `written` is how the scenario says it.
+    fn place_on(
+        segments: &[NamedSegment],
+        segment: usize,
+        place: f64,
+        written: Option<Length>,
+    ) -> Result<Place, String> {
+        let NamedSegment { name, end, length } = &segments[segment];
+        match written.filter(|_| place > *end) {
+            Some(written) => {
+                Err(format!("`{written}` is beyond the end of segment `{name}`: write `0 m` to `{length}`"))
+            }
+            None => Ok(Place { segment, position: BitTimes::new(place.min(*end).round() as u64) }),
         }
-        Ok(Place { segment, position: BitTimes::new(place.round() as u64) })
     }
 
     /// Stations without a position are spread evenly along their segment, both ends used.
     fn places_on(
         &self,
-        segments: &[(String, f64)],
+        segments: &[NamedSegment],
         sections: &[StationSection],
         bits: &dyn Fn(Length) -> f64,
     ) -> Result<Vec<Place>, PlanError> {
@@ -289,31 +324,25 @@ impl Planner<'_> {
             Some(name) => find(segments, name.get_ref()).map_err(|what| self.at("segment", name, what)),
             None => Ok(index * segments.len() / sections.len()),
         };
-        let on: Vec<usize> = sections.iter().enumerate().map(on).collect::<Result<_, _>>()?;
+        let on: Vec<usize> = Self::all(sections.iter().enumerate().map(on))?;
         let mut before = vec![0_usize; segments.len()];
         let place = |(section, &segment): (&StationSection, &usize)| {
             let number = before[segment];
             before[segment] += 1;
             let last = on.iter().filter(|&&other| other == segment).count().saturating_sub(1).max(1);
-            // Rounding may put the last station a hair beyond the end of its segment.
-            let even = (segments[segment].1 * number as f64 / last as f64).min(segments[segment].1);
+            let even = segments[segment].end * number as f64 / last as f64;
             let place = section.position.as_ref().map_or(even, |position| bits(position.get_ref().0));
             let refuse = |what| self.wrong("position", section.position.as_ref().map(Spanned::span), what);
-            self.place(segments, segment, place).map_err(refuse)
+            let written = section.position.as_ref().map(|position| position.get_ref().0);
+            Self::place_on(segments, segment, place, written).map_err(refuse)
         };
-        sections.iter().zip(&on).map(place).collect()
+        Self::all(sections.iter().zip(&on).map(place))
     }
 }
 
-/// A place in bit times with up to two decimals, so that two places that differ do not look the same.
-fn bits_text(bits: f64) -> String {
-    let text = format!("{bits:.2}");
-    format!("{} BT", text.trim_end_matches('0').trim_end_matches('.'))
-}
-
-fn find(segments: &[(String, f64)], name: &str) -> Result<usize, String> {
-    segments.iter().position(|(known, _)| known == name).ok_or_else(|| {
-        let names: Vec<&str> = segments.iter().map(|(name, _)| name.as_str()).collect();
-        format!("there is no segment `{name}`: there are {}", names.join(", "))
+fn find(segments: &[NamedSegment], name: &str) -> Result<usize, String> {
+    segments.iter().position(|known| known.name == name).ok_or_else(|| {
+        let names: Vec<String> = segments.iter().map(|segment| format!("`{}`", segment.name)).collect();
+        format!("`{name}` is no segment: write {}", names.join(" or "))
     })
 }

@@ -1,5 +1,6 @@
 //! A run in virtual time: how long, how often, and what each station offers.
 
+use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
 use crate::scenario::file::{DurationText, RunSection, StationSection};
 use crate::traffic::{Capture, To, TrafficError, TrafficSpec, replays, sources_with};
@@ -22,13 +23,15 @@ impl Planner<'_> {
         };
         let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.span());
         if run.duration.is_zero() {
-            let what = "nothing can be measured in no time: write one above zero, like `100s`".to_owned();
+            let what = "`0s`: nothing can be measured in no time: write one above zero, like `100s`".to_owned();
             return Err(self.wrong("duration", place(duration), what));
         }
         if !(1..=RunPlan::MOST_REPLICATIONS).contains(&run.replications) {
             let what = format!("{} runs: write 1 to {}", run.replications, RunPlan::MOST_REPLICATIONS);
-            let span = replications.as_ref().map(Spanned::span).filter(|_| self.overrides.replications.is_none());
-            return Err(self.wrong("replications", span, what));
+            return Err(match self.overrides.replications {
+                Some(_) => self.wrong("--replications", None, what),
+                None => self.wrong("replications", replications.as_ref().map(Spanned::span), what),
+            });
         }
         Ok(run)
     }
@@ -39,9 +42,11 @@ impl Planner<'_> {
         let given = section.time_scale.as_ref();
         let time_scale = self.overrides.time_scale.or(given.map(|scale| *scale.get_ref())).unwrap_or(1.0);
         if !(1e-6..=1.0).contains(&time_scale) {
-            let place = if self.overrides.time_scale.is_some() { None } else { given.map(Spanned::span) };
-            let what = format!("{time_scale}: the medium's time is 0.000001 to 1 of real time");
-            return Err(self.wrong("time_scale", place, what));
+            let what = format!("`{time_scale}`: write a part of real time from 0.000001 to 1, like `0.1`");
+            return Err(match self.overrides.time_scale {
+                Some(_) => self.wrong("--time-scale", None, what),
+                None => self.wrong("time_scale", given.map(Spanned::span), what),
+            });
         }
         Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default() })
     }
@@ -70,23 +75,25 @@ impl Planner<'_> {
                 && section.fault.as_ref().is_none_or(|fault| fault.get_ref().0 != Some(Fault::Babble))
             {
                 let what = format!(
-                    "{} are above max_frame_size: {max_frame_size} at most (2000 octets for envelope frames, if max_frame_size says so)",
+                    "`{sizes}`: {} are above `max_frame_size` of {max_frame_size}: write less, or raise that, to 2000 at most",
                     sizes.longest()
                 );
-                return Err(self.wrong("frame_size", span.clone(), what));
+                let name = if span.is_some() || self.overrides.sizes.is_none() { "frame_size" } else { "--frame-size" };
+                return Err(self.wrong(name, span.clone(), what));
             }
             let to = section.destination.as_ref().or(common.destination.as_ref());
-            let destination = match to {
-                Some(to) => Some(To::read(to.get_ref(), names).map_err(|what| self.at("destination", to, what))?),
-                None => None,
+            let read = |to: &Spanned<String>| {
+                let read = To::read(to.get_ref(), names);
+                read.map_err(|what| self.at("destination", to, format!("{what}: {}", some_names(names))))
             };
+            let destination = to.map(read).transpose()?;
             Ok(TrafficSpec {
                 arrivals: section.arrivals.as_ref().map_or_else(|| share.clone(), |own| own.get_ref().0.clone()),
                 sizes: sizes.map(|(sizes, _)| sizes),
                 destination,
             })
         };
-        sections.iter().map(station).collect()
+        Self::all(sections.iter().map(station))
     }
 
     /// Reads the capture files that `traffic` names, and checks that every station can have a source.
@@ -110,7 +117,9 @@ impl Planner<'_> {
                 TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
                 TrafficError::Destination { station, to, problem } => {
                     let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
-                    at(Some(station), format!("the destination of {}, {to}, is {problem}", names[station]))
+                    let given = sections[station].destination.as_ref().or(self.scenario.traffic.destination.as_ref());
+                    let what = format!("{to} is {problem}, for the station {}", names[station]);
+                    self.wrong("destination", given.map(Spanned::span), what)
                 }
                 TrafficError::SizesOfReplay { station } => at(
                     Some(station),

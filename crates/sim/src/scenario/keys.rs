@@ -1,0 +1,231 @@
+//! Every key of a scenario file: what it takes, and what to write. `file` has the same keys as types; a test compares.
+
+use super::file::{
+    ArrivalsText, BitTimesText, DurationText, FaultText, LengthText, MacText, MachineText, Network, PlaceText,
+    RateText, SizesText, TopologyText,
+};
+use crate::words::units;
+use std::str::FromStr;
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// What to write, after "write".
+    pub right: &'static str,
+}
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Text that this reads, or says what would be right.
+    Text(fn(&str) -> Result<(), String>),
+    /// The same, or a whole number as its text.
+    TextOrWhole(fn(&str) -> Result<(), String>),
+    /// A list of such texts.
+    Texts(fn(&str) -> Result<(), String>),
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// `true` or `false`.
+    Switch,
+    /// `[name]`, with these keys.
+    Section(&'static [Key]),
+    /// `[[name]]` once for each, with these keys.
+    Sections(&'static [Key]),
+}
+
+fn text<T: FromStr<Err = String>>(text: &str) -> Result<(), String> {
+    text.parse::<T>().map(drop)
+}
+
+fn any(_: &str) -> Result<(), String> {
+    Ok(())
+}
+
+fn speed(text: &str) -> Result<(), String> {
+    units::speed(text).map(drop)
+}
+
+const fn key(name: &'static str, takes: Takes, right: &'static str) -> Key {
+    Key { name, takes, right }
+}
+
+/// What TOML can write down.
+const LARGEST: i64 = i64::MAX;
+/// What 32 bits hold.
+const LARGEST_32: i64 = u32::MAX as i64;
+
+use Takes::{Choice, Number, Section, Sections, Switch, Text, TextOrWhole, Texts, Whole};
+
+/// The keys before the first section, and the sections.
+pub const SCENARIO: &[Key] = &[
+    key("name", Text(any), "the lab's name in quotes, like `name = \"lab\"`"),
+    key("seed", Whole(0, LARGEST), "a whole number from 0 up, like `seed = 7`"),
+    key("stations", Whole(1, 1024), "a whole number from 1 to 1024, like `stations = 4`"),
+    key("ipv4", Text(text::<Network>), "a network in quotes, like `ipv4 = \"10.77.0.0/16\"`"),
+    key("ipv6", Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`"),
+    key("medium", Section(MEDIUM), "`[medium]` on a line of its own, once"),
+    key("traffic", Section(TRAFFIC), "`[traffic]` on a line of its own, once"),
+    key("run", Section(RUN), "`[run]` on a line of its own, once"),
+    key("emulator", Section(EMULATOR), "`[emulator]` on a line of its own, once"),
+    key("segment", Sections(SEGMENT), "`[[segment]]`, with two brackets, for each segment"),
+    key("repeater", Sections(REPEATER), "`[[repeater]]`, with two brackets, for each repeater"),
+    key("cut", Sections(CUT), "`[[cut]]`, with two brackets, for each cut"),
+    key("station", Sections(STATION), "`[[station]]`, with two brackets, for each station"),
+];
+
+const MEDIUM: &[Key] = &[
+    key("rate", Text(text::<RateText>), "bits per second in quotes, like `rate = \"10M\"`"),
+    key("topology", Text(text::<TopologyText>), "a topology in quotes, like `topology = \"bus:500m\"`"),
+    key("propagation_speed", Text(speed), "a speed in quotes, like `propagation_speed = \"0.77c\"`"),
+    key("queue", Whole(1, LARGEST_32), "a whole number of frames from 1 up, like `queue = 100`"),
+    key("bursting", Switch, "`bursting = true` or `bursting = false`"),
+    key("slot_time", Text(text::<BitTimesText>), "bit times in quotes, like `slot_time = \"512 BT\"`"),
+    key("inter_packet_gap", Text(text::<BitTimesText>), "bit times in quotes, like `inter_packet_gap = \"96 BT\"`"),
+    key(
+        "inter_packet_gap_part_1",
+        Text(text::<BitTimesText>),
+        "bit times in quotes, like `inter_packet_gap_part_1 = \"64 BT\"`",
+    ),
+    key("attempt_limit", Whole(1, LARGEST_32), "a whole number from 1 up, like `attempt_limit = 16`"),
+    key("backoff_limit", Whole(0, 31), "a whole number from 0 to 31, like `backoff_limit = 10`"),
+    key("jam_size", Text(text::<BitTimesText>), "bit times in quotes, like `jam_size = \"32 BT\"`"),
+    key("max_frame_size", Whole(18, 2000), "a whole number of octets from 18 to 2000, like `max_frame_size = 1518`"),
+    key("min_frame_size", Whole(18, 2000), "a whole number of octets from 18 to 2000, like `min_frame_size = 64`"),
+    key("max_defer_time", Text(text::<BitTimesText>), "bit times in quotes, like `max_defer_time = \"24288 BT\"`"),
+];
+
+const TRAFFIC: &[Key] = &[
+    key("arrivals", Text(text::<ArrivalsText>), "traffic in quotes, like `arrivals = \"poisson:0.4\"`"),
+    key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
+    key("destination", Text(any), "a destination in quotes, like `destination = \"next\"`"),
+];
+
+const RUN: &[Key] = &[
+    key("duration", Text(text::<DurationText>), "a time with its unit in quotes, like `duration = \"10s\"`"),
+    key("warmup", Text(text::<DurationText>), "a time with its unit in quotes, like `warmup = \"2s\"`"),
+    key("replications", Whole(1, 10_000), "a whole number from 1 to 10000, like `replications = 5`"),
+];
+
+const EMULATOR: &[Key] = &[
+    key("time_scale", Number(1e-6, 1.0), "a part of real time from 0.000001 to 1, like `time_scale = 0.1`"),
+    key("on_overload", Choice(&["slip", "drop"]), "`on_overload = \"slip\"` or `\"drop\"`"),
+    key("fan_out", Choice(&["auto", "kernel", "batch"]), "`fan_out = \"auto\"`, `\"kernel\"` or `\"batch\"`"),
+    key("filter", Choice(&["none", "address"]), "`filter = \"none\"` or `\"address\"`"),
+];
+
+const SEGMENT: &[Key] = &[
+    key("name", Text(any), "the segment's name in quotes, like `name = \"a\"`"),
+    key("length", Text(text::<LengthText>), "a length with its unit in quotes, like `length = \"185 m\"`"),
+];
+
+const REPEATER: &[Key] = &[
+    key("delay", Text(text::<BitTimesText>), "bit times in quotes, like `delay = \"8 BT\"`"),
+    key("ports", Texts(text::<PlaceText>), "places on segments, like `ports = [\"a:185m\", \"b:0m\"]`"),
+];
+
+const CUT: &[Key] = &[
+    key("between", Texts(any), "two stations, like `between = [\"st1\", \"st2\"]`"),
+    key("from", Text(text::<DurationText>), "a time with its unit in quotes, like `from = \"1s\"`"),
+    key("until", Text(text::<DurationText>), "a time with its unit in quotes, like `until = \"2s\"`"),
+];
+
+const STATION: &[Key] = &[
+    key("name", Text(any), "the station's name in quotes, like `name = \"st1\"`"),
+    key("position", Text(text::<LengthText>), "a length with its unit in quotes, like `position = \"120 m\"`"),
+    key("mac", Text(text::<MacText>), "an address in quotes, like `mac = \"02:eb:00:00:00:01\"`"),
+    key(
+        "kind",
+        Choice(&["veth", "tap", "interface", "bridge", "vxlan"]),
+        "`kind = \"veth\"`, `\"tap\"`, `\"interface\"`, `\"bridge\"` or `\"vxlan\"`",
+    ),
+    key("interface", Text(any), "an interface in quotes, like `interface = \"eth1\"`"),
+    key("bridge", Text(any), "a bridge in quotes, like `bridge = \"br-lan\"`"),
+    key("remote", Text(text::<MachineText>), "an address in quotes, like `remote = \"192.0.2.7\"`"),
+    key("local", Text(text::<MachineText>), "an address in quotes, like `local = \"192.0.2.1\"`"),
+    key("vni", Whole(0, 16_777_215), "a whole number from 0 to 16777215, like `vni = 1`"),
+    key("port", Whole(1, 65_535), "a UDP port from 1 to 65535, like `port = 4789`"),
+    key("fault", Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`"),
+    key("ipv4", Text(text::<Network>), "an address with prefix length in quotes, like `ipv4 = \"10.77.0.1/16\"`"),
+    key("ipv6", Text(text::<Network>), "an address with prefix length in quotes, like `ipv6 = \"fd77::1/64\"`"),
+    key("segment", Text(any), "the segment's name in quotes, like `segment = \"a\"`"),
+    key("arrivals", Text(text::<ArrivalsText>), "traffic in quotes, like `arrivals = \"poisson:0.4\"`"),
+    key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
+    key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+];
+
+/// Words of other programs, and ours for them.
+pub const HABITS: &[(&str, &str)] = &[
+    ("bandwidth", "rate"),
+    ("bitrate", "rate"),
+    ("speed", "rate"),
+    ("nodes", "stations"),
+    ("hosts", "stations"),
+    ("n", "stations"),
+    ("node", "station"),
+    ("host", "station"),
+    ("ip", "ipv4"),
+    ("address", "ipv4"),
+    ("ip6", "ipv6"),
+    ("hwaddr", "mac"),
+    ("ether", "mac"),
+    ("time", "duration"),
+    ("runtime", "duration"),
+    ("warm_up", "warmup"),
+    ("load", "arrivals"),
+    ("traffic", "arrivals"),
+    ("size", "frame_size"),
+    ("length", "frame_size"),
+    ("mtu", "max_frame_size"),
+    ("dst", "destination"),
+    ("to", "destination"),
+    ("place", "position"),
+    ("distance", "position"),
+    ("type", "kind"),
+    ("slot", "slot_time"),
+    ("ifg", "inter_packet_gap"),
+    ("ipg", "inter_packet_gap"),
+    ("jam", "jam_size"),
+    ("runs", "replications"),
+    ("queue_limit", "queue"),
+    ("at", "from"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::file::Scenario;
+
+    /// What serde knows in a section, from what it says of a key that it does not know.
+    fn known(text: &str) -> Vec<String> {
+        let error = toml::from_str::<Scenario>(text).expect_err(text);
+        let list = error.message().split("expected").nth(1).expect("a list").to_owned();
+        let mut names: Vec<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_table_has_the_keys_that_the_types_have() {
+        let mut sections = vec![("no_key = 1".to_owned(), SCENARIO)];
+        for key in SCENARIO {
+            match key.takes {
+                Takes::Section(keys) => sections.push((format!("[{}]\nno_key = 1", key.name), keys)),
+                Takes::Sections(keys) => sections.push((format!("[[{}]]\nno_key = 1", key.name), keys)),
+                Text(_) | TextOrWhole(_) | Texts(_) | Choice(_) | Whole(..) | Number(..) | Switch => {}
+            }
+        }
+        for (text, keys) in sections {
+            let mut names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+            names.sort_unstable();
+            assert_eq!(names, known(&text), "{text}");
+        }
+    }
+}

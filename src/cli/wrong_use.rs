@@ -1,0 +1,215 @@
+//! Reads the command line, and says in one line what is wrong with it: `--option: value: what would be right`.
+
+use super::args::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use std::error::Error;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// As shells and clap end for wrong use.
+pub const WRONG_USE: u8 = 2;
+
+/// Options of other programs, and ours for them.
+const HABITS: [(&str, &str); 12] = [
+    ("bandwidth", "rate"),
+    ("bitrate", "rate"),
+    ("time", "duration"),
+    ("length", "frame-size"),
+    ("size", "frame-size"),
+    ("nodes", "stations"),
+    ("hosts", "stations"),
+    ("json", "format"),
+    ("output", "out"),
+    ("log", "events"),
+    ("runs", "replications"),
+    ("daemon", "background"),
+];
+
+/// The command line of this process.
+///
+/// # Errors
+/// It asks for help or for the version, which has been printed, or it is wrong, which has been said: the exit code.
+pub fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse_from(joined(std::env::args_os().collect())).map_err(|error| {
+        if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            crate::show::say(&format!("ethbus: {}\n", what(&error)));
+            return ExitCode::from(WRONG_USE);
+        }
+        // Whoever closed standard output does not want to read it.
+        let _ = error.print();
+        ExitCode::from(error.exit_code() as u8)
+    })
+}
+
+/// The arguments with `--option -1` as `--option=-1`, so that a value may begin with a minus.
+///
+/// Not after `exec` or `shell`, where arguments are another program's.
+fn joined(arguments: Vec<OsString>) -> Vec<OsString> {
+    let is_others = |argument: &OsString| matches!(argument.to_str(), Some("exec" | "shell" | "--"));
+    let end = arguments.iter().position(is_others).unwrap_or(arguments.len());
+    let mut joined: Vec<OsString> = Vec::with_capacity(arguments.len());
+    for (number, argument) in arguments.into_iter().enumerate() {
+        let text = argument.to_str().unwrap_or_default();
+        let is_negative = text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let option = joined.last_mut().filter(|last| {
+            let last = last.to_str().unwrap_or_default();
+            last.starts_with("--") && last.len() > 2 && !last.contains('=')
+        });
+        match option {
+            Some(option) if is_negative && number < end => {
+                option.push("=");
+                option.push(argument);
+            }
+            Some(_) | None => joined.push(argument),
+        }
+    }
+    joined
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join("`, `")),
+        _ => None,
+    }
+}
+
+fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::Strings(texts)) => texts.clone(),
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// The option or the place of the argument, without its value: `--rate`, `STATION`.
+fn name(error: &clap::Error) -> String {
+    let name = context(error, ContextKind::InvalidArg).unwrap_or_default();
+    name.split_whitespace().next().unwrap_or_default().trim_matches(['<', '>', '[', ']', '.']).to_owned()
+}
+
+/// `ethbus sim` and what comes after it.
+fn usage(error: &clap::Error) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    usage.trim().trim_start_matches("Usage: ").lines().next().unwrap_or_default().to_owned()
+}
+
+/// `ethbus sim`
+fn command(error: &clap::Error) -> String {
+    let usage = usage(error);
+    let words = usage.split_whitespace().take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn what(error: &clap::Error) -> String {
+    let (name, value) = (name(error), context(error, ContextKind::InvalidValue).unwrap_or_default());
+    match error.kind() {
+        ErrorKind::ValueValidation => {
+            let source = error.source().map_or_else(String::new, ToString::to_string);
+            format!("{name}: {}", with_value(&source, &value))
+        }
+        ErrorKind::InvalidValue => {
+            let known = list(error, ContextKind::ValidValue);
+            let right = match known.split_last() {
+                Some((last, [])) => format!("`{last}`"),
+                Some((last, rest)) => format!("`{}` or `{last}`", rest.join("`, `")),
+                None => context(error, ContextKind::InvalidArg).map_or_else(String::new, |arg| format!("`{arg}`")),
+            };
+            if value.is_empty() {
+                return format!("{name}: it has no value: write {right}");
+            }
+            match context(error, ContextKind::SuggestedValue) {
+                Some(hint) => format!("{name}: `{value}` is not known: did you mean `{hint}`?"),
+                None => format!("{name}: `{value}` is not known: write {right}"),
+            }
+        }
+        ErrorKind::UnknownArgument => unknown(error, &name),
+        ErrorKind::InvalidSubcommand => no_command(error),
+        ErrorKind::MissingRequiredArgument => {
+            let missing = context(error, ContextKind::InvalidArg).unwrap_or_default();
+            let verb = if missing.contains("`, `") { "are" } else { "is" };
+            format!("`{missing}` {verb} missing: write `{}`", usage(error))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = context(error, ContextKind::PriorArg).unwrap_or_else(|| "the other arguments".to_owned());
+            if other.split_whitespace().next() == Some(name.as_str()) {
+                return format!("{name}: it is there twice: leave one out");
+            }
+            if name.is_empty() {
+                return format!("`{other}` is the demonstration's option here: write options after the command");
+            }
+            format!("{name}: not together with `{other}`: leave one out")
+        }
+        _ => {
+            let text = error.to_string();
+            text.trim_start_matches("error: ").lines().next().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+/// What is wrong with a value; parsers of ours name it themselves.
+fn with_value(what: &str, value: &str) -> String {
+    if what.contains('`') { what.to_owned() } else { format!("`{value}`: {what}") }
+}
+
+fn unknown(error: &clap::Error, name: &str) -> String {
+    let command = command(error);
+    if !name.starts_with('-') {
+        return format!("`{name}` is too much here: write `{}`", usage(error));
+    }
+    let ours = HABITS.iter().find(|(theirs, _)| name.trim_start_matches('-') == *theirs).map(|(_, ours)| *ours);
+    let ours = ours.filter(|ours| has_option(&command, ours)).map(|ours| format!("--{ours}"));
+    match ours.or_else(|| context(error, ContextKind::SuggestedArg)) {
+        Some(hint) => {
+            let hint = hint.split_whitespace().next().unwrap_or_default();
+            format!("{name}: no such option of `{command}`: did you mean `{hint}`?")
+        }
+        None => format!("{name}: no such option of `{command}`: `{command} --help` lists them"),
+    }
+}
+
+/// Whether `ethbus sim` has such an option.
+fn has_option(command: &str, long: &str) -> bool {
+    let mut found = Cli::command();
+    for name in command.split_whitespace().skip(1) {
+        let Some(next) = found.find_subcommand(name).cloned() else { return false };
+        found = next;
+    }
+    found.get_arguments().any(|argument| argument.get_long() == Some(long))
+}
+
+fn no_command(error: &clap::Error) -> String {
+    let written = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+    if written.ends_with(".toml") {
+        return format!(
+            "`{written}`: a scenario comes after a command: write `ethbus sim {written}` or `ethbus up {written}`"
+        );
+    }
+    match list(error, ContextKind::SuggestedSubcommand).first() {
+        Some(hint) => format!("`{written}` is no command: did you mean `ethbus {hint}`?"),
+        None => format!("`{written}` is no command: `ethbus --help` lists them"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined_text(line: &str) -> String {
+        let arguments = joined(line.split(' ').map(OsString::from).collect());
+        arguments.iter().map(|argument| argument.to_str().expect("plain")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_value_may_begin_with_a_minus() {
+        assert_eq!(joined_text("ethbus --seed -1 --stations 2"), "ethbus --seed=-1 --stations 2");
+        assert_eq!(joined_text("ethbus sim --duration -1s"), "ethbus sim --duration=-1s");
+        for others in ["ethbus exec st1 -- ping --count -1", "ethbus exec st1 ls --width -1", "ethbus --seed=3 -1"] {
+            assert_eq!(joined_text(others), others);
+        }
+    }
+}
