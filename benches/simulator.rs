@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use medium::{BitInstant, BitRate, Config, Topology};
-use sim::run::simulator::{Simulator, Unwatched};
+use sim::run::simulator::Simulator;
 use sim::traffic::{TrafficSpec, sources};
 
 const SECOND: u64 = 10_000_000;
@@ -16,7 +16,7 @@ fn saturated(stations: usize, distance: u64) -> Simulator {
 }
 
 fn run(mut simulator: Simulator) -> u64 {
-    simulator.run_until(BitInstant::new(SECOND), &mut Unwatched).unwrap_or_else(|never| match never {});
+    simulator.run_until(BitInstant::new(SECOND), &mut ()).unwrap_or_else(|never| match never {});
     simulator.medium().tally().stations().iter().map(|counters| counters.frames_transmitted_ok).sum()
 }
 

@@ -21,7 +21,7 @@ pub use view::table;
 
 use bench::Bench;
 use serde::Serialize;
-use std::sync::Mutex;
+use sim::run::pool::{self, Stop};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// One run, and the rows that it gives.
@@ -83,34 +83,21 @@ pub fn run(options: &Options) -> Result<Report, ValidateError> {
         .enumerate()
         .flat_map(|(index, topic)| topic.checks.iter().map(move |check| (index, check)))
         .collect();
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(checks.len())));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some((topic, check)) = checks.get(number) else { return };
-            let rows = check(&bench);
-            let failed = rows.is_err();
-            let mut done = done.lock().expect("no thread panics: a panic ends the process");
-            done.push((number, *topic, rows));
-            let part = done.len() as f64 / checks.len() as f64;
-            if failed || !(options.go_on)(part) {
-                next.store(checks.len(), Ordering::Relaxed);
-            }
-        }
+    let finished = AtomicUsize::new(0);
+    let one = |number: usize, _: &Stop| {
+        let (topic, check) = checks[number];
+        let rows = check(&bench)?;
+        let part = (finished.fetch_add(1, Ordering::Relaxed) + 1) as f64 / checks.len() as f64;
+        let goes_on = (options.go_on)(part) || part == 1.0;
+        Ok::<_, ValidateError>(goes_on.then_some((topic, rows)))
     };
-    std::thread::scope(|scope| {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        (0..threads).for_each(|_| drop(scope.spawn(work)));
-    });
-    let mut done = done.into_inner().expect("no thread panics: a panic ends the process");
-    done.sort_by_key(|(number, _, _)| *number);
-    let whole = done.len() == checks.len();
-    let mut sections: Vec<Section> = topics.iter().map(Section::empty).collect();
-    for (_, topic, rows) in done {
-        sections[topic].rows.extend(rows?);
-    }
-    if !whole {
+    let done = pool::run(checks.len(), pool::processors(), one)?;
+    if done.len() < checks.len() {
         return Err(ValidateError::Interrupted);
+    }
+    let mut sections: Vec<Section> = topics.iter().map(Section::empty).collect();
+    for (_, (topic, rows)) in done {
+        sections[topic].rows.extend(rows);
     }
     if !sections.is_empty() {
         sections.push(bench.books());

@@ -1,4 +1,8 @@
-//! A run in virtual time: the loop that jumps from one due instant to the next, and a measurement made of it.
+//! A run in virtual time: the loop that jumps from one due instant to the next, who observes it, and a measurement made
+//! of it.
 
+pub mod hosts;
 pub mod measure;
+pub mod observer;
+pub mod pool;
 pub mod simulator;

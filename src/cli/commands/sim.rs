@@ -5,14 +5,14 @@ use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
-use medium::{BitInstant, Event, Input};
 use sim::figures::results::Results;
 use sim::figures::row::csv;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
-use sim::files::record::{End, Recorder};
+use sim::files::record::Recorder;
 use sim::run::measure::{Measured, RunError, results, run};
-use sim::run::simulator::Watch;
+use sim::run::observer::{Observer, RunFiles};
+use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::words::units::group;
 use std::convert::Infallible;
@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Runs a plan in virtual time and tells what it gave.
@@ -100,50 +99,8 @@ fn interrupted(plan: &Plan, results: &Results) -> String {
     format!("ethbus: interrupted after {measured:.3} of {asked} s measured; the figures are of that part\n")
 }
 
-/// What is kept of a run besides its results.
-#[derive(Debug)]
-struct Files {
-    /// The log; unwritten if only the record needs its digest.
-    events: EventLog,
-    record: Option<Recorder>,
-}
-
-impl Watch for Files {
-    type Error = WriteError;
-
-    fn input(&mut self, at: BitInstant, input: &Input) -> Result<(), WriteError> {
-        self.events.input(at, input)?;
-        self.record.as_mut().map_or(Ok(()), |record| record.input(at, input, None))
-    }
-
-    fn measure(&mut self, at: BitInstant) -> Result<(), WriteError> {
-        match &mut self.record {
-            Some(record) if at > BitInstant::ZERO => record.restart(before(at), at),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        self.events.event(event)
-    }
-}
-
-/// The last instant before `at`.
-fn before(at: BitInstant) -> BitInstant {
-    BitInstant::new(at.get().saturating_sub(1))
-}
-
-impl Files {
-    fn finish(mut self, end: BitInstant) -> Result<(), WriteError> {
-        let digest = self.events.finish()?;
-        if let Some(record) = self.record {
-            record.finish(End { t: end.get(), run_to: before(end).get() }, Some(digest))?;
-        }
-        Ok(())
-    }
-}
-
-fn files(plan: &Plan, args: &SimArgs) -> Result<Option<Files>, WriteError> {
+/// Event log and record, if either is wanted: the log's digest is the record's.
+fn files(plan: &Plan, args: &SimArgs) -> Result<Option<RunFiles>, WriteError> {
     if args.events.is_none() && args.record.is_none() {
         return Ok(None);
     }
@@ -152,78 +109,63 @@ fn files(plan: &Plan, args: &SimArgs) -> Result<Option<Files>, WriteError> {
     let scenario: Vec<&Path> = args.scenario.iter().map(PathBuf::as_path).collect();
     let others: Vec<&Path> = args.scenario.iter().chain(&args.events).map(PathBuf::as_path).collect();
     let create = |path: &Path| EventLog::create(path, &scenario, &header);
-    Ok(Some(Files {
-        events: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
+    Ok(Some(RunFiles {
+        log: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
         record: args.record.as_deref().map(|path| Recorder::create(path, &others, &header)).transpose()?,
     }))
 }
 
+/// One run, compiled for whoever observes it.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
-    let mut files = files(plan, args)?;
+    match files(plan, args)? {
+        Some(mut files) => observed(plan, &mut files, interrupts)?.map_err(CommandError::Write),
+        None => observed(plan, &mut (), interrupts)?.map_err(|never| match never {}),
+    }
+}
+
+/// One run; the inner error is the observer's.
+fn observed<O: Observer>(
+    plan: &Plan,
+    observer: &mut O,
+    interrupts: &Receiver<Signal>,
+) -> Result<Result<Measured, O::Error>, CommandError> {
     let bar = progress("simulating", 1.0);
-    let measured = run(plan, plan.medium.seed, &mut files, |done| {
+    let measured = run(plan, plan.medium.seed, observer, |done| {
         bar(done);
         interrupts.is_empty()
     });
     bar(1.0);
-    let measured = measured.map_err(|error| match error {
-        RunError::Config(error) => CommandError::Medium(error),
-        RunError::Traffic(error) => CommandError::Traffic(error),
-        RunError::Watch(error) => CommandError::Write(error),
-    })?;
-    files.map_or(Ok(()), |files| files.finish(measured.end))?;
-    Ok(measured)
+    match measured {
+        Ok(measured) => Ok(Ok(measured)),
+        Err(RunError::Config(error)) => Err(CommandError::Medium(error)),
+        Err(RunError::Traffic(error)) => Err(CommandError::Traffic(error)),
+        Err(RunError::Observer(error)) => Ok(Err(error)),
+    }
 }
 
 /// Independent runs on all cores, those that were finished in order of their seeds.
 fn replicate(plan: &Plan, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>, CommandError> {
-    let (next, done) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let failed = Mutex::new(None);
     let bar = Mutex::new((progress("replications", plan.run.replications as f64), 0.0));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= plan.run.replications || !interrupts.is_empty() {
-                return;
-            }
-            let mut before = 0.0;
-            let measured =
-                run(plan, plan.medium.seed.wrapping_add(number), &mut sim::run::simulator::Unwatched, |part| {
-                    let mut bar = bar.lock().expect("no thread panics: a panic ends the process");
-                    bar.1 += part - before;
-                    before = part;
-                    (bar.0)(bar.1);
-                    interrupts.is_empty()
-                });
-            match measured {
-                Ok(measured) if measured.whole => {
-                    done.lock().expect("no thread panics: a panic ends the process").push((number, measured));
-                }
-                Ok(_) => return,
-                Err(error) => {
-                    *failed.lock().expect("no thread panics: a panic ends the process") = Some(error);
-                    return;
-                }
-            }
-        }
+    let one = |number: usize, stop: &Stop| {
+        let mut before = 0.0;
+        let measured = run(plan, plan.medium.seed.wrapping_add(number as u64), &mut (), |part| {
+            let mut bar = bar.lock().expect("no thread panics: a panic ends the process");
+            bar.1 += part - before;
+            before = part;
+            (bar.0)(bar.1);
+            interrupts.is_empty() && !stop.is_set()
+        });
+        Ok::<_, CommandError>(Some(measured.map_err(unobserved)?).filter(|measured| measured.whole))
     };
-    std::thread::scope(|scope| {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        (0..threads).for_each(|_| drop(scope.spawn(work)));
-    });
-    if let Some(error) = failed.into_inner().expect("no thread panics: a panic ends the process") {
-        return Err(unwatched(error));
-    }
-    let mut runs = done.into_inner().expect("no thread panics: a panic ends the process");
-    runs.sort_by_key(|(number, _)| *number);
+    let runs = pool::run(plan.run.replications as usize, pool::processors(), one)?;
     Ok(runs.into_iter().map(|(_, run)| run).collect())
 }
 
-/// Why a run failed that nobody watched.
-pub fn unwatched(error: RunError<Infallible>) -> CommandError {
+/// Why a run failed that nobody observed.
+pub fn unobserved(error: RunError<Infallible>) -> CommandError {
     match error {
         RunError::Config(error) => CommandError::Medium(error),
         RunError::Traffic(error) => CommandError::Traffic(error),
-        RunError::Watch(never) => match never {},
+        RunError::Observer(never) => match never {},
     }
 }

@@ -1,6 +1,6 @@
 //! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
 
-use super::sim::{DEFAULT_SEED, overrides, unwatched};
+use super::sim::{DEFAULT_SEED, overrides, unobserved};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{MergeArgs, RunArgs, SweepArgs, Switch};
 use crate::show::{progress, say};
@@ -12,7 +12,7 @@ use link::signals::Signal;
 use medium::BitTimes;
 use sim::figures::row::{Value, columns};
 use sim::run::measure::{Measured, results, run};
-use sim::run::simulator::Unwatched;
+use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Plan, PlanError};
 use sim::words::units::group;
 use std::fs::File;
@@ -20,7 +20,6 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Runs a grid, or what is left of it.
@@ -47,9 +46,9 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     }
     let interrupts = interrupts()?;
     let sweep = Sweep { grid: &grid, timing: args.timing, interrupts: &interrupts };
-    let jobs = args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let jobs = args.jobs.map_or_else(pool::processors, usize::from);
     let (begin, before) = (Instant::now(), output.kept());
-    let output = sweep.all(&todo, cost, jobs.min(todo.len()), output)?;
+    let output = sweep.all(&todo, cost, jobs, output)?;
     let (kept, runs) = (output.kept(), before + todo.len() as u64);
     output.finish()?;
     if kept < runs {
@@ -139,39 +138,25 @@ impl Sweep<'_> {
         output: Output,
     ) -> Result<Output, CommandError> {
         let whole: f64 = todo.iter().map(|&run| cost(run)).sum();
-        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let bar = Mutex::new((progress("sweeping", whole), 0.0));
         let output = Mutex::new(output);
-        let failed = Mutex::new(None);
-        let fail = |error: CommandError| {
-            stop.store(true, Ordering::Relaxed);
-            failed.lock().expect(NO_PANIC).get_or_insert(error);
+        let one = |number: usize, stop: &Stop| {
+            let (run, mut before) = (todo[number], 0.0);
+            let told = |part: f64| {
+                let mut bar = bar.lock().expect(NO_PANIC);
+                bar.1 += (part - before) * cost(run);
+                before = part;
+                (bar.0)(bar.1.min(0.999 * whole));
+                !stop.is_set() && self.interrupts.is_empty()
+            };
+            let Some((header, row)) = self.one(run, told)? else { return Ok(None) };
+            output.lock().expect(NO_PANIC).row(run, &header, row)?;
+            Ok::<_, CommandError>(Some(()))
         };
-        let go_on = || !stop.load(Ordering::Relaxed) && self.interrupts.is_empty();
-        let work = || {
-            while let Some(&run) = todo.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| go_on()) {
-                let mut before = 0.0;
-                let told = |part: f64| {
-                    let mut bar = bar.lock().expect(NO_PANIC);
-                    bar.1 += (part - before) * cost(run);
-                    before = part;
-                    (bar.0)(bar.1.min(0.999 * whole));
-                    go_on()
-                };
-                match self.one(run, told) {
-                    Ok(Some((header, row))) => {
-                        let taken = output.lock().expect(NO_PANIC).row(run, &header, row);
-                        taken.unwrap_or_else(|error| fail(error.into()));
-                    }
-                    Ok(None) => return,
-                    Err(error) => fail(error),
-                }
-            }
-        };
-        std::thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+        let done = pool::run(todo.len(), jobs, one);
         // Takes the bar away.
         (bar.into_inner().expect(NO_PANIC).0)(whole.max(1.0));
-        failed.into_inner().expect(NO_PANIC).map_or(Ok(()), Err)?;
+        done?;
         Ok(output.into_inner().expect(NO_PANIC))
     }
 
@@ -179,11 +164,11 @@ impl Sweep<'_> {
     fn one(&self, run: u64, mut go_on: impl FnMut(f64) -> bool) -> Result<Option<(String, String)>, CommandError> {
         let plan = self.grid.plan(run)?;
         let mut clock = Clock::new(&plan);
-        let measured = self::run(&plan, plan.medium.seed, &mut Unwatched, |part| {
+        let measured = self::run(&plan, plan.medium.seed, &mut (), |part| {
             clock.tick(part);
             go_on(part)
         });
-        let measured = measured.map_err(unwatched)?;
+        let measured = measured.map_err(unobserved)?;
         Ok(measured.whole.then(|| self.row(run, &plan, &measured, clock.measured())))
     }
 

@@ -12,7 +12,6 @@ use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use sim::figures::results::Results;
 use sim::run::measure;
-use sim::run::simulator::Unwatched;
 use sim::scenario::plan::Plan;
 use sim::traffic::{Arrivals, Sizes, TrafficSpec};
 use sim::words::units::group;
@@ -73,7 +72,7 @@ pub fn pairs(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
 fn simulated(context: &Context<'_>, mut plan: Plan) -> Result<f64, BenchError> {
     plan.run.duration = SIMULATED;
     let go_on = |_| context.interrupts.is_empty();
-    let run = measure::run(&plan, plan.medium.seed, &mut Unwatched, go_on);
+    let run = measure::run(&plan, plan.medium.seed, &mut (), go_on);
     let run = run.unwrap_or_else(|error| panic!("a plan that was checked: {error}"));
     if !run.whole {
         return Err(BenchError::Interrupted);

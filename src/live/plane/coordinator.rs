@@ -32,6 +32,7 @@ use medium::{BitInstant, BitTimes, Medium, Output, Parameters};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
+use sim::run::observer::Observer;
 use sim::words::configuration::longest_distance;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -244,7 +245,7 @@ impl Coordinator {
     /// Schedules what the medium has settled, and lets go of what it is done with.
     fn take_outputs(&mut self) {
         while let Some(event) = self.medium.poll_event() {
-            self.writer.event(&event);
+            let Ok(()) = self.writer.event(&event);
             self.delays.record(&event);
         }
         while let Some(output) = self.medium.poll_output() {
@@ -263,7 +264,7 @@ impl Coordinator {
     /// Writes down something that happened to the emulator.
     fn note(&mut self, kind: EmulatorKind) {
         let real_ns = monotonic_nanos() - self.begin;
-        self.writer.emulator(EmulatorEvent { at: self.medium.now(), real_ns, kind });
+        let Ok(()) = self.writer.emulator(&EmulatorEvent { at: self.medium.now(), real_ns, kind });
     }
 
     /// Tells the supervisor if it listens; what it could not take is counted, not waited for.

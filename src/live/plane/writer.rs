@@ -13,6 +13,8 @@ use medium::{BitInstant, ConfigError, Event, Input};
 use sim::files::event_log::{EmulatorEvent, EventLog, Header};
 use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
+use sim::run::observer::Observer;
+use std::convert::Infallible;
 use std::error::Error;
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -35,6 +37,7 @@ enum Note {
     Input { at: BitInstant, input: Input, octets: Option<Arc<[u8]>> },
     Event(Event),
     Emulator(EmulatorEvent),
+    Restart { run_to: BitInstant, at: BitInstant },
     Missing(Counts),
     End(End),
 }
@@ -128,44 +131,6 @@ impl Writer {
         self.notes.is_some()
     }
 
-    /// An input that the medium is about to be given at `at`.
-    pub fn input(&mut self, at: BitInstant, input: Input, octets: Option<&Arc<[u8]>>) {
-        let octets = octets.filter(|_| self.wanted.inputs > 0).cloned();
-        if self.wants_events() && !self.note(Note::Input { at, input, octets }) {
-            self.missing.inputs += 1;
-            self.lost.inputs.fetch_add(self.wanted.inputs, Ordering::Relaxed);
-        }
-    }
-
-    /// An event of the medium.
-    pub fn event(&mut self, event: &Event) {
-        if self.wants_events() && !self.note(Note::Event(*event)) {
-            self.missing.events += 1;
-            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
-        }
-    }
-
-    /// Something that happened to the emulator.
-    pub fn emulator(&mut self, event: EmulatorEvent) {
-        if self.wanted.events > 0 && !self.note(Note::Emulator(event)) {
-            self.missing.events += 1;
-            self.lost.events.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Finishes the files, and waits for that, though not for ever.
-    pub fn finish(&mut self, end: End) {
-        let Some(notes) = self.notes.take() else { return };
-        let deadline = Instant::now() + PATIENCE;
-        let missing = std::mem::take(&mut self.missing);
-        let told = notes.send_deadline(Note::Missing(missing), deadline).is_ok()
-            && notes.send_deadline(Note::End(end), deadline).is_ok();
-        drop(notes);
-        if !told || self.ended.recv_deadline(deadline).is_err() {
-            self.lost.files.store(self.wanted.inputs + self.wanted.events, Ordering::Relaxed);
-        }
-    }
-
     /// What went wrong with a file, each once.
     pub fn trouble(&self) -> Option<String> {
         self.troubles.try_recv().ok()
@@ -188,6 +153,59 @@ impl Writer {
             self.missing = Counts::default();
         }
         notes.try_send(note).is_ok()
+    }
+}
+
+/// The coordinator is never stopped: what finds no room is counted.
+impl Observer for Writer {
+    type Error = Infallible;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
+        let octets = octets.filter(|_| self.wanted.inputs > 0).cloned();
+        if self.wants_events() && !self.note(Note::Input { at, input: *input, octets }) {
+            self.missing.inputs += 1;
+            self.lost.inputs.fetch_add(self.wanted.inputs, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Infallible> {
+        if self.wants_events() && !self.note(Note::Event(*event)) {
+            self.missing.events += 1;
+            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
+        if self.wanted.events > 0 && !self.note(Note::Emulator(*event)) {
+            self.missing.events += 1;
+            self.lost.events.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// A record that does not say where counting began anew cannot be replayed to the same results: it misses an input.
+    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), Infallible> {
+        if self.wanted.inputs > 0 && !self.note(Note::Restart { run_to, at }) {
+            self.missing.inputs += 1;
+            self.lost.inputs.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Finishes the files, and waits for that, though not for ever.
+    fn end(&mut self, end: End) -> Result<(), Infallible> {
+        let Some(notes) = self.notes.take() else { return Ok(()) };
+        let deadline = Instant::now() + PATIENCE;
+        let missing = std::mem::take(&mut self.missing);
+        let told = notes.send_deadline(Note::Missing(missing), deadline).is_ok()
+            && notes.send_deadline(Note::End(end), deadline).is_ok();
+        drop(notes);
+        if !told || self.ended.recv_deadline(deadline).is_err() {
+            self.lost.files.store(self.wanted.inputs + self.wanted.events, Ordering::Relaxed);
+        }
+        Ok(())
     }
 }
 
@@ -230,27 +248,29 @@ impl Thread {
                 if self.log_goes_on {
                     // An offered frame has no line of its own: its `offered` tells of it.
                     self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
-                    let logged = self.log.input(at, &input);
+                    let logged = Observer::input(&mut self.log, at, &input, octets.as_ref());
                     self.log_written(logged);
                 }
-                match &mut self.record {
-                    Some(record) => {
-                        let written = record.input(at, &input, octets.as_deref());
-                        self.record_written(written);
-                    }
-                    None => _ = self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed),
+                if self.record.is_none() {
+                    self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed);
                 }
+                let written = Observer::input(&mut self.record, at, &input, octets.as_ref());
+                self.record_written(written);
             }
             Note::Event(event) => {
                 self.taken.events += 1;
                 // The digest is kept even of what cannot be written.
-                let written = self.log.event(&event);
+                let written = Observer::event(&mut self.log, &event);
                 self.event_written(written);
             }
             Note::Emulator(event) => {
                 self.taken.events += 1;
-                let written = self.log.emulator(&event);
+                let written = Observer::emulator(&mut self.log, &event);
                 self.event_written(written);
+            }
+            Note::Restart { run_to, at } => {
+                let written = Observer::restart(&mut self.record, run_to, at);
+                self.record_written(written);
             }
             Note::Missing(missing) => self.miss(missing),
             Note::End(_) => {}
@@ -274,8 +294,8 @@ impl Thread {
         self.log.forget_inputs();
         if self.log_goes_on {
             // Better an end than a hole: a missing input is one, too, since it tells of faults, cuts and destinations.
-            let flushed = self.log.flush();
-            self.log_written(flushed);
+            let ended = self.log.stop_writing();
+            self.log_written(ended);
             if std::mem::take(&mut self.log_goes_on) {
                 self.file_lost("the event log ends here, since its disk is too slow".to_owned());
             }
@@ -294,15 +314,17 @@ impl Thread {
     }
 
     fn finish(&mut self, end: End) {
+        let ended = Observer::end(&mut self.log, end);
         if self.log_goes_on {
-            let finished = self.log.finish().map(|_| ());
-            self.log_written(finished);
+            self.log_written(ended);
         }
-        let digest = self.digest_is_whole.then(|| self.log.digest());
-        if let Some(record) = self.record.take() {
-            let finished = record.finish(end, digest).map(|_| ());
-            self.record_written(finished);
+        if self.digest_is_whole
+            && let Some(record) = &mut self.record
+        {
+            record.confirm(self.log.digest());
         }
+        let ended = Observer::end(&mut self.record, end);
+        self.record_written(ended);
     }
 
     /// A record that cannot be written any further is given up.
@@ -344,4 +366,42 @@ fn told(error: &WriteError) -> String {
     let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
     // A file's name may have anything in it, and this is to be one line of a terminal.
     format!("{error}{cause}").replace(char::is_control, "?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitRate, Config, FrameId, Kind, StationId, Topology};
+
+    /// A log that misses an event has none of those after it: it is whole up to its end.
+    #[test]
+    fn a_log_ends_before_the_first_event_that_it_misses() {
+        let (folder, station) = (tempfile::tempdir().expect("a folder"), StationId::new(0));
+        let path = folder.path().join("events");
+        let names = ["st1", "st2"].map(str::to_owned);
+        let header = Header::new("lab", &Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1), &names);
+        let (trouble, troubles) = bounded(TROUBLES);
+        let mut thread = Thread {
+            record: None,
+            record_wanted: false,
+            log: EventLog::create(&path, &[], &header).expect("own folder"),
+            log_wanted: true,
+            log_goes_on: true,
+            digest_is_whole: true,
+            record_is_whole: true,
+            taken: Counts::default(),
+            lost: Arc::default(),
+            trouble,
+        };
+        let frame = FrameId { station, serial: 1 };
+        let event = Event { at: BitInstant::ZERO, station, frame, kind: Kind::QueueDrop };
+        thread.take(Note::Event(event));
+        thread.take(Note::Missing(Counts { inputs: 0, events: 1 }));
+        (0..3).for_each(|_| thread.take(Note::Event(event)));
+        thread.finish(End { run_to: 0, t: 0 });
+        drop(thread);
+        let lines = std::fs::read_to_string(&path).expect("own folder").lines().count();
+        assert_eq!(lines, 2, "a header and the event before the hole");
+        assert_eq!(troubles.try_recv().expect("it is told"), "the event log ends here, since its disk is too slow");
+    }
 }

@@ -2,10 +2,10 @@
 
 use super::Section;
 use super::row::Row;
-use medium::{BitInstant, BitRate, Config, ConfigError, Event, Input, Medium, Topology};
+use medium::{BitRate, Config, ConfigError, Event, Medium, Topology};
 use sim::figures::results::{Results, StationResults};
 use sim::run::measure::{self, RunError};
-use sim::run::simulator::Watch;
+use sim::run::observer::Observer;
 use sim::scenario::plan::Plan;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         let measured = measured.map_err(|error| match error {
             RunError::Config(error) => ValidateError::Config(error),
             RunError::Traffic(error) => panic!("{command}: {error}"),
-            RunError::Watch(never) => match never {},
+            RunError::Observer(never) => match never {},
         })?;
         let results = measure::results(&plan, &[measured]);
         self.enter(&results);
@@ -145,16 +145,8 @@ impl Run {
 /// Shows events to a closure.
 struct Seen<F>(F);
 
-impl<F: FnMut(&Event)> Watch for Seen<F> {
+impl<F: FnMut(&Event)> Observer for Seen<F> {
     type Error = Infallible;
-
-    fn input(&mut self, _: BitInstant, _: &Input) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn measure(&mut self, _: BitInstant) -> Result<(), Infallible> {
-        Ok(())
-    }
 
     fn event(&mut self, event: &Event) -> Result<(), Infallible> {
         (self.0)(event);

@@ -247,6 +247,17 @@ impl EventLog {
         Ok(self.digest())
     }
 
+    /// Hands everything so far to the kernel and ends the file: from now on only the digest is kept.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn stop_writing(&mut self) -> Result<(), WriteError> {
+        match &mut self.place {
+            Place::Here(pen) => pen.stop_writing(),
+            Place::Beside(_) => panic!("only a live bus loses events, and it has one thread for its files"),
+        }
+    }
+
     /// The digest of all events so far; of a thread of its own, up to when it was last flushed.
     pub fn digest(&self) -> Digest {
         match &self.place {

@@ -48,6 +48,7 @@ pub struct Recorder {
     names: Names,
     inputs: u64,
     missing: u64,
+    digest: Option<Digest>,
 }
 
 impl Recorder {
@@ -59,7 +60,7 @@ impl Recorder {
         let header = header.clone().of_format(FORMAT, VERSION);
         output.line(|line| serde_json::to_writer(line, &header).expect("numbers and names"))?;
         output.flush()?;
-        Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0 })
+        Ok(Recorder { output, names: Names::new(&header.stations), inputs: 0, missing: 0, digest: None })
     }
 
     /// The same in a new file, which is none of `others`.
@@ -106,12 +107,17 @@ impl Recorder {
         self.entry(&Line::Missing { count })
     }
 
-    /// The run is over. Gives how many inputs the record has.
+    /// A replay is to have events with this digest.
+    pub fn confirm(&mut self, digest: Digest) {
+        self.digest = Some(digest);
+    }
+
+    /// The run is over: writes how many inputs the record has, which it gives, and the digest of the events if there is one.
     ///
     /// # Errors
     /// As [`Recorder::input`].
-    pub fn finish(mut self, end: End, digest: Option<Digest>) -> Result<u64, WriteError> {
-        let (inputs, missing) = (self.inputs, self.missing);
+    pub fn finish(&mut self, end: End) -> Result<u64, WriteError> {
+        let Recorder { inputs, missing, digest, .. } = *self;
         let (events, events_crc32) = (digest.map(|digest| digest.events), digest.map(|digest| digest.crc32));
         self.entry(&Line::End { t: end.t, run_to: end.run_to, inputs, missing, events, events_crc32 })?;
         self.output.flush()?;
@@ -473,7 +479,8 @@ mod tests {
             events.push(event);
         }
         let end = End { run_to: run_to.get(), t: run_to.get() + 17 };
-        assert_eq!(recorder.finish(end, Some(log.digest())).expect("room"), 400);
+        recorder.confirm(log.digest());
+        assert_eq!(recorder.finish(end).expect("room"), 400);
         let snapshot = Snapshot::take(&medium, &start, BitInstant::new(end.t), &Delays::default(), None);
         (std::fs::read(file.path()).expect("a file"), events, snapshot)
     }

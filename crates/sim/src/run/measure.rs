@@ -4,7 +4,9 @@ use crate::figures::metrics::{DELAYS, Delays, FIGURES, Figure, NUMBERS, Sums, ha
 use crate::figures::results::{
     ConfigResults, DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION,
 };
-use crate::run::simulator::{Simulator, Watch};
+use crate::files::record::End;
+use crate::run::observer::Observer;
+use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
 use crate::words::configuration::Configuration;
@@ -25,9 +27,9 @@ pub enum RunError<E> {
     /// Traffic cannot be had.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// What was to be kept of the run could not be kept.
+    /// The observer of the run could not go on.
     #[error("{0}")]
-    Watch(E),
+    Observer(E),
 }
 
 /// What one run gave.
@@ -46,29 +48,31 @@ pub struct Measured {
 /// Runs `plan` once, with `seed`. `go_on` is told which part is done, and says whether to go on.
 ///
 /// # Errors
-/// A plan whose medium or traffic cannot be made; what `watch` could not keep.
-pub fn run<W: Watch>(
+/// A plan whose medium or traffic cannot be made; what `observer` could not keep.
+pub fn run<O: Observer>(
     plan: &Plan,
     seed: u64,
-    watch: &mut W,
+    observer: &mut O,
     go_on: impl FnMut(f64) -> bool,
-) -> Result<Measured, RunError<W::Error>> {
+) -> Result<Measured, RunError<O::Error>> {
     let config = medium::Config { seed, ..plan.medium.clone() };
     let sources = sources_with(&plan.traffic, &plan.replays, config.rate, config.parameters.min_frame_size, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
     let begin = BitInstant::new(warmup);
-    let mut running = Running { simulator: Simulator::new(config, sources)?, watch, go_on, all: warmup + duration };
+    let mut running = Running { simulator: Simulator::new(config, sources)?, observer, go_on, all: warmup + duration };
     for (station, fault) in plan.faults() {
         let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
-        running.simulator.begin_with(input, running.watch).map_err(RunError::Watch)?;
+        running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
     plan.cable().for_each(|(at, cut)| running.simulator.expect_change(at, Input::SetCut { cut }));
     let mut measured = Measured::nothing(begin);
     if running.advance(0, warmup)? == warmup {
         running.simulator.begin_measurement(begin);
-        running.watch.measure(begin).map_err(RunError::Watch)?;
+        if warmup > 0 {
+            running.observer.restart(before(begin), begin).map_err(RunError::Observer)?;
+        }
         for batch in 0..BATCHES {
             let (from, to) = (boundary(batch), boundary(batch + 1));
             measured.end = BitInstant::new(running.advance(from, to)?);
@@ -81,7 +85,14 @@ pub fn run<W: Watch>(
     measured.whole = measured.batches.len() as u64 == BATCHES;
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
+    let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
+    running.observer.end(end).map_err(RunError::Observer)?;
     Ok(measured)
+}
+
+/// The last instant before `at`.
+fn before(at: BitInstant) -> BitInstant {
+    BitInstant::new(at.get().saturating_sub(1))
 }
 
 /// `number` of `of` parts of `whole`, without overflow.
@@ -90,20 +101,20 @@ fn part(whole: u64, number: u64, of: u64) -> u64 {
 }
 
 /// A run that can be stopped.
-struct Running<'a, W, G> {
+struct Running<'a, O, G> {
     simulator: Simulator,
-    watch: &'a mut W,
+    observer: &'a mut O,
     go_on: G,
     all: u64,
 }
 
-impl<W: Watch, G: FnMut(f64) -> bool> Running<'_, W, G> {
+impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
     /// Runs from one instant to another, and tells how far it got.
-    fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<W::Error>> {
+    fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<O::Error>> {
         let mut end = from;
         for slice in 1..=SLICES {
             end = from + part(to - from, slice, SLICES);
-            self.simulator.run_until(BitInstant::new(end), self.watch).map_err(RunError::Watch)?;
+            self.simulator.run_until(BitInstant::new(end), self.observer).map_err(RunError::Observer)?;
             if !(self.go_on)(end as f64 / self.all as f64) {
                 break;
             }

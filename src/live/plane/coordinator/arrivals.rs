@@ -6,6 +6,7 @@ use link::clock::monotonic_nanos;
 use link::packet::{Received, Repair, StampSource, repair_checksum};
 use medium::{BitInstant, Frame, FrameId, Input, Octets, StationId};
 use sim::files::event_log::EmulatorKind;
+use sim::run::observer::Observer;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -111,7 +112,7 @@ impl Coordinator {
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
         let size = Octets::new(frame.length.saturating_add(FCS));
         let input = Input::Offer { station, frame: Frame { size, destination, tagged } };
-        self.writer.input(now, input, Some(&frame.octets));
+        let Ok(()) = self.writer.input(now, &input, Some(&frame.octets));
         self.held[station.index()].push_back(Held { serial, octets: frame.octets });
         self.medium.handle_input(now, input);
     }

@@ -11,6 +11,7 @@ use medium::{Input, StationId};
 use sim::figures::results::{Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::record::End;
+use sim::run::observer::Observer;
 use sim::words::choices::PortState;
 use sim::words::fault::FaultName;
 use std::cmp::Reverse;
@@ -113,7 +114,7 @@ impl Coordinator {
     /// that is still to become a slip.
     fn apply(&mut self, input: Input) {
         let now = self.run_to.max(self.medium.now());
-        self.writer.input(now, input, None);
+        let Ok(()) = self.writer.input(now, &input, None);
         self.medium.handle_input(now, input);
         self.take_outputs();
     }
@@ -134,6 +135,7 @@ impl Coordinator {
         match request {
             Request::Restart => {
                 self.look()?;
+                let Ok(()) = self.writer.restart(self.run_to, now);
                 self.medium.restart_tally();
                 self.emulator.restart();
                 self.delays.restart();
@@ -154,7 +156,7 @@ impl Coordinator {
             Request::Report | Request::Stop => {
                 self.look()?;
                 if request == Request::Stop {
-                    self.writer.finish(End { run_to: self.run_to.get(), t: now.get() });
+                    let Ok(()) = self.writer.end(End { run_to: self.run_to.get(), t: now.get() });
                     self.count_lost();
                     self.tell_troubles();
                 }

@@ -57,6 +57,14 @@ impl Pen {
         self.inputs.clear();
     }
 
+    /// Ends the file; the digest goes on.
+    pub fn stop_writing(&mut self) -> Result<(), WriteError> {
+        let flushed = self.flush();
+        self.forget_inputs();
+        self.output = None;
+        flushed
+    }
+
     #[inline]
     pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         if !self.inputs.is_empty() {
