@@ -4,7 +4,8 @@
 //! traffic of a neighbour, leaves its arrivals as they were. Arrivals, sizes and destinations have separate streams, so
 //! that two runs which differ in one of them share the others. See docs/traffic.md for the forms as people write them.
 //!
-//! It must never know of the medium's state: a source that would answer to collisions is a host, not a load.
+//! It must never know of the medium's state. What follows from that a frame arrived is a host's doing
+//! ([`run::hosts`](crate::run::hosts)), and only says here how large its window is.
 
 mod arrivals;
 mod capture;
@@ -13,7 +14,7 @@ mod draw;
 mod shares;
 mod sizes;
 
-pub use arrivals::Arrivals;
+pub use arrivals::{Arrivals, Window};
 pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use sizes::Sizes;
@@ -21,7 +22,7 @@ pub use sizes::Sizes;
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
-use medium::{BitInstant, BitRate, Config, Frame, Octets, Parameters};
+use medium::{BitInstant, BitRate, BitTimes, Config, Frame, Octets, Parameters, StationId};
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
@@ -35,6 +36,26 @@ pub struct TrafficSpec {
     pub sizes: Option<Sizes>,
     /// Whom they are for: [`To::Next`] unless said otherwise; in a replay, whom its file says.
     pub destination: Option<To>,
+}
+
+/// What stations offer beside the first source of each.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FurtherTraffic {
+    /// A station's number and a source that it has besides, in order of station.
+    pub sources: Vec<(usize, TrafficSpec)>,
+    /// Frames whose instants are written down, in any order.
+    pub frames: Vec<ScriptedFrame>,
+}
+
+/// A frame whose instant is written down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScriptedFrame {
+    /// The number of the station that offers it.
+    pub station: usize,
+    /// When, since the medium's time began.
+    pub at: BitInstant,
+    /// What is offered.
+    pub frame: Frame,
 }
 
 /// Why traffic cannot be had. Stations are numbered from 0; the caller knows their names.
@@ -67,6 +88,12 @@ pub enum TrafficError {
         /// The station.
         station: usize,
     },
+    /// A replay beside another source of the same station.
+    #[error("traffic of station {station}: a replay is a station's only source: leave the others out")]
+    ReplayBesides {
+        /// The station.
+        station: usize,
+    },
     /// A capture file cannot be replayed.
     #[error(transparent)]
     Replay(#[from] CaptureError),
@@ -82,8 +109,9 @@ enum Stream {
 }
 
 impl Stream {
-    fn of(self, seed: u64, station: usize) -> Generator {
-        Generator::stream(seed, ((self as u64) << 32) + station as u64)
+    /// The stream of source `number`, from 0, of a station.
+    fn of(self, seed: u64, station: usize, number: usize) -> Generator {
+        Generator::stream(seed, ((self as u64) << 32) + (number * Config::MAX_STATIONS + station) as u64)
     }
 }
 
@@ -135,8 +163,137 @@ pub fn sources_with(
         assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
     }
     let shares = shares::shares(specs, replays, rate)?;
-    let source = |(station, share)| Source::new(specs, station, share, rate, min_frame_size, seed);
+    let maker = Maker { stations: specs.len(), rate, min_frame_size, seed };
+    let source = |(station, share)| maker.source(&specs[station], station, 0, share);
     shares.into_iter().enumerate().map(source).collect()
+}
+
+/// [`sources_with`], and what stations offer besides: all sources in order of station, those of one as written, its scripted
+/// frames last.
+///
+/// # Errors
+/// Those of [`sources`]; a replay beside another source.
+///
+/// # Panics
+/// Those of [`sources_with`]; if `further` has sources of a station that there is not.
+pub fn all_sources(
+    specs: &[TrafficSpec],
+    further: &FurtherTraffic,
+    replays: &[Capture],
+    rate: BitRate,
+    min_frame_size: Octets,
+    seed: u64,
+) -> Result<Vec<Source>, TrafficError> {
+    let mut sources = sources_with(specs, replays, rate, min_frame_size, seed)?;
+    let maker = Maker { stations: specs.len(), rate, min_frame_size, seed };
+    let is_replay = |spec: &TrafficSpec| matches!(spec.arrivals, Arrivals::Replay { .. });
+    for (index, (station, spec)) in further.sources.iter().enumerate() {
+        let number = 1 + further.sources[..index].iter().filter(|(other, _)| other == station).count();
+        if is_replay(spec) || is_replay(&specs[*station]) {
+            return Err(TrafficError::ReplayBesides { station: *station });
+        }
+        sources.push(maker.source(spec, *station, number, Share::new())?);
+    }
+    for station in 0..specs.len() {
+        let own = further.frames.iter().filter(|frame| frame.station == station);
+        let mut share: Share = own.map(|scripted| (scripted.at, scripted.frame)).collect();
+        if share.is_empty() {
+            continue;
+        }
+        share.sort_by_key(|(at, _)| *at);
+        let kind = Kind::Replay { share: share.into(), next: 0, readdressed: false };
+        let silent = TrafficSpec { arrivals: Arrivals::Silent, ..TrafficSpec::default() };
+        sources.push(Source { kind, ..maker.source(&silent, station, 0, Share::new())? });
+    }
+    // Stable: the sources of one station stay in their order.
+    sources.sort_by_key(Source::station);
+    Ok(sources)
+}
+
+/// Makes sources, each from its own streams.
+struct Maker {
+    stations: usize,
+    rate: BitRate,
+    min_frame_size: Octets,
+    seed: u64,
+}
+
+impl Maker {
+    /// Source `number`, from 0, of a station.
+    fn source(&self, spec: &TrafficSpec, station: usize, number: usize, share: Share) -> Result<Source, TrafficError> {
+        let range = |what| TrafficError::Range { station, what };
+        let sizes = spec.sizes.clone().unwrap_or_default();
+        spec.arrivals.check().map_err(range)?;
+        sizes.check().map_err(range)?;
+        let to = spec.destination.unwrap_or_default();
+        to.check(station, self.stations)?;
+        if spec.sizes.is_some() && matches!(spec.arrivals, Arrivals::Replay { .. }) {
+            return Err(TrafficError::SizesOfReplay { station });
+        }
+        if matches!(spec.arrivals, Arrivals::Window(_)) && (to == To::All || self.stations < 2) {
+            let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
+            return Err(range(what.to_owned()));
+        }
+        let stream = |stream: Stream| stream.of(self.seed, station, number);
+        Ok(Source {
+            station: destination::station(station),
+            kind: self.kind(spec, &sizes, share, stream),
+            sizes: SizeDraws::new(&sizes, stream(Stream::Sizes)),
+            destinations: DestinationDraws::new(to, station, self.stations, stream(Stream::Destinations)),
+        })
+    }
+
+    fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
+        let mean = |load: f64| sizes.mean_bit_times(self.min_frame_size) / load;
+        let gaps = stream(Stream::Arrivals);
+        let bits = |span| BitTimes::within(span, self.rate);
+        match spec.arrivals {
+            Arrivals::Silent => Kind::Silent,
+            Arrivals::Saturated => Kind::Saturated,
+            Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
+            Arrivals::Periodic { load, phase } => {
+                let phase = phase.map(|phase| bits(phase).get() as f64);
+                Kind::Process(Process::periodic(mean(load), phase, gaps))
+            }
+            Arrivals::OnOff { load, on, off } => {
+                Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))
+            }
+            Arrivals::Window(Window { frames, reply, think, timeout }) => Kind::Loop(Loop {
+                frames,
+                reply: reply.map(Octets::new),
+                think: bits(think).get() as f64,
+                timeout: bits(timeout).max(BitTimes::new(1)),
+                pauses: gaps,
+            }),
+            Arrivals::Replay { .. } => {
+                Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }
+            }
+        }
+    }
+}
+
+/// A window, in the medium's units.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// Frames that may be under way at a time.
+    pub frames: u32,
+    /// How long an answer is, if there is to be one.
+    pub reply: Option<Octets>,
+    /// When a frame counts as lost, after it was offered.
+    pub timeout: BitTimes,
+    /// Mean pause, in bit times.
+    think: f64,
+    pauses: Generator,
+}
+
+impl Loop {
+    /// The pause before the next frame; whole bit times.
+    pub fn pause(&mut self) -> BitTimes {
+        if self.think == 0.0 {
+            return BitTimes::ZERO;
+        }
+        BitTimes::new((self.think * draw::exponential(&mut self.pauses)) as u64)
+    }
 }
 
 /// One station's source.
@@ -144,6 +301,7 @@ pub fn sources_with(
 /// Constant memory, but for a replay: that holds its frames, 24 octets each, which clones share.
 #[derive(Clone, Debug)]
 pub struct Source {
+    station: StationId,
     kind: Kind,
     sizes: SizeDraws,
     destinations: DestinationDraws,
@@ -154,6 +312,7 @@ enum Kind {
     Silent,
     Saturated,
     Process(Process),
+    Loop(Loop),
     /// `readdressed`: the destination is drawn, not that of the file.
     Replay {
         share: Arc<[(BitInstant, Frame)]>,
@@ -163,60 +322,36 @@ enum Kind {
 }
 
 impl Source {
-    fn new(
-        specs: &[TrafficSpec],
-        station: usize,
-        share: Share,
-        rate: BitRate,
-        min_frame_size: Octets,
-        seed: u64,
-    ) -> Result<Source, TrafficError> {
-        let spec = &specs[station];
-        let range = |what| TrafficError::Range { station, what };
-        let sizes = spec.sizes.clone().unwrap_or_default();
-        spec.arrivals.check().map_err(range)?;
-        sizes.check().map_err(range)?;
-        let to = spec.destination.unwrap_or_default();
-        to.check(station, specs.len())?;
-        let gaps = Stream::Arrivals.of(seed, station);
-        let mean = |load: f64| sizes.mean_bit_times(min_frame_size) / load;
-        let kind = match spec.arrivals {
-            Arrivals::Silent => Kind::Silent,
-            Arrivals::Saturated => Kind::Saturated,
-            Arrivals::Poisson { load } => Kind::Process(Process::poisson(mean(load), gaps)),
-            Arrivals::Periodic { load } => Kind::Process(Process::periodic(mean(load), gaps)),
-            Arrivals::OnOff { load, on, off } => {
-                let phases = Stream::Phases.of(seed, station);
-                Kind::Process(Process::on_off(mean(load), on, off, rate, gaps, phases))
-            }
-            Arrivals::Replay { .. } if spec.sizes.is_some() => return Err(TrafficError::SizesOfReplay { station }),
-            Arrivals::Replay { .. } => {
-                Kind::Replay { share: share.into(), next: 0, readdressed: spec.destination.is_some() }
-            }
-        };
-        Ok(Source {
-            kind,
-            sizes: SizeDraws::new(&sizes, Stream::Sizes.of(seed, station)),
-            destinations: DestinationDraws::new(to, station, specs.len(), Stream::Destinations.of(seed, station)),
-        })
+    /// Whose host it belongs to.
+    pub fn station(&self) -> StationId {
+        self.station
     }
 
-    /// Whether the station always has another frame: then take it with [`next_frame`](Self::next_frame).
+    /// The source's window, if it waits until its frames have arrived: then take a frame with [`next_frame`](Self::next_frame)
+    /// when there is room in it.
+    pub fn closed_loop(&mut self) -> Option<&mut Loop> {
+        match &mut self.kind {
+            Kind::Loop(window) => Some(window),
+            Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Replay { .. } => None,
+        }
+    }
+
+    /// Whether the source always has another frame: then take it with [`next_frame`](Self::next_frame).
     pub fn is_saturated(&self) -> bool {
         matches!(self.kind, Kind::Saturated)
     }
 
-    /// The next frame of a saturated station. Its instant is the medium's to say: that at which the last one ends or is
+    /// The next frame of a saturated source or of one with a window. Its instant is the medium's to say: that at which the last one ends or is
     /// discarded.
     pub fn next_frame(&mut self) -> Frame {
         Frame::new(self.sizes.draw(), self.destinations.draw())
     }
 
     /// Instant and frame of the next arrival, never earlier than the one before; `None` when there are no more, and
-    /// always for a saturated station.
+    /// always for a saturated source or one with a window.
     pub fn next_arrival(&mut self) -> Option<(BitInstant, Frame)> {
         match &mut self.kind {
-            Kind::Silent | Kind::Saturated => None,
+            Kind::Silent | Kind::Saturated | Kind::Loop(_) => None,
             Kind::Process(process) => {
                 let arrival = process.next()?;
                 Some((arrival, self.next_frame()))

@@ -1,70 +1,178 @@
 //! The stations' hosts in virtual time: which frame comes next, and what a host does when the medium is done with one.
 //!
-//! This is the whole of what the run's loop asks; it never looks at a source.
+//! This is the whole of what the run's loop asks; it never looks at a source. What is handed over at one instant comes in
+//! order of station, then of the station's sources as written; answers and frames of windows come after these, in the order
+//! in which they became due.
 
+mod windows;
+
+use self::windows::{Due, Windows};
 use crate::traffic::Source;
-use medium::{BitInstant, Frame, StationId};
+use medium::{BitInstant, Event, Frame, FrameId, Kind, StationId};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 /// What the stations' hosts have offered and will offer.
 #[derive(Debug)]
 pub struct Hosts {
+    /// In order of station.
     sources: Vec<Source>,
-    /// The next arrival of each station that has one.
-    arrivals: BinaryHeap<Reverse<(BitInstant, StationId)>>,
+    /// The next arrival of each source that has one, by the source's index.
+    arrivals: BinaryHeap<Reverse<(BitInstant, StationId, usize)>>,
     waiting: Vec<Option<Frame>>,
+    stations: Vec<Host>,
+    /// Whose frame it is: those of saturated sources of stations that have others too.
+    saturated: HashMap<FrameId, usize>,
+    windows: Windows,
+}
+
+/// One station's host.
+#[derive(Debug, Default)]
+struct Host {
+    /// Frames that it has offered.
+    offered: u64,
+    /// Its only source, if that is a saturated one.
+    saturated_alone: Option<usize>,
+    /// Saturated sources that have no frame in the transmit queue.
+    without_frame: VecDeque<usize>,
 }
 
 impl Hosts {
-    /// Hosts that have offered nothing yet, with a source for each station.
-    pub fn new(stations: usize, sources: Vec<Source>) -> Hosts {
-        assert_eq!(stations, sources.len(), "each station has a source");
-        let arrivals = BinaryHeap::with_capacity(stations);
-        let mut hosts = Hosts { sources, arrivals, waiting: vec![None; stations] };
-        for index in 0..stations {
-            let station = StationId::new(index as u16);
+    /// Hosts of `stations` stations that have offered nothing yet; `sources` are in order of station.
+    pub fn new(stations: usize, mut sources: Vec<Source>) -> Hosts {
+        assert!(sources.is_sorted_by_key(Source::station), "sources are in order of station");
+        let mut hosts: Vec<Host> = (0..stations).map(|_| Host::default()).collect();
+        let mut windows = Windows::default();
+        sources.iter_mut().enumerate().for_each(|(index, source)| windows.begin(index, source));
+        let mut index = 0;
+        for own in sources.chunk_by(|one, other| one.station() == other.station()) {
+            // Where hosts answer, a saturated station may have frames that are not its source's.
+            if let [source] = own
+                && source.is_saturated()
+                && !windows.have_answers()
+            {
+                hosts[source.station().index()].saturated_alone = Some(index);
+            }
+            index += own.len();
+        }
+        let waiting = vec![None; sources.len()];
+        let arrivals = BinaryHeap::with_capacity(sources.len());
+        let mut hosts = Hosts { sources, arrivals, waiting, stations: hosts, saturated: HashMap::new(), windows };
+        for index in 0..hosts.sources.len() {
             if hosts.sources[index].is_saturated() {
                 let first = hosts.sources[index].next_frame();
-                hosts.wait_until(BitInstant::ZERO, station, first);
+                hosts.wait_until(BitInstant::ZERO, index, first);
             } else {
-                hosts.expect_arrival(station);
+                hosts.expect_arrival(index);
             }
         }
         hosts
     }
 
-    /// When a host hands over a frame next.
+    /// When a host does something next: no frame is handed over before.
     pub fn next_at(&self) -> Option<BitInstant> {
-        self.arrivals.peek().map(|Reverse((at, _))| *at)
+        let arrival = self.arrivals.peek().map(|Reverse((at, _, _))| *at);
+        [arrival, self.windows.next().map(|(at, _)| at)].into_iter().flatten().min()
     }
 
-    /// Takes the next frame: when it is handed over, by whose host, and what it is. At one instant in order of station.
+    /// Takes what is next: when a frame is handed over, by whose host, and the frame. Nothing if a host only found that no
+    /// answer is missing.
     pub fn take_next(&mut self) -> Option<(BitInstant, StationId, Frame)> {
-        let Reverse((at, station)) = self.arrivals.pop()?;
-        let frame = self.waiting[station.index()].take().expect("a frame waits for every arrival");
-        if !self.sources[station.index()].is_saturated() {
-            self.expect_arrival(station);
+        let arrival = self.arrivals.peek().map(|Reverse((at, station, _))| (*at, *station));
+        if self.windows.next().is_some_and(|window| arrival.is_none_or(|arrival| window < arrival)) {
+            return self.take_from_window();
+        }
+        let Reverse((at, station, index)) = self.arrivals.pop()?;
+        let frame = self.waiting[index].take().expect("a frame waits for every arrival");
+        let id = self.name(station);
+        if !self.sources[index].is_saturated() {
+            self.expect_arrival(index);
+        } else if self.stations[station.index()].saturated_alone.is_none() {
+            self.saturated.insert(id, index);
         }
         Some((at, station, frame))
     }
 
-    /// What a host hands over at the very instant at which the medium is done with its last frame, transmitted or discarded:
-    /// a saturated one always has another.
+    /// What a host hands over at the very instant at which the medium is done with a frame of its, transmitted or discarded: a
+    /// saturated source has another one.
     #[inline]
     pub fn next_frame(&mut self, station: StationId) -> Option<Frame> {
-        let source = &mut self.sources[station.index()];
-        source.is_saturated().then(|| source.next_frame())
+        let host = &mut self.stations[station.index()];
+        let Some(index) = host.saturated_alone else { return self.next_of_several(station) };
+        host.offered += 1;
+        Some(self.sources[index].next_frame())
     }
 
-    fn wait_until(&mut self, at: BitInstant, station: StationId, frame: Frame) {
-        self.waiting[station.index()] = Some(frame);
-        self.arrivals.push(Reverse((at, station)));
+    /// There is room for a frame of a saturated source that has none in the queue.
+    fn next_of_several(&mut self, station: StationId) -> Option<Frame> {
+        let index = self.stations[station.index()].without_frame.pop_front()?;
+        let id = self.name(station);
+        self.saturated.insert(id, index);
+        Some(self.sources[index].next_frame())
     }
 
-    fn expect_arrival(&mut self, station: StationId) {
-        if let Some((at, frame)) = self.sources[station.index()].next_arrival() {
-            self.wait_until(at, station, frame);
+    /// Learns what became of frames. Says whether a host now does something before `limit`, which it did not before.
+    #[inline]
+    pub fn learn(&mut self, event: &Event, limit: BitInstant) -> bool {
+        let done = matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop);
+        if done && self.stations[event.station.index()].saturated_alone.is_none() {
+            let done = self.saturated.remove(&event.frame);
+            self.stations[event.station.index()].without_frame.extend(done);
+        }
+        if matches!(event.kind, Kind::Delivered { .. }) && !self.windows.is_idle() {
+            self.windows.delivered(event, &mut self.sources);
+            return self.windows.next().is_some_and(|(at, _)| at < limit);
+        }
+        false
+    }
+
+    /// Whether what hosts do next can follow from what the medium does until then.
+    pub fn may_answer(&self) -> bool {
+        !self.windows.is_idle()
+    }
+
+    fn take_from_window(&mut self) -> Option<(BitInstant, StationId, Frame)> {
+        let (at, station, due) = self.windows.take_next()?;
+        let frame = match due {
+            Due::Request { index } => Some(self.request(at, station, index)),
+            Due::Lost { request } => {
+                let index = self.windows.give_up(request)?;
+                Some(self.request(at, station, index))
+            }
+            Due::Reply { request, frame } => {
+                let id = FrameId { station, serial: self.stations[station.index()].offered + 1 };
+                self.windows.answers(request, id).then(|| {
+                    self.name(station);
+                    frame
+                })
+            }
+        };
+        Some((at, station, frame?))
+    }
+
+    fn request(&mut self, at: BitInstant, station: StationId, index: usize) -> Frame {
+        let id = self.name(station);
+        let source = &mut self.sources[index];
+        let frame = source.next_frame();
+        self.windows.request(at, id, index, source);
+        frame
+    }
+
+    /// The name that the medium gives the next frame of a station.
+    fn name(&mut self, station: StationId) -> FrameId {
+        let host = &mut self.stations[station.index()];
+        host.offered += 1;
+        FrameId { station, serial: host.offered }
+    }
+
+    fn wait_until(&mut self, at: BitInstant, index: usize, frame: Frame) {
+        self.waiting[index] = Some(frame);
+        self.arrivals.push(Reverse((at, self.sources[index].station(), index)));
+    }
+
+    fn expect_arrival(&mut self, index: usize) {
+        if let Some((at, frame)) = self.sources[index].next_arrival() {
+            self.wait_until(at, index, frame);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
-use crate::traffic::{Sizes, TrafficError, TrafficSpec, sources_with};
+use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::configuration::Configuration;
 use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
 use std::collections::BTreeMap;
@@ -56,7 +56,8 @@ pub fn run<O: Observer>(
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<O::Error>> {
     let config = medium::Config { seed, ..plan.medium.clone() };
-    let sources = sources_with(&plan.traffic, &plan.replays, config.rate, config.parameters.min_frame_size, seed)?;
+    let (rate, shortest) = (config.rate, config.parameters.min_frame_size);
+    let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, rate, shortest, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
@@ -163,7 +164,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     }
     medium.ci95 = intervals(runs, &medium);
     let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
-    config.run = Some(run_results(&plan.run, &plan.traffic));
+    config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
     Results {
         version: VERSION,
         config,
@@ -175,13 +176,20 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     }
 }
 
-fn run_results(run: &RunPlan, traffic: &[TrafficSpec]) -> RunResults {
-    let text = |spec: &TrafficSpec| {
+/// What each station offers, in words; one text if it is the same for all.
+fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic) -> RunResults {
+    let source = |spec: &TrafficSpec| {
         let sizes = spec.sizes.as_ref().map_or_else(|| Sizes::DEFAULT.to_string(), Sizes::to_string);
         format!("{} of {sizes} octets", spec.arrivals)
     };
-    let same = traffic.windows(2).all(|pair| pair[0] == pair[1]);
-    let texts = traffic.iter().take(if same { 1 } else { traffic.len() }).map(text).collect();
+    let station = |(number, first): (usize, &TrafficSpec)| {
+        let others = further.sources.iter().filter(|(station, _)| *station == number).map(|(_, spec)| source(spec));
+        let scripted = further.frames.iter().filter(|frame| frame.station == number).count();
+        let scripted = (scripted > 0).then(|| format!("{scripted} frames as written"));
+        std::iter::once(source(first)).chain(others).chain(scripted).collect::<Vec<_>>().join(" and ")
+    };
+    let same = traffic.windows(2).all(|pair| pair[0] == pair[1]) && *further == FurtherTraffic::default();
+    let texts = traffic.iter().enumerate().take(if same { 1 } else { traffic.len() }).map(station).collect();
     RunResults {
         duration_s: run.duration.as_secs_f64(),
         warmup_s: run.warmup.as_secs_f64(),

@@ -71,12 +71,19 @@ impl Simulator {
         loop {
             let arrival = self.hosts.next_at().filter(|&at| at < end);
             let first = arrival.unwrap_or(end);
+            if self.hosts.may_answer() {
+                let next = self.changes.front().map_or(first, |(at, _)| first.min(*at));
+                self.advance(next, observer)?;
+                if self.hosts.next_at().is_some_and(|at| at < next) {
+                    continue;
+                }
+            }
             if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
                 self.give(at, input, observer)?;
             } else if arrival.is_some() {
                 self.offer_next(observer)?;
             } else {
-                return self.with_hosts(observer, |medium, hosts| medium.run_until(end, hosts));
+                return self.advance(end, observer);
             }
         }
     }
@@ -105,17 +112,24 @@ impl Simulator {
 
     fn give<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
         observer.input(at, &input, None)?;
-        self.with_hosts(observer, |medium, hosts| medium.give(at, input, hosts))
+        self.with_hosts(at, observer, |medium, present| medium.give(at, input, present))
+    }
+
+    /// Runs everything before `limit`, or less if a host does something before.
+    fn advance<O: Observer>(&mut self, limit: BitInstant, observer: &mut O) -> Result<(), O::Error> {
+        self.with_hosts(limit, observer, |medium, present| medium.run_until(limit, present))
     }
 
     /// Has the medium do something while the stations' hosts and the observer are there.
     fn with_hosts<O: Observer>(
         &mut self,
+        limit: BitInstant,
         observer: &mut O,
         act: impl FnOnce(&mut Medium, &mut Present<'_, O>),
     ) -> Result<(), O::Error> {
-        let mut present = Present { hosts: &mut self.hosts, delays: &mut self.delays, observer, failed: None };
-        act(&mut self.medium, &mut present);
+        let Simulator { medium, hosts, delays, .. } = self;
+        let mut present = Present { hosts, delays, observer, limit, interrupted: false, failed: None };
+        act(medium, &mut present);
         present.failed.map_or(Ok(()), Err)
     }
 }
@@ -125,6 +139,10 @@ struct Present<'a, O: Observer> {
     hosts: &'a mut Hosts,
     delays: &'a mut Delays,
     observer: &'a mut O,
+    /// How far the medium is to run.
+    limit: BitInstant,
+    /// A host does something before that.
+    interrupted: bool,
     /// What the observer could not keep, which ends the run.
     failed: Option<O::Error>,
 }
@@ -135,6 +153,7 @@ impl<O: Observer> Host for Present<'_, O> {
     #[inline]
     fn event(&mut self, event: &Event) {
         self.delays.record(event);
+        self.interrupted |= self.hosts.learn(event, self.limit);
         if self.failed.is_none() {
             self.failed = self.observer.event(event).err();
         }
@@ -152,6 +171,6 @@ impl<O: Observer> Host for Present<'_, O> {
 
     #[inline]
     fn stops(&self) -> bool {
-        self.failed.is_some()
+        self.interrupted || self.failed.is_some()
     }
 }

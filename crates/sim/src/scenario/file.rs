@@ -48,6 +48,8 @@ pub struct Scenario {
     pub repeater: Vec<Spanned<RepeaterSection>>,
     /// When the cable is cut, and where.
     pub cut: Vec<Spanned<CutSection>>,
+    /// Frames whose instants are written down.
+    pub frame: Vec<Spanned<FrameSection>>,
     /// One for each station, in order along the bus.
     pub station: Vec<Spanned<StationSection>>,
 }
@@ -93,6 +95,8 @@ pub struct MediumSection {
 pub struct TrafficSection {
     /// `"saturated"`, `"poisson:0.4"` …: a load is that of all stations together.
     pub arrivals: Option<Spanned<ArrivalsText>>,
+    /// When the first of periodic arrivals comes.
+    pub phase: Option<Spanned<DurationText>>,
     /// `"64"`, `"64:7,594:4,1518:1"` …
     pub frame_size: Option<Spanned<SizesText>>,
     /// `"next"`, `"broadcast"`, `"random"` or a station's name.
@@ -191,10 +195,42 @@ pub struct StationSection {
     pub segment: Option<Spanned<String>>,
     /// When its own frames arrive; a load is this station's own.
     pub arrivals: Option<Spanned<ArrivalsText>>,
+    /// When the first of its periodic arrivals comes.
+    pub phase: Option<Spanned<DurationText>>,
+    /// Several sources, in place of `arrivals`.
+    pub source: Vec<Spanned<SourceSection>>,
     /// How long its own frames are.
     pub frame_size: Option<Spanned<SizesText>>,
     /// Whom its own frames are for.
     pub destination: Option<Spanned<String>>,
+}
+
+/// `[[station.source]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourceSection {
+    /// When its frames arrive; a load is this source's own.
+    pub arrivals: Option<Spanned<ArrivalsText>>,
+    /// When the first of its periodic arrivals comes.
+    pub phase: Option<Spanned<DurationText>>,
+    /// How long its frames are.
+    pub frame_size: Option<Spanned<SizesText>>,
+    /// Whom its frames are for.
+    pub destination: Option<Spanned<String>>,
+}
+
+/// `[[frame]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FrameSection {
+    /// The station that offers it.
+    pub station: Option<Spanned<String>>,
+    /// When, since the medium's time began: `"1ms"` or `"512 BT"`.
+    pub at: Option<Spanned<InstantText>>,
+    /// `"next"`, `"broadcast"`, or a station's name.
+    pub destination: Option<Spanned<String>>,
+    /// Octets from destination address to FCS.
+    pub size: Option<Spanned<u32>>,
 }
 
 /// What a station's host is, in a live lab.
@@ -320,6 +356,26 @@ impl FromStr for DurationText {
     }
 }
 
+/// An instant since the medium's time began, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstantText {
+    /// In real time.
+    After(Duration),
+    /// In bit times.
+    BitTimes(u64),
+}
+
+impl FromStr for InstantText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<InstantText, String> {
+        let wrong = || format!("`{text}` is no instant: write it like `1ms` or, in bit times, `512 BT`");
+        if text.trim_end().to_ascii_lowercase().ends_with("bt") {
+            return units::bit_times(text).map(InstantText::BitTimes).map_err(|_| wrong());
+        }
+        units::duration_or_zero(text).map(InstantText::After).map_err(|_| wrong())
+    }
+}
+
 /// A span in bit times, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BitTimesText(pub u64);
@@ -415,6 +471,7 @@ deserialize_from_text!(
     ArrivalsText,
     RateText,
     DurationText,
+    InstantText,
     BitTimesText,
     PlaceText,
     FaultText,

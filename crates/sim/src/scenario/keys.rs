@@ -1,8 +1,8 @@
 //! Every key of a scenario file: what it takes, and what to write. `file` has the same keys as types; a test compares.
 
 use super::file::{
-    ArrivalsText, BitTimesText, DurationText, FaultText, LengthText, MacText, MachineText, Network, PlaceText,
-    RateText, SizesText, TopologyText,
+    ArrivalsText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText, Network,
+    PlaceText, RateText, SizesText, TopologyText,
 };
 use crate::words::units;
 use std::str::FromStr;
@@ -78,6 +78,7 @@ pub const SCENARIO: &[Key] = &[
     key("segment", Sections(SEGMENT), "`[[segment]]`, with two brackets, for each segment"),
     key("repeater", Sections(REPEATER), "`[[repeater]]`, with two brackets, for each repeater"),
     key("cut", Sections(CUT), "`[[cut]]`, with two brackets, for each cut"),
+    key("frame", Sections(FRAME), "`[[frame]]`, with two brackets, for each frame"),
     key("station", Sections(STATION), "`[[station]]`, with two brackets, for each station"),
 ];
 
@@ -104,6 +105,7 @@ const MEDIUM: &[Key] = &[
 
 const TRAFFIC: &[Key] = &[
     key("arrivals", Text(text::<ArrivalsText>), "traffic in quotes, like `arrivals = \"poisson:0.4\"`"),
+    key("phase", Text(text::<DurationText>), "a time with its unit in quotes, like `phase = \"1ms\"`"),
     key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
     key("destination", Text(any), "a destination in quotes, like `destination = \"next\"`"),
 ];
@@ -157,8 +159,24 @@ const STATION: &[Key] = &[
     key("ipv6", Text(text::<Network>), "an address with prefix length in quotes, like `ipv6 = \"fd77::1/64\"`"),
     key("segment", Text(any), "the segment's name in quotes, like `segment = \"a\"`"),
     key("arrivals", Text(text::<ArrivalsText>), "traffic in quotes, like `arrivals = \"poisson:0.4\"`"),
+    key("phase", Text(text::<DurationText>), "a time with its unit in quotes, like `phase = \"1ms\"`"),
     key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
     key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+    key("source", Sections(SOURCE), "`[[station.source]]`, with two brackets, for each source"),
+];
+
+const SOURCE: &[Key] = &[
+    key("arrivals", Text(text::<ArrivalsText>), "traffic in quotes, like `arrivals = \"poisson:0.4\"`"),
+    key("phase", Text(text::<DurationText>), "a time with its unit in quotes, like `phase = \"1ms\"`"),
+    key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
+    key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+];
+
+const FRAME: &[Key] = &[
+    key("station", Text(any), "a station in quotes, like `station = \"st1\"`"),
+    key("at", Text(text::<InstantText>), "an instant with its unit in quotes, like `at = \"1ms\"` or `\"512 BT\"`"),
+    key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+    key("size", Whole(18, 65_535), "a whole number of octets from 18 to 65535, like `size = 64`"),
 ];
 
 /// Words of other programs, and ours for them.

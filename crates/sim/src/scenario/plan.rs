@@ -4,12 +4,13 @@ mod cuts;
 pub mod host;
 mod medium;
 mod run;
+mod script;
 
 use crate::scenario::file::{
     Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
 };
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
-use crate::traffic::{Arrivals, Capture, Recorded, Sizes, TrafficSpec};
+use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::words::configuration::longest_distance;
@@ -46,6 +47,8 @@ pub struct Plan {
     pub cuts: Vec<CutPlan>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
+    /// What stations offer besides: further sources, and frames whose instants are written down.
+    pub further: FurtherTraffic,
     /// The capture files that it names.
     pub replays: Arc<[Capture]>,
     /// How long a run in virtual time is.
@@ -339,17 +342,21 @@ impl<'a> Planner<'a> {
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
+        let frames = self.if_sound(&["frame"]).and_then(|()| self.keep(self.script(&sections, &names, &medium)));
         self.if_sound(&["traffic"])?;
-        let traffic = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
-        let replays = self.keep(self.replays(&sections, &traffic, &names, &medium))?;
+        let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
+        let further = FurtherTraffic { sources, frames: frames? };
+        let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter();
-        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium)));
+        let warnings = warnings.chain(script::warning(&further.frames, &run, medium.rate)).collect();
         let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
         Some(Plan {
             name,
             stations,
             cuts: cuts?,
             traffic,
+            further,
             replays,
             run,
             pace,

@@ -1,6 +1,6 @@
 //! When frames arrive at a station's MAC: as written, and the processes.
 
-use super::draw;
+use super::{draw, sizes};
 use crate::words::units::{self, Load};
 use backoff::Generator;
 use medium::{BitInstant, BitRate};
@@ -28,10 +28,12 @@ pub enum Arrivals {
         /// Offered load.
         load: f64,
     },
-    /// `periodic:0.4`: evenly spaced; the first one's place in its interval is drawn.
+    /// `periodic:0.4,phase=1ms`: evenly spaced.
     Periodic {
         /// Offered load.
         load: f64,
+        /// When the first one arrives; unless said otherwise its place in the first interval is drawn.
+        phase: Option<Duration>,
     },
     /// `on_off:0.4,on=10ms,off=40ms`: a Poisson process that exponentially distributed pauses interrupt.
     OnOff {
@@ -42,11 +44,43 @@ pub enum Arrivals {
         /// Mean time of a pause.
         off: Duration,
     },
+    /// `window:4,reply=64,think=1ms,timeout=1s`: at most so many frames under way, the next one when one has arrived.
+    Window(Window),
     /// `replay:trace.pcapng`: as a capture file says; see [`Replay`](super::Replay).
     Replay {
         /// The file.
         path: PathBuf,
     },
+}
+
+/// A closed loop: a source that waits until its frames have arrived, or are answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Frames that may be under way at a time.
+    pub frames: u32,
+    /// The addressee answers each with a frame of so many octets; the loop waits for the answer.
+    pub reply: Option<u32>,
+    /// Mean of an exponentially distributed pause before each frame.
+    pub think: Duration,
+    /// A frame that did not arrive, or was not answered, so long after it was offered counts as lost.
+    pub timeout: Duration,
+}
+
+impl Window {
+    /// The most frames under way.
+    const MOST: u32 = 1 << 16;
+    /// `timeout` unless said otherwise.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(1);
+
+    fn check(&self) -> Result<(), String> {
+        if !(1..=Window::MOST).contains(&self.frames) {
+            return Err(format!("{} is no window: write 1 to {} frames", self.frames, Window::MOST));
+        }
+        if self.timeout.is_zero() {
+            return Err("`timeout` is no time at all: write one above zero, like `timeout=1s`".into());
+        }
+        self.reply.map_or(Ok(()), sizes::in_range)
+    }
 }
 
 impl Arrivals {
@@ -60,9 +94,9 @@ impl Arrivals {
         let part = |load: f64| load / stations as f64;
         match self {
             Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
-            Arrivals::Periodic { load } => Arrivals::Periodic { load: part(load) },
+            Arrivals::Periodic { load, phase } => Arrivals::Periodic { load: part(load), phase },
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
-            Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => self,
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => self,
         }
     }
 
@@ -73,7 +107,8 @@ impl Arrivals {
     pub fn check(&self) -> Result<(), String> {
         match *self {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
-            Arrivals::Poisson { load } | Arrivals::Periodic { load } => load_in_range(load),
+            Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } => load_in_range(load),
+            Arrivals::Window(ref window) => window.check(),
             Arrivals::OnOff { load, on, off } => {
                 load_in_range(load)?;
                 if on.is_zero() {
@@ -112,12 +147,13 @@ impl FromStr for Arrivals {
             None if text == "silent" => Arrivals::Silent,
             None if text == "saturated" => Arrivals::Saturated,
             Some(("poisson", load)) => Arrivals::Poisson { load: fraction(load)? },
-            Some(("periodic", load)) => Arrivals::Periodic { load: fraction(load)? },
+            Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
+            Some(("window", rest)) => window(rest)?,
             Some(("replay", path)) if !path.trim().is_empty() => Arrivals::Replay { path: path.trim().into() },
             _ => {
                 return Err(format!(
-                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms` or `replay:FILE`"
+                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4` or `replay:FILE`"
                 ));
             }
         };
@@ -135,28 +171,68 @@ fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `0.4,on=10ms,off=40ms`: the times in any order, each at most once.
-fn on_off(text: &str) -> Result<Arrivals, String> {
-    let mut parts = text.split(',');
-    let load = fraction(parts.next().unwrap_or_default())?;
-    let (mut on, mut off) = (None, None);
-    for part in parts {
+/// What follows the first part of `0.4,on=10ms,off=40ms`: each of `keys` at most once, in any order. `of` is what has these keys,
+/// and `example` shows one as it is written.
+fn options<'a, const N: usize>(
+    rest: impl Iterator<Item = &'a str>,
+    keys: [&str; N],
+    of: &str,
+    example: &str,
+) -> Result<[Option<&'a str>; N], String> {
+    let mut values = [None; N];
+    for part in rest {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let time = match key.trim() {
-            "on" => &mut on,
-            "off" => &mut off,
-            _ => {
-                return Err(format!(
-                    "`{}` is nothing an on/off source has: write `on=10ms` or `off=40ms`",
-                    part.trim()
-                ));
-            }
+        let Some(index) = keys.iter().position(|known| *known == key.trim()) else {
+            return Err(format!("`{}` is nothing {of} has: write {example}", part.trim()));
         };
-        if time.replace(units::duration(value)?).is_some() {
+        if values[index].replace(value).is_some() {
             return Err(format!("`{}` comes twice: leave one out", key.trim()));
         }
     }
-    Ok(Arrivals::OnOff { load, on: on.unwrap_or(Arrivals::DEFAULT_ON), off: off.unwrap_or(Arrivals::DEFAULT_OFF) })
+    Ok(values)
+}
+
+fn time(text: Option<&str>) -> Result<Option<Duration>, String> {
+    text.map(units::duration_or_zero).transpose()
+}
+
+/// `0.4,phase=1ms`
+fn periodic(text: &str) -> Result<Arrivals, String> {
+    let mut parts = text.split(',');
+    let load = fraction(parts.next().unwrap_or_default())?;
+    let [phase] = options(parts, ["phase"], "a periodic source", "`phase=1ms`")?;
+    Ok(Arrivals::Periodic { load, phase: time(phase)? })
+}
+
+/// `0.4,on=10ms,off=40ms`
+fn on_off(text: &str) -> Result<Arrivals, String> {
+    let mut parts = text.split(',');
+    let load = fraction(parts.next().unwrap_or_default())?;
+    let [on, off] = options(parts, ["on", "off"], "an on/off source", "`on=10ms` or `off=40ms`")?;
+    let time = |text: Option<&str>| text.map(units::duration).transpose();
+    let (on, off) = (time(on)?.unwrap_or(Arrivals::DEFAULT_ON), time(off)?.unwrap_or(Arrivals::DEFAULT_OFF));
+    Ok(Arrivals::OnOff { load, on, off })
+}
+
+/// `4,reply=64,think=1ms,timeout=1s`
+fn window(text: &str) -> Result<Arrivals, String> {
+    let mut parts = text.split(',');
+    let frames = parts.next().unwrap_or_default().trim();
+    let frames = sizes::whole(frames).ok_or_else(|| {
+        format!("`{frames}` is no window: write how many frames may be under way at a time, like `window:4`")
+    })?;
+    let example = "`reply=64`, `think=1ms` or `timeout=1s`";
+    let [reply, think, timeout] = options(parts, ["reply", "think", "timeout"], "a window", example)?;
+    let octets = |text: &str| {
+        sizes::whole(text)
+            .ok_or_else(|| format!("`{text}` is no frame size: write the octets of an answer like `reply=64`"))
+    };
+    Ok(Arrivals::Window(Window {
+        frames,
+        reply: reply.map(octets).transpose()?,
+        think: time(think)?.unwrap_or_default(),
+        timeout: time(timeout)?.unwrap_or(Window::DEFAULT_TIMEOUT),
+    }))
 }
 
 impl fmt::Display for Arrivals {
@@ -165,7 +241,16 @@ impl fmt::Display for Arrivals {
             Arrivals::Silent => f.write_str("silent"),
             Arrivals::Saturated => f.write_str("saturated"),
             Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
-            Arrivals::Periodic { load } => write!(f, "periodic:{load}"),
+            Arrivals::Periodic { load, phase: None } => write!(f, "periodic:{load}"),
+            Arrivals::Periodic { load, phase: Some(phase) } => write!(f, "periodic:{load},phase={phase:?}"),
+            Arrivals::Window(Window { frames, reply, think, timeout }) => {
+                write!(f, "window:{frames}")?;
+                reply.map_or(Ok(()), |octets| write!(f, ",reply={octets}"))?;
+                if !think.is_zero() {
+                    write!(f, ",think={think:?}")?;
+                }
+                if *timeout == Window::DEFAULT_TIMEOUT { Ok(()) } else { write!(f, ",timeout={timeout:?}") }
+            }
             Arrivals::OnOff { load, on, off } => write!(f, "on_off:{load},on={on:?},off={off:?}"),
             Arrivals::Replay { path } => write!(f, "replay:{}", path.display()),
         }
@@ -237,9 +322,9 @@ impl Process {
         Process { clock: Clock::default(), gaps, law: Law::Poisson { mean } }
     }
 
-    /// Arrivals every `interval` bit times; the first within the first interval, anywhere.
-    pub fn periodic(interval: f64, mut gaps: Generator) -> Process {
-        let first = Some(draw::fraction(&mut gaps) * interval);
+    /// Arrivals every `interval` bit times; the first at `phase` bit times, or anywhere within the first interval.
+    pub fn periodic(interval: f64, phase: Option<f64>, mut gaps: Generator) -> Process {
+        let first = Some(phase.unwrap_or_else(|| draw::fraction(&mut gaps) * interval));
         Process { clock: Clock::default(), gaps, law: Law::Periodic { interval, first } }
     }
 
@@ -296,11 +381,19 @@ mod tests {
     #[test]
     fn traffic_is_read_as_people_write_it() {
         let times = (Duration::from_millis(1), Duration::from_secs(2));
+        let window = Window { frames: 3, reply: None, think: Duration::ZERO, timeout: Window::DEFAULT_TIMEOUT };
         for (text, arrivals) in [
             ("silent", Arrivals::Silent),
             (" saturated ", Arrivals::Saturated),
             ("poisson:40%", Arrivals::Poisson { load: 0.4 }),
-            ("periodic: 0.4", Arrivals::Periodic { load: 0.4 }),
+            ("periodic: 0.4", Arrivals::Periodic { load: 0.4, phase: None }),
+            ("periodic:0.4,phase=0", Arrivals::Periodic { load: 0.4, phase: Some(Duration::ZERO) }),
+            ("periodic:0.4, phase=1ms", Arrivals::Periodic { load: 0.4, phase: Some(times.0) }),
+            ("window:3", Arrivals::Window(window)),
+            (
+                "window:3,timeout=2s,reply=18,think=1ms",
+                Arrivals::Window(Window { reply: Some(18), think: times.0, timeout: times.1, ..window }),
+            ),
             ("on_off:0.1", Arrivals::OnOff { load: 0.1, on: Arrivals::DEFAULT_ON, off: Arrivals::DEFAULT_OFF }),
             ("on_off:0.001,off=2s,on=1ms", Arrivals::OnOff { load: 0.001, on: times.0, off: times.1 }),
             ("replay:a:b,c.pcap", Arrivals::Replay { path: "a:b,c.pcap".into() }),
@@ -325,6 +418,16 @@ mod tests {
             ("on_off:0.4,on=10ms,on=1ms", "comes twice"),
             ("on_off:0.4,upon=10ms", "write `on=10ms`"),
             ("on_off:0.4,on", "is no duration"),
+            ("periodic:0.4,phase", "is no duration"),
+            ("periodic:0.4,phase=1ms,phase=1ms", "`phase` comes twice"),
+            ("periodic:0.4,fase=1ms", "`fase=1ms` is nothing a periodic source has: write `phase=1ms`"),
+            ("window:", "like `window:4`"),
+            ("window:0", "0 is no window: write 1 to 65536 frames"),
+            ("window:+4", "`+4` is no window"),
+            ("window:4,reply=17", "17 octets are no frame"),
+            ("window:4,reply=", "like `reply=64`"),
+            ("window:4,timeout=0", "`timeout` is no time at all"),
+            ("window:4,wait=1s", "`wait=1s` is nothing a window has: write `reply=64`"),
             ("on_off:0.4,on=1ms,off=1s", "a load of 400.4 while on"),
         ] {
             let error = text.parse::<Arrivals>().expect_err(text);

@@ -87,7 +87,7 @@ impl Sizes {
     }
 }
 
-fn in_range(size: u32) -> Result<(), String> {
+pub(super) fn in_range(size: u32) -> Result<(), String> {
     if (SHORTEST..=LONGEST).contains(&size) {
         return Ok(());
     }
@@ -130,7 +130,7 @@ fn weighted(text: &str) -> Option<(u32, u64)> {
 }
 
 /// A number of digits only: `+64` is none.
-fn whole<T: FromStr>(text: &str) -> Option<T> {
+pub(super) fn whole<T: FromStr>(text: &str) -> Option<T> {
     let text = text.trim();
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

@@ -2,8 +2,8 @@
 
 use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
-use crate::scenario::file::{DurationText, RunSection, StationSection};
-use crate::traffic::{Capture, To, TrafficError, TrafficSpec, replays, sources_with};
+use crate::scenario::file::{DurationText, RunSection, SourceSection, StationSection};
+use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::Pace;
 use medium::{Config, Fault, Octets};
 use std::sync::Arc;
@@ -51,49 +51,120 @@ impl Planner<'_> {
         Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default() })
     }
 
-    /// What each station offers: its own, or its even part of what is offered together.
+    /// What each station offers, its own or its even part of what is offered together; and the sources that stations have
+    /// beside their first.
     pub(super) fn traffic(
         &self,
         sections: &[StationSection],
         names: &[&str],
         max_frame_size: Octets,
-    ) -> Result<Vec<TrafficSpec>, PlanError> {
+    ) -> Result<(Vec<TrafficSpec>, Vec<(usize, TrafficSpec)>), PlanError> {
         let common = &self.scenario.traffic;
         let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
-        let arrivals = self.overrides.arrivals.clone().or(arrivals).unwrap_or_default();
-        let sharing = sections.iter().filter(|section| section.arrivals.is_none()).count();
-        let share = arrivals.split(sharing.max(1));
-        let station = |section: &StationSection| {
-            let sizes = match (&section.frame_size, &self.overrides.sizes, &common.frame_size) {
-                (Some(own), _, _) => Some((own.get_ref().0.clone(), Some(own.span()))),
-                (None, Some(sizes), _) => Some((sizes.clone(), None)),
-                (None, None, Some(all)) => Some((all.get_ref().0.clone(), Some(all.span()))),
-                (None, None, None) => None,
+        // Whoever writes frames down wants these, and no others that he did not ask for.
+        let default = if self.scenario.frame.is_empty() { Arrivals::Saturated } else { Arrivals::Silent };
+        let arrivals = self.overrides.arrivals.clone().or(arrivals).unwrap_or(default);
+        let shares = |section: &&StationSection| section.arrivals.is_none() && section.source.is_empty();
+        let share = arrivals.split(sections.iter().filter(shares).count().max(1));
+        let stations = sections.iter().map(|section| self.station_sources(section, &share, names, max_frame_size));
+        let (mut first, mut further) = (Vec::with_capacity(sections.len()), Vec::new());
+        for (station, sources) in Self::all(stations)?.into_iter().enumerate() {
+            let mut sources = sources.into_iter();
+            first.extend(sources.next());
+            further.extend(sources.map(|source| (station, source)));
+        }
+        Ok((first, further))
+    }
+
+    /// What one station offers: its share of what is offered together, its own, or several sources; at least one.
+    fn station_sources(
+        &self,
+        section: &StationSection,
+        share: &Arrivals,
+        names: &[&str],
+        max_frame_size: Octets,
+    ) -> Result<Vec<TrafficSpec>, PlanError> {
+        let babbles = section.fault.as_ref().is_some_and(|fault| fault.get_ref().0 == Some(Fault::Babble));
+        let longest = if babbles { Octets::new(u32::MAX) } else { max_frame_size };
+        if section.source.is_empty() {
+            let arrivals = section.arrivals.as_ref().map_or_else(|| share.clone(), |own| own.get_ref().0.clone());
+            let common = self.scenario.traffic.phase.as_ref().filter(|_| section.arrivals.is_none());
+            let phase = section.phase.as_ref().or(common).cloned();
+            let own = SourceSection { phase, ..SourceSection::default() };
+            return Ok(vec![self.source(arrivals, &own, section, names, longest)?]);
+        }
+        if let Some(arrivals) = &section.arrivals {
+            let what = format!(
+                "`{}` stands beside [[station.source]] sections: move it into one of its own",
+                arrivals.get_ref().0
+            );
+            return Err(self.at("arrivals", arrivals, what));
+        }
+        if let Some(phase) = &section.phase {
+            let what = "a phase is that of one source here: move it into its [[station.source]] section".to_owned();
+            return Err(self.at("phase", phase, what));
+        }
+        Self::all(section.source.iter().map(|own| {
+            let Some(arrivals) = &own.get_ref().arrivals else {
+                let what = "`arrivals` is missing: write when its frames arrive, like `arrivals = \"poisson:0.1\"`";
+                return Err(self.at("source", own, what.to_owned()));
             };
-            if let Some((sizes, span)) = &sizes
-                && sizes.longest() > max_frame_size
-                && section.fault.as_ref().is_none_or(|fault| fault.get_ref().0 != Some(Fault::Babble))
-            {
-                let what = format!(
-                    "`{sizes}`: {} are above `max_frame_size` of {max_frame_size}: write less, or raise that, to 2000 at most",
-                    sizes.longest()
-                );
-                let name = if span.is_some() || self.overrides.sizes.is_none() { "frame_size" } else { "--frame-size" };
-                return Err(self.wrong(name, span.clone(), what));
-            }
-            let to = section.destination.as_ref().or(common.destination.as_ref());
-            let read = |to: &Spanned<String>| {
-                let read = To::read(to.get_ref(), names);
-                read.map_err(|what| self.at("destination", to, format!("{what}: {}", some_names(names))))
-            };
-            let destination = to.map(read).transpose()?;
-            Ok(TrafficSpec {
-                arrivals: section.arrivals.as_ref().map_or_else(|| share.clone(), |own| own.get_ref().0.clone()),
-                sizes: sizes.map(|(sizes, _)| sizes),
-                destination,
-            })
+            self.source(arrivals.get_ref().0.clone(), own.get_ref(), section, names, longest)
+        }))
+    }
+
+    /// One source: what its own section, that of its station, the command line or `[traffic]` says, in this order.
+    fn source(
+        &self,
+        arrivals: Arrivals,
+        own: &SourceSection,
+        station: &StationSection,
+        names: &[&str],
+        longest: Octets,
+    ) -> Result<TrafficSpec, PlanError> {
+        let common = &self.scenario.traffic;
+        let sizes = match (own.frame_size.as_ref().or(station.frame_size.as_ref()), &self.overrides.sizes) {
+            (Some(sizes), _) => Some((sizes.get_ref().0.clone(), Some(sizes.span()))),
+            (None, Some(sizes)) => Some((sizes.clone(), None)),
+            (None, None) => common.frame_size.as_ref().map(|all| (all.get_ref().0.clone(), Some(all.span()))),
         };
-        Self::all(sections.iter().map(station))
+        if let Some((sizes, span)) = &sizes
+            && sizes.longest() > longest
+        {
+            let what = format!(
+                "`{sizes}`: {} are above `max_frame_size` of {longest}: write less, or raise that, to 2000 at most",
+                sizes.longest()
+            );
+            let name = if span.is_some() || self.overrides.sizes.is_none() { "frame_size" } else { "--frame-size" };
+            return Err(self.wrong(name, span.clone(), what));
+        }
+        let to = own.destination.as_ref().or(station.destination.as_ref()).or(common.destination.as_ref());
+        let read = |to: &Spanned<String>| {
+            let read = To::read(to.get_ref(), names);
+            read.map_err(|what| self.at("destination", to, format!("{what}: {}", some_names(names))))
+        };
+        let to = to.map(read);
+        let arrivals = self.with_phase(arrivals, own.phase.as_ref())?;
+        Ok(TrafficSpec { arrivals, sizes: sizes.map(|(sizes, _)| sizes), destination: to.transpose()? })
+    }
+
+    /// Periodic arrivals whose first one comes at `phase`.
+    fn with_phase(&self, arrivals: Arrivals, phase: Option<&Spanned<DurationText>>) -> Result<Arrivals, PlanError> {
+        let Some(phase) = phase else { return Ok(arrivals) };
+        match arrivals {
+            Arrivals::Periodic { load, phase: None } => Ok(Arrivals::Periodic { load, phase: Some(phase.get_ref().0) }),
+            Arrivals::Periodic { phase: Some(_), .. } => Err(self.at(
+                "phase",
+                phase,
+                format!("`{:?}`: `arrivals` has a phase too: leave one out", phase.get_ref().0),
+            )),
+            // The command line took the place of the arrivals that the file has a phase for.
+            other if self.overrides.arrivals.is_some() => Ok(other),
+            other => {
+                let what = format!("`{other}` has no phase: leave it out, or write `arrivals = \"periodic:0.1\"`");
+                Err(self.at("phase", phase, what))
+            }
+        }
     }
 
     /// Reads the capture files that `traffic` names, and checks that every station can have a source.
@@ -101,10 +172,14 @@ impl Planner<'_> {
         &self,
         sections: &[StationSection],
         traffic: &[TrafficSpec],
+        further: &FurtherTraffic,
         names: &[&str],
         medium: &Config,
     ) -> Result<Arc<[Capture]>, PlanError> {
-        let own = |station: usize| sections[station].arrivals.as_ref();
+        let own = |station: usize| {
+            let sources = sections[station].source.iter().find_map(|source| source.get_ref().arrivals.as_ref());
+            sections[station].arrivals.as_ref().or(sources)
+        };
         let common = self.scenario.traffic.arrivals.as_ref().filter(|_| self.overrides.arrivals.is_none());
         let at = |station: Option<usize>, what: String| {
             let span = station.and_then(own).or(common).map(Spanned::span);
@@ -112,8 +187,8 @@ impl Planner<'_> {
         };
         let replays = replays(traffic).map_err(|error| at(None, with_reason(&error)))?;
         // The seed changes draws, never whether there is a source.
-        sources_with(traffic, &replays, medium.rate, medium.parameters.min_frame_size, 0).map_err(
-            |error| match error {
+        all_sources(traffic, further, &replays, medium.rate, medium.parameters.min_frame_size, 0).map_err(|error| {
+            match error {
                 TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
                 TrafficError::Destination { station, to, problem } => {
                     let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
@@ -128,9 +203,13 @@ impl Planner<'_> {
                         names[station]
                     ),
                 ),
+                TrafficError::ReplayBesides { station } => at(
+                    Some(station),
+                    format!("{} has a replay, which is a station's only source: leave its others out", names[station]),
+                ),
                 TrafficError::Replay(error) => at(None, error.to_string()),
-            },
-        )?;
+            }
+        })?;
         Ok(replays.into())
     }
 }
