@@ -182,6 +182,15 @@ pub struct SimArgs {
     /// Record the run for `ethbus replay`; see docs/trace.md
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Write one row for each frame, CSV or Parquet by the file's name; see docs/results.md
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub frames: Option<PathBuf>,
+    /// Print every metric over time instead of the results: CSV, one row for each interval of this length
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub series: Option<Duration>,
+    /// Write the rows of --series to this file, and the results as usual
+    #[arg(long, value_name = "FILE.csv|FILE.parquet", requires = "series")]
+    pub series_out: Option<PathBuf>,
     /// Tell on standard error how long it took
     #[arg(long)]
     pub timing: bool,

@@ -215,17 +215,20 @@ impl CommandError {
 }
 
 /// Refuses one file for two things, before either is made.
-fn refuse_one_file_for_two(events: Option<&Path>, record: Option<&Path>) -> Result<(), PlanError> {
-    let (Some(events), Some(record)) = (events, record) else { return Ok(()) };
+fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), PlanError> {
     let whole = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
     };
-    if events != record && (whole(events).is_none() || whole(events) != whole(record)) {
-        return Ok(());
+    let given: Vec<(&str, &Path)> = outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
+    for (index, (option, path)) in given.iter().enumerate() {
+        let same = |other: &Path| other == *path || (whole(other).is_some() && whole(other) == whole(path));
+        if let Some((other, _)) = given[..index].iter().find(|(_, other)| same(other)) {
+            let what = format!("`{}` is the file of {other} too: write another one", path.display());
+            return Err(PlanError::option(option, what));
+        }
     }
-    let what = format!("`{}` is the file of --events too: write another one", record.display());
-    Err(PlanError::option("--record", what))
+    Ok(())
 }
 
 /// What a command ends with, if it did not fail.

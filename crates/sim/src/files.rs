@@ -5,3 +5,4 @@ pub mod event_log;
 mod inputs;
 pub mod json_lines;
 pub mod record;
+pub mod table;

@@ -5,18 +5,24 @@ use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
+use medium::{BitInstant, BitTimes};
 use sim::figures::results::Results;
 use sim::figures::row::csv;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
 use sim::files::record::Recorder;
+use sim::files::table::{TableWriter, lacks_parquet};
+use sim::run::frames::FrameTable;
 use sim::run::measure::{Measured, RunError, results, run};
-use sim::run::observer::{Observer, RunFiles};
+use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
+use sim::run::series::{Series, SeriesTable};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::words::units::group;
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Mutex;
@@ -30,13 +36,28 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    refuse_one_file_for_two(args.events.as_deref(), args.record.as_deref())?;
+    refuse_one_file_for_two(&[
+        ("--events", args.events.as_deref()),
+        ("--record", args.record.as_deref()),
+        ("--frames", args.frames.as_deref()),
+        ("--series-out", args.series_out.as_deref()),
+    ])?;
+    for (option, path) in [("--frames", &args.frames), ("--series-out", &args.series_out)] {
+        if path.as_deref().is_some_and(lacks_parquet) {
+            let what = "this ethbus writes no Parquet: write a .csv file, or build it with `cargo build --release --features parquet`";
+            return Err(PlanError::option(option, what.to_owned()).into());
+        }
+    }
     let interrupts = interrupts()?;
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
-        let file =
-            [("--events", &args.events), ("--record", &args.record)].into_iter().find(|(_, path)| path.is_some());
-        if let Some((option, _)) = file {
+        let files = [
+            ("--events", args.events.is_some()),
+            ("--record", args.record.is_some()),
+            ("--frames", args.frames.is_some()),
+            ("--series", args.series.is_some()),
+        ];
+        if let Some((option, _)) = files.into_iter().find(|(_, given)| *given) {
             let what = format!("one file is of one run: leave {option} or --replications out");
             return Err(PlanError::option(option, what).into());
         }
@@ -49,12 +70,15 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if args.timing {
         say(&timing(&results, took));
     }
-    let text = match args.format {
-        SimFormat::Table => table(&results),
-        SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
-        SimFormat::Csv => csv([&results]).map_err(|error| CommandError::Output(error.into()))?,
-    };
-    print(&text)?;
+    // The series was printed instead, unless it has a file.
+    if args.series.is_none() || args.series_out.is_some() {
+        let text = match args.format {
+            SimFormat::Table => table(&results),
+            SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
+            SimFormat::Csv => csv([&results]).map_err(|error| CommandError::Output(error.into()))?,
+        };
+        print(&text)?;
+    }
     if runs.iter().all(|run| run.whole) && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
     }
@@ -99,26 +123,50 @@ fn interrupted(plan: &Plan, results: &Results) -> String {
     format!("ethbus: interrupted after {measured:.3} of {asked} s measured; the figures are of that part\n")
 }
 
-/// Event log and record, if either is wanted: the log's digest is the record's.
-fn files(plan: &Plan, args: &SimArgs) -> Result<Option<RunFiles>, WriteError> {
-    if args.events.is_none() && args.record.is_none() {
+/// Whoever observes a run from the command line.
+type Observers = Both<Option<RunFiles>, Both<Option<FrameTable>, Option<SeriesTable>>>;
+
+/// The files that the options name, no two of them the same; nothing if they name none.
+fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<Observers>, WriteError> {
+    if args.events.is_none() && args.record.is_none() && args.frames.is_none() && args.series.is_none() {
         return Ok(None);
     }
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new(&plan.name, &plan.medium, &names);
-    let scenario: Vec<&Path> = args.scenario.iter().map(PathBuf::as_path).collect();
-    let others: Vec<&Path> = args.scenario.iter().chain(&args.events).map(PathBuf::as_path).collect();
-    let create = |path: &Path| EventLog::create(path, &scenario, &header);
-    Ok(Some(RunFiles {
-        log: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
-        record: args.record.as_deref().map(|path| Recorder::create(path, &others, &header)).transpose()?,
-    }))
+    let given = [&args.scenario, &args.events, &args.record, &args.frames].map(Option::as_deref);
+    // Those before the output with this number.
+    let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
+    let files = if args.events.is_some() || args.record.is_some() {
+        let create = |path: &Path| EventLog::create(path, &others(1), &header);
+        Some(RunFiles {
+            log: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
+            record: args.record.as_deref().map(|path| Recorder::create(path, &others(2), &header)).transpose()?,
+        })
+    } else {
+        None
+    };
+    let begin = BitInstant::ZERO + BitTimes::within(plan.run.warmup, plan.medium.rate);
+    let frames = args.frames.as_deref().map(|path| FrameTable::create(path, &others(3), names.clone(), begin));
+    let frames = frames.transpose()?;
+    let series = args.series.map(|interval| {
+        let interval = BitTimes::within(interval, plan.medium.rate);
+        SeriesTable::new(Series::new(&plan.medium, names, begin, interval), |columns| match &args.series_out {
+            Some(path) => TableWriter::create(path, &others(4), columns),
+            None => {
+                let place = "standard output".to_owned();
+                let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
+                let file = file.map_err(|source| WriteError::Create { place: place.clone(), source })?;
+                TableWriter::csv(file, place, columns)
+            }
+        })
+    });
+    Ok(Some(Both(files, Both(frames, series.transpose()?))))
 }
 
 /// One run, compiled for whoever observes it.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
-    match files(plan, args)? {
-        Some(mut files) => observed(plan, &mut files, interrupts)?.map_err(CommandError::Write),
+    match observers(plan, args)? {
+        Some(mut observers) => observed(plan, &mut observers, interrupts)?.map_err(CommandError::Write),
         None => observed(plan, &mut (), interrupts)?.map_err(|never| match never {}),
     }
 }

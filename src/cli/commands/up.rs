@@ -96,7 +96,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
-    refuse_one_file_for_two(args.events.as_deref(), args.record.as_deref())?;
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), ("--record", args.record.as_deref())])?;
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }

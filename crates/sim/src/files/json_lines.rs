@@ -43,6 +43,14 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
+    /// A table that is not made of lines cannot be written, for the like.
+    #[error("cannot write {place}")]
+    Table {
+        /// The file.
+        place: String,
+        /// What was said of it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
 }
 
 /// Makes a file to write to, or empties it, unless it is one of `others`.

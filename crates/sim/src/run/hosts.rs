@@ -126,11 +126,6 @@ impl Hosts {
         false
     }
 
-    /// Whether what hosts do next can follow from what the medium does until then.
-    pub fn may_answer(&self) -> bool {
-        !self.windows.is_idle()
-    }
-
     fn take_from_window(&mut self) -> Option<(BitInstant, StationId, Frame)> {
         let (at, station, due) = self.windows.take_next()?;
         let frame = match due {

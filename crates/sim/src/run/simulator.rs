@@ -71,19 +71,18 @@ impl Simulator {
         loop {
             let arrival = self.hosts.next_at().filter(|&at| at < end);
             let first = arrival.unwrap_or(end);
-            if self.hosts.may_answer() {
-                let next = self.changes.front().map_or(first, |(at, _)| first.min(*at));
-                self.advance(next, observer)?;
-                if self.hosts.next_at().is_some_and(|at| at < next) {
-                    continue;
-                }
+            let next = self.changes.front().map_or(first, |(at, _)| first.min(*at));
+            // What is done before comes first, so that inputs are told in order of time; and hosts may do something sooner.
+            self.advance(next, observer)?;
+            if self.hosts.next_at().is_some_and(|at| at < next) {
+                continue;
             }
             if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
                 self.give(at, input, observer)?;
             } else if arrival.is_some() {
                 self.offer_next(observer)?;
             } else {
-                return self.advance(end, observer);
+                return Ok(());
             }
         }
     }

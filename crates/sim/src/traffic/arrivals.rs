@@ -242,6 +242,7 @@ impl fmt::Display for Arrivals {
             Arrivals::Saturated => f.write_str("saturated"),
             Arrivals::Poisson { load } => write!(f, "poisson:{load}"),
             Arrivals::Periodic { load, phase: None } => write!(f, "periodic:{load}"),
+            Arrivals::Periodic { load, phase: Some(phase) } if phase.is_zero() => write!(f, "periodic:{load},phase=0"),
             Arrivals::Periodic { load, phase: Some(phase) } => write!(f, "periodic:{load},phase={phase:?}"),
             Arrivals::Window(Window { frames, reply, think, timeout }) => {
                 write!(f, "window:{frames}")?;

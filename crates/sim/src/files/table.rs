@@ -1,0 +1,173 @@
+//! Tables that are written row by row: CSV, or Parquet where the file's name ends so.
+//!
+//! Knows nothing of what stands in a column but its kind.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use crate::files::json_lines::{LineWriter, WriteError, create};
+use std::fs::File;
+use std::path::Path;
+
+/// What a column holds. Any value may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// A whole number, not negative.
+    Count,
+    /// A number.
+    Measure,
+    /// One of few words.
+    Word,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, with the unit at its end.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+impl Column {
+    /// A column of this name.
+    pub fn new(name: impl Into<String>, kind: ColumnKind) -> Column {
+        Column { name: name.into(), kind }
+    }
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// Of a column of counts.
+    Count(u64),
+    /// Of a column of measures; written with as many digits as bring it back exactly.
+    Measure(f64),
+    /// Of a column of words.
+    Word(&'a str),
+    /// There is none.
+    Missing,
+}
+
+impl From<Option<u64>> for Cell<'_> {
+    fn from(count: Option<u64>) -> Self {
+        count.map_or(Cell::Missing, Cell::Count)
+    }
+}
+
+/// Writes a table.
+#[derive(Debug)]
+pub struct TableWriter(Format);
+
+#[derive(Debug)]
+enum Format {
+    Csv(LineWriter),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::ParquetTable>),
+}
+
+/// Whether a file of this name is one that only a build with Parquet can write, and this is none.
+pub fn lacks_parquet(path: &Path) -> bool {
+    is_parquet(path) && !cfg!(feature = "parquet")
+}
+
+fn is_parquet(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "parquet")
+}
+
+impl TableWriter {
+    /// Begins a table with these columns in a new file, which is none of `others`.
+    ///
+    /// # Errors
+    /// The file cannot be made, or its beginning not be written.
+    pub fn create(path: &Path, others: &[&Path], columns: &[Column]) -> Result<TableWriter, WriteError> {
+        let (file, place) = (create(path, others)?, path.display().to_string());
+        #[cfg(feature = "parquet")]
+        if is_parquet(path) {
+            return Ok(TableWriter(Format::Parquet(Box::new(parquet::ParquetTable::new(file, place, columns)?))));
+        }
+        TableWriter::csv(file, place, columns)
+    }
+
+    /// Begins a table as CSV in a file that somebody else opened at `place`.
+    ///
+    /// # Errors
+    /// The first line cannot be written.
+    pub fn csv(file: File, place: String, columns: &[Column]) -> Result<TableWriter, WriteError> {
+        let mut lines = LineWriter::new(file, place, "rows");
+        lines.line(|line| write_row(line, columns.iter().map(|column| Cell::Word(&column.name))))?;
+        lines.flush()?;
+        Ok(TableWriter(Format::Csv(lines)))
+    }
+
+    /// Adds a row: a cell for each column, of its kind or missing.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn row<'a>(&mut self, cells: impl Iterator<Item = Cell<'a>>) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Format::Csv(lines) => lines.line(|line| write_row(line, cells)),
+            #[cfg(feature = "parquet")]
+            Format::Parquet(table) => table.row(cells),
+        }
+    }
+
+    /// The table is whole. Nothing may be added any more.
+    ///
+    /// # Errors
+    /// As [`TableWriter::row`].
+    pub fn finish(&mut self) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Format::Csv(lines) => lines.flush(),
+            #[cfg(feature = "parquet")]
+            Format::Parquet(table) => table.finish(),
+        }
+    }
+}
+
+fn write_row<'a>(line: &mut Vec<u8>, cells: impl Iterator<Item = Cell<'a>>) {
+    for (index, cell) in cells.enumerate() {
+        if index > 0 {
+            line.push(b',');
+        }
+        match cell {
+            Cell::Count(count) => line.extend_from_slice(itoa::Buffer::new().format(count).as_bytes()),
+            Cell::Measure(measure) => line.extend_from_slice(measure.to_string().as_bytes()),
+            Cell::Word(word) if word.contains(['"', ',', '\n', '\r']) => {
+                line.push(b'"');
+                line.extend_from_slice(word.replace('"', "\"\"").as_bytes());
+                line.push(b'"');
+            }
+            Cell::Word(word) => line.extend_from_slice(word.as_bytes()),
+            Cell::Missing => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_as_csv_readers_want_it() {
+        let columns = [("n", ColumnKind::Count), ("x", ColumnKind::Measure), ("a,b", ColumnKind::Word)];
+        let columns = columns.map(|(name, kind)| Column::new(name, kind));
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("table.csv");
+        let mut table = TableWriter::create(&path, &[], &columns).expect("own folder");
+        table.row([Cell::Count(3), Cell::Measure(0.1), Cell::Word("s\"1")].into_iter()).expect("room");
+        table.row([Cell::Missing, Cell::Missing, Cell::Word("st1")].into_iter()).expect("room");
+        table.finish().expect("room");
+        let mut reader = csv::Reader::from_path(&path).expect("own file");
+        assert_eq!(reader.headers().expect("a header"), &csv::StringRecord::from(vec!["n", "x", "a,b"]));
+        let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("CSV");
+        assert_eq!(rows, [vec!["3", "0.1", "s\"1"], vec!["", "", "st1"]].map(csv::StringRecord::from));
+    }
+
+    #[test]
+    fn a_full_disk_is_told() {
+        let columns = [Column::new("n", ColumnKind::Count)];
+        let error = TableWriter::create(Path::new("/dev/full"), &[], &columns).expect_err("full").to_string();
+        assert_eq!(error, "cannot write /dev/full any further; the first 0 rows are in it, whole");
+    }
+}
