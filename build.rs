@@ -15,7 +15,7 @@ mod words {
 }
 
 use clap::{CommandFactory, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
@@ -27,5 +27,20 @@ fn main() -> std::io::Result<()> {
     for &shell in clap_complete::Shell::value_variants() {
         clap_complete::generate_to(shell, &mut args::Cli::command(), "ethbus", &completions)?;
     }
-    clap_mangen::generate_to(args::Cli::command(), &man)
+    clap_mangen::generate_to(args::Cli::command(), &man)?;
+    pages(&man, &out.join("pages.rs"))
+}
+
+/// All man pages as a Rust constant, by name, so that the program carries them.
+fn pages(man: &Path, source: &Path) -> std::io::Result<()> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(man)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;
+    files.sort();
+    let page = |file: &PathBuf| {
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        format!("    ({name:?}, include_str!({file:?})),\n")
+    };
+    let pages: String = files.iter().map(page).collect();
+    let text = format!("/// The man pages by name.\nconst PAGES: &[(&str, &str)] = &[\n{pages}];\n");
+    std::fs::write(source, text)
 }

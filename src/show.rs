@@ -1,6 +1,10 @@
 //! Results for people: the table, and the live line.
 
 pub mod messages;
+pub mod program;
+pub mod sentence;
+pub mod terminal;
+pub mod verdict;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,7 +32,11 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// The whole table: stations, medium, emulator.
+/// What stands where nothing was measured.
+const NOT_MEASURED: &str = "–";
+
+/// The whole table: stations, medium, emulator, and what it comes to in a sentence; no line is wider than a terminal is
+/// usually.
 pub fn table(results: &Results) -> String {
     let mut text = String::new();
     let config = &results.config;
@@ -47,7 +55,13 @@ pub fn table(results: &Results) -> String {
     text += &stations(results);
     text += &medium(results);
     text += &results.emulator.as_ref().map_or_else(String::new, emulator);
-    text
+    if let Some(verdict) = results.emulator.as_ref().and_then(|emulator| emulator.verdict.as_ref()) {
+        writeln!(text, "  verdict       {verdict}").expect("a string takes any text");
+    }
+    if results.emulator.is_some() {
+        text += "\n";
+    }
+    terminal::fold(&format!("{text}{}\n", sentence::sentence(results)), terminal::USUAL)
 }
 
 /// A plain table: the first column to the left, numbers to the right.
@@ -63,16 +77,19 @@ pub fn plain_table<const N: usize>(header: [&str; N], rows: impl IntoIterator<It
 const STATION_COLUMNS: [&str; 11] = [
     "station",
     "offered",
-    "transmitted",
-    "delivered",
+    "trans-\nmitted",
+    "deliv-\nered",
     "received",
-    "collisions",
+    "colli-\nsions",
     "deferred",
-    "queue drops",
-    "excessive",
+    "queue\ndrops",
+    "exces-\nsive",
     "other",
     "queued",
 ];
+
+/// Columns that are left out while all that stands in them is 0: the causes of discards.
+const CAUSES: std::ops::Range<usize> = 7..10;
 
 fn station_row(name: &str, stations: &[&StationResults]) -> [String; 11] {
     let sum = |counter: &str| stations.iter().map(|station| station.counter(counter)).sum::<u64>();
@@ -106,7 +123,7 @@ fn stations(results: &Results) -> String {
     };
     let queued_before: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
     let before = if queued_before > 0 { format!(" + {} queued before", group(queued_before)) } else { String::new() };
-    let table = plain_table(STATION_COLUMNS, rows);
+    let table = station_table(&rows);
     let causes = [
         ("late collision", "late_collision_discards"),
         ("too short", "too_short"),
@@ -120,8 +137,25 @@ fn stations(results: &Results) -> String {
     let other = if other.is_empty() { String::new() } else { format!("  other: {}\n", other.join(", ")) };
     let states: String = results.stations.iter().filter_map(unusual).collect();
     format!(
-        "{table}{other}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other) + queued: {verdict}\n\n"
+        "{table}{other}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other)\n  \
+         + queued: {verdict}\n\n"
     )
+}
+
+/// The stations' table, without columns that say nothing.
+fn station_table(rows: &[[String; 11]]) -> String {
+    let is_shown = |column: usize| !CAUSES.contains(&column) || rows.iter().any(|row| row[column] != "0");
+    let shown: Vec<usize> = (0..STATION_COLUMNS.len()).filter(|&column| is_shown(column)).collect();
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_header(shown.iter().map(|&column| STATION_COLUMNS[column]));
+    table.add_rows(rows.iter().map(|row| shown.iter().map(|&column| row[column].clone()).collect::<Vec<_>>()));
+    for (number, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
+        if number > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt() + "\n"
 }
 
 /// What is not as it should be with a station.
@@ -149,7 +183,14 @@ fn medium(results: &Results) -> String {
     let number = |key: &str, value: f64, digits: usize| {
         format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")))
     };
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let sent = sum("frames_transmitted_ok");
+    let ended = sent + sum("excessive_collisions");
+    let measured = |is_measured: bool, text: String| if is_measured { text } else { NOT_MEASURED.to_owned() };
     let delay = |key: &str, delay: &sim::figures::results::DelayResults| {
+        if sent == 0 {
+            return NOT_MEASURED.to_owned();
+        }
         let figure = |name: &str, value: u64| {
             format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &|half| group(half.ceil() as u64)))
         };
@@ -173,16 +214,15 @@ fn medium(results: &Results) -> String {
         percent("utilization_frame", medium.utilization_frame),
         percent("utilization_wire", medium.utilization_wire),
         percent("utilization_total", medium.utilization_total),
-        number("attempts_per_frame", medium.attempts_per_frame, 3),
+        measured(ended > 0, number("attempts_per_frame", medium.attempts_per_frame, 3)),
         group(medium.collision_episodes),
-        number("stations_per_collision", medium.stations_per_collision, 2),
-        number("fairness", medium.fairness, 4),
-        percent("same_winner", medium.same_winner),
+        measured(medium.collision_episodes > 0, number("stations_per_collision", medium.stations_per_collision, 2)),
+        measured(sent > 0, number("fairness", medium.fairness, 4)),
+        measured(sent > 1, percent("same_winner", medium.same_winner)),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
     );
-    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
-    let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
+    let none = sent - medium.collision_frames.iter().sum::<u64>();
     let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
     let discarded = sum("excessive_collisions");
     let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
@@ -272,16 +312,22 @@ fn emulator(emulator: &EmulatorResults) -> String {
         "" => String::new(),
         way => format!(", fan-out: {way}"),
     };
+    let lateness = match emulator.deliveries {
+        0 => NOT_MEASURED.to_owned(),
+        deliveries => format!(
+            "{:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms",
+            micros(emulator.lateness_p50_ns),
+            micros(emulator.lateness_p99_ns),
+            micros(emulator.lateness_max_ns),
+            group(deliveries),
+            group(emulator.late_deliveries)
+        ),
+    };
     format!(
-        "emulator ({}{fan_out})\n  lateness      {:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms\n  \
+        "emulator ({}{fan_out})\n  lateness      {lateness}\n  \
          late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
          taken by      {}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,
-        micros(emulator.lateness_p50_ns),
-        micros(emulator.lateness_p99_ns),
-        micros(emulator.lateness_max_ns),
-        group(emulator.deliveries),
-        group(emulator.late_deliveries),
         group(emulator.late_arrivals),
         micros(emulator.late_arrival_max_ns),
         taken.join(", "),
@@ -348,24 +394,29 @@ pub fn making(stations: usize) -> impl Fn(usize) {
     }
 }
 
-/// One line for a terminal while the bus runs.
-pub fn live_line(results: &Results, elapsed: Duration, duration: Duration) -> String {
-    const WIDTH: usize = 20;
+/// One line of at most `width` columns for a terminal while the bus runs. What matters least goes first where there is no room.
+pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width: usize) -> String {
+    let bars = if width >= 100 { 20 } else { 10 };
     let used = results.medium.utilization_total.clamp(0.0, 1.0);
-    let filled = (used * WIDTH as f64).round() as usize;
-    let bar = "█".repeat(filled) + &"·".repeat(WIDTH - filled);
+    let filled = (used * bars as f64).round() as usize;
+    let bar = "█".repeat(filled) + &"·".repeat(bars - filled);
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let queued: Vec<String> = results.stations.iter().take(8).map(|station| station.queued.to_string()).collect();
     let more = if results.stations.len() > queued.len() { " …" } else { "" };
-    format!(
-        "{:>5.1}/{duration:?} [{bar}] {:>3.0} %  {} frames  {} collisions  {:.2} attempts/frame  queued {}{more}",
-        elapsed.as_secs_f64(),
-        100.0 * used,
-        group(sum("frames_transmitted_ok")),
-        group(results.medium.collision_episodes),
-        results.medium.attempts_per_frame,
-        queued.join(" "),
-    )
+    let mut line = format!("{:>5.1}/{duration:?} [{bar}] {:>3.0} %", elapsed.as_secs_f64(), 100.0 * used);
+    let parts = [
+        format!("  {} frames", group(sum("frames_transmitted_ok"))),
+        format!("  {} collisions", group(results.medium.collision_episodes)),
+        format!("  {:.2} attempts/frame", results.medium.attempts_per_frame),
+        format!("  queued {}{more}", queued.join(" ")),
+    ];
+    for part in parts {
+        // A terminal goes to its next line when its last column is written.
+        if line.chars().count() + part.chars().count() < width {
+            line += &part;
+        }
+    }
+    terminal::cut(&line, width.saturating_sub(1))
 }
 
 #[cfg(test)]
@@ -388,6 +439,35 @@ mod tests {
         assert_eq!(histogram_line("16", 7, 1_000).matches('█').count(), 1);
         assert_eq!(histogram_line("16", 1_000, 1_000).matches('█').count(), 40);
         assert_eq!(histogram_line("1", 0, 0).matches('█').count(), 0);
+    }
+
+    fn told_results() -> Results {
+        let told: serde_json::Value = serde_json::from_slice(TOLD).expect("a message");
+        serde_json::from_value(told["results"].clone()).expect("results")
+    }
+
+    #[test]
+    fn nothing_that_is_shown_is_wider_than_a_terminal() {
+        let results = told_results();
+        for line in table(&results).lines() {
+            assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+        }
+        for width in [20, 40, 80, 100, 120] {
+            let line = live_line(&results, Duration::from_millis(3_250), Duration::from_secs(10), width);
+            assert!(line.chars().count() < width, "{width}: {line}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_no_zero() {
+        let mut results = told_results();
+        for station in &mut results.stations {
+            station.counters.values_mut().for_each(|count| *count = 0);
+        }
+        results.medium = sim::figures::results::MediumResults { collision_frames: vec![0; 15], ..Default::default() };
+        let table = table(&results);
+        assert!(table.contains("attempts per frame –") && table.contains("access delay       –"), "{table}");
+        assert!(table.contains("none had a frame to send"), "{table}");
     }
 
     #[test]

@@ -273,7 +273,7 @@ fn interfaces_that_are_needed_are_not_taken() {
     home.up_fails(1, &attach("eth1"), &["eth1", "default route", "--even-default-route"]);
     home.up_fails(1, &attach("eth9"), &["eth9", "eth1", "br-lan"]);
     home.up_fails(1, &attach("br-lan"), &["br-lan", "kind = \"bridge\""]);
-    home.up_fails(2, &attach("lo"), &["--attach", "loopback"]);
+    home.up_fails(2, &attach("lo"), &["--lend", "loopback"]);
     assert_eq!(home.interface("eth1"), before);
     // What was taken already when another was refused is given back.
     let both = [&attach("eth1")[..], &["--attach", "eth9", "--even-default-route"]].concat();

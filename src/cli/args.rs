@@ -3,21 +3,77 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sim::words::units::{
     FrameRate, Load, count, duration, duration_or_zero, frame_rate, frame_size, jobs, lab_name, load, rate,
-    replications, seed, stations, time_scale,
+    replications, seed, stations, time_scale, tolerance,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Shared-medium Ethernet on your own machine: real frames between real stations over one CSMA/CD bus.
+/// All commands in their groups, for `-h`.
+const COMMANDS_SHORT: &str = "\
+Labs:        up, list, exec, shell, stats, send, receive, down,
+             plug, unplug, fault, cut, mend
+Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Files:       init, check
+Machine:     doctor, bench, completions, man
+`ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
+
+/// All commands in their groups with what they do, for `--help`.
+const COMMANDS_LONG: &str = "\
+Labs:
+  up           Bring a lab up: stations with kernels of their own on one bus
+  list         List the labs that are up, their stations and addresses
+  exec         Run a program in a station
+  shell        Open a shell in a station
+  stats        Show what has happened on a lab's bus so far
+  plug         Put a station back on the medium
+  unplug       Take a station off the medium, as if its cable were pulled
+  fault        Make a station faulty on purpose, or right again
+  cut          Cut the cable between two stations
+  mend         Mend a cable that was cut
+  send         Offer frames from a station, with sequence numbers
+  receive      Receive such frames, and tell loss, order and delay
+  down         Take a lab down, or remove what a killed one left behind
+
+Simulation:
+  sim          Run the medium in virtual time
+  sweep        Run a grid of scenario keys and seeds into one table
+  merge        Merge the tables of a sweep's shards
+  plot         Draw figures of a sweep's table
+  validate     Show known figures beside measured ones
+  replay       Run a recorded run again, and give the same events
+  explain      Tell the life of one frame
+
+Files:
+  init         Write a scenario to begin with
+  check        Check scenario files, without running anything
+
+Machine:
+  doctor       Look at what a lab needs of this machine, and say what to do
+  bench        Measure what this machine makes of a bus
+  completions  Print a shell's completions
+  man          Show the man page of a command
+
+Examples:
+  ethbus                                    four stations contend for ten seconds
+  ethbus --stations 16 --frame-size 64      sixteen stations, the shortest frames
+  ethbus up, then: ethbus exec st1 ping st2
+  ethbus sim --stations 50 --duration 10s   no privileges, no waiting
+
+Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`), 130 interrupted; `exec` and `shell` give
+their program's own.";
+
+/// Shared-medium Ethernet on your own machine: real frames over one CSMA/CD bus
 ///
 /// Without a command: a demonstration. Stations in network namespaces of their own contend for a 10 Mb/s
 /// half-duplex bus for ten seconds; then a table says what happened. It needs root, or a kernel that lets
 /// you make user namespaces. Everything it makes is gone when it ends.
 #[derive(Debug, Parser)]
 #[command(name = "ethbus", version, args_conflicts_with_subcommands = true, max_term_width = 100)]
+#[command(after_help = COMMANDS_SHORT, after_long_help = COMMANDS_LONG, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 success, 1 failure, 2 wrong use, 130 interrupted; `exec` gives its command's own."
+    override_usage = "ethbus [OPTIONS]    the demonstration\n       ethbus COMMAND ...",
+    help_template = "{about-with-newline}\n{usage-heading} {usage}\n\n{options}{after-help}"
 )]
 pub struct Cli {
     /// What to do; the demonstration if left out.
@@ -31,68 +87,111 @@ pub struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the medium in virtual time, and tell every counter and metric
-    ///
-    /// Needs no privileges. The same options and seed give the same numbers on every machine.
-    Sim(SimArgs),
-    /// Run a grid of scenario keys and seeds on all cores, into one table
-    ///
-    /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
-    Sweep(SweepArgs),
-    /// Merge the tables of a sweep's shards
-    Merge(MergeArgs),
-    /// Draw figures of a sweep's table
-    Plot(PlotArgs),
-    /// Run what anyone can check, and show agreement and deviation side by side
-    ///
-    /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
-    Validate(ValidateArgs),
-    /// Measure what this machine makes of a bus
-    #[command(subcommand)]
-    Bench(BenchCommand),
     /// Bring a lab up and keep it up until interrupted
     ///
     /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record stands in
     /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has the priority of any program. A lab
     /// is reached by whoever brought it up, root's with sudo and a user's without.
+    #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
+    /// List the labs that are up, their stations and addresses
+    ///
+    /// Labs of the user who asks, and what killed ones left behind, which `ethbus down` removes.
+    #[command(visible_alias = "ls", after_help = "Examples:\n  ethbus list\n  ethbus list --format json")]
+    List(ListArgs),
     /// Run a program in a station of a lab
     ///
-    /// Input, output, signals and the exit code pass through. Example: ethbus exec st1 -- ping 10.77.0.2
+    /// Input, output, signals and the exit code pass through. Stations know each other by name. Without a program: a shell.
     ///
     /// In a lab of root's the program has all of root's rights. In a user's it runs as that user, with every capability over
     /// the lab's namespaces and none outside.
+    #[command(
+        after_help = "Examples:\n  ethbus exec st1 ping st2\n  ethbus exec st1 -- tcpdump -ni eth0\n  ethbus exec st1"
+    )]
     Exec(ExecArgs),
+    /// Open a shell in a station of a lab
+    #[command(after_help = "Examples:\n  ethbus shell st1\n  ethbus shell --name coax st2")]
+    Shell(ShellArgs),
     /// Show what has happened on a lab's bus so far
+    #[command(after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats coax --format json")]
     Stats(StatsArgs),
     /// Put a station back on the medium
-    Attach(PortArgs),
+    #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
+    Plug(PortArgs),
     /// Take a station off the medium while the bus runs, as if its cable were pulled
     ///
-    /// What it sends is discarded and counted, and it hears nothing, until `ethbus attach`.
-    Detach(PortArgs),
+    /// What it sends is discarded and counted, and it hears nothing, until `ethbus plug`.
+    #[command(alias = "detach", after_help = "Example:\n  ethbus unplug st3")]
+    Unplug(PortArgs),
     /// Make a station faulty on purpose, or right again
+    #[command(after_help = "Examples:\n  ethbus fault st2 deaf\n  ethbus fault st2 none")]
     Fault(FaultArgs),
-    /// Cut the cable between two stations while the bus runs: two media from then on, each end terminated
+    /// Cut the cable between two stations while the bus runs: two media from then on
     ///
-    /// Halfway between them; on a bus or on one segment. `ethbus mend` joins the ends again.
+    /// Halfway between them, each end terminated; on a bus or on one segment. `ethbus mend` joins the ends again.
+    #[command(after_help = "Example:\n  ethbus cut st2 st3")]
     Cut(CutArgs),
     /// Mend a cable that was cut
-    Mend(LabArgs),
+    #[command(after_help = "Example:\n  ethbus mend")]
+    Mend(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
-    Down(LabArgs),
+    #[command(after_help = "Examples:\n  ethbus down\n  ethbus down coax")]
+    Down(NamedLabArgs),
     /// Offer frames from a station, with sequence numbers
+    #[command(after_help = "Example:\n  ethbus send --from st1 --to st2 --rate 100/s --count 50")]
     Send(SendArgs),
     /// Receive such frames in a station, and tell loss, duplicates, order and delay
+    #[command(after_help = "Example:\n  ethbus receive --at st2 --duration 12s")]
     Receive(ReceiveArgs),
+    /// Run the medium in virtual time, and tell every counter and metric
+    ///
+    /// Needs no privileges. The same options and seed give the same numbers on every machine.
+    #[command(
+        after_help = "Examples:\n  ethbus sim --stations 50 --duration 10s\n  ethbus sim lab.toml --events run.events --format json"
+    )]
+    Sim(SimArgs),
+    /// Run a grid of scenario keys and seeds on all cores, into one table
+    ///
+    /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
+    #[command(after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv")]
+    Sweep(SweepArgs),
+    /// Merge the tables of a sweep's shards
+    #[command(after_help = "Example:\n  ethbus merge --out runs.csv shard-*.csv")]
+    Merge(MergeArgs),
+    /// Draw figures of a sweep's table
+    #[command(after_help = "Example:\n  ethbus plot runs.csv --x stations --y utilization_total --out runs.svg")]
+    Plot(PlotArgs),
+    /// Run what anyone can check, and show agreement and deviation side by side
+    ///
+    /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
+    #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
+    Validate(ValidateArgs),
+    /// Run a recorded run again, and give the same events
+    #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
+    Replay(ReplayArgs),
+    /// Tell the life of one frame in words and as a timeline
+    #[command(after_help = "Example:\n  ethbus explain run.events --frame st2#17")]
+    Explain(ExplainArgs),
+    /// Write a scenario to begin with: every line has a comment
+    #[command(after_help = "Examples:\n  ethbus init bus\n  ethbus init segments --out campus.toml")]
+    Init(InitArgs),
     /// Check scenario files, without running anything
     ///
     /// Says all that is wrong, as FILE:LINE:COLUMN: key: value: what would be right, and ends with 2 if anything is.
+    #[command(after_help = "Example:\n  ethbus check *.toml")]
     Check(CheckArgs),
-    /// Run a recorded run again, and give the same events
-    Replay(ReplayArgs),
-    /// Tell the life of one frame in words and as a timeline
-    Explain(ExplainArgs),
+    /// Look at what a lab needs of this machine, and say what to do about each thing that is missing
+    #[command(after_help = "Examples:\n  ethbus doctor\n  ethbus doctor --format json")]
+    Doctor(DoctorArgs),
+    /// Measure what this machine makes of a bus
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Print a shell's completions
+    #[command(after_help = "Example:\n  ethbus completions bash > /etc/bash_completion.d/ethbus")]
+    Completions(CompletionsArgs),
+    /// Show the man page of ethbus, or of one of its commands
+    #[command(after_help = "Examples:\n  ethbus man\n  ethbus man sim\n  ethbus man --out /usr/local/share/man/man1")]
+    Man(ManArgs),
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
@@ -112,28 +211,45 @@ pub enum Format {
 #[derive(Args, Clone, Debug)]
 pub struct DemoArgs {
     /// How many stations, 1 to 1024
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = stations)]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 4, value_parser = stations)]
     pub stations: usize,
     /// The medium's rate
-    #[arg(long, value_name = "RATE", default_value = "10Mbit/s", value_parser = rate)]
+    #[arg(short = 'r', long, value_name = "RATE", default_value = "10Mbit/s", value_parser = rate)]
     pub rate: u64,
     /// How long the stations offer frames
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(short = 't', long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub duration: Duration,
-    /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED", value_parser = seed)]
+    /// Seed of every draw [default: drawn, and printed]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
-    /// What the stations offer together: `saturated`, or a part of the rate like 0.4 or 40%
+    /// What all offer, like 40%
+    ///
+    /// What all stations offer together, as a part of the medium's rate.
     #[arg(long, value_name = "LOAD", default_value = "saturated", value_parser = load)]
     pub load: Load,
-    /// Frame size in octets, from destination address to FCS, 64 to 1518
-    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
+    /// Frame size in octets, 64 to 1518
+    ///
+    /// From destination address to FCS.
+    #[arg(short = 'l', long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
     pub frame_size: u32,
-    /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
-    #[arg(long, value_name = "PART", value_parser = time_scale)]
+    /// Run slower than life: 0.1 is ten times slower
+    ///
+    /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
+    #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
     pub time_scale: Option<f64>,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Write all events, for `ethbus explain`
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// What a trusted run may be off by
+    ///
+    /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
+    #[arg(long, value_name = "PART", default_value = "1%", value_parser = tolerance)]
+    pub tolerance: f64,
+    /// End with 3 if the run is not to be trusted
+    #[arg(long, hide_short_help = true)]
+    pub strict: bool,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -167,19 +283,25 @@ pub struct SimArgs {
     /// What is run.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Seed of every random draw [default: 1, or as the scenario says]
-    #[arg(long, value_name = "SEED", value_parser = seed)]
+    /// Seed of every random draw [default: 1]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
-    /// Independent runs, seeded SEED, SEED + 1 …, on all cores; their figures are taken together [default: 1]
+    /// Independent runs, taken together [default: 1]
+    ///
+    /// Seeded SEED, SEED + 1 …, on all cores.
     #[arg(long, value_name = "R", value_parser = replications)]
     pub replications: Option<u64>,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// `table`, `json` or `csv`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: SimFormat,
-    /// Write every event of the medium, one a line; see docs/trace.md
+    /// Write all events, for `ethbus explain`
+    ///
+    /// One a line; see docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Record the run for `ethbus replay`; see docs/trace.md
+    /// Record the run, for `ethbus replay`
+    ///
+    /// See docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Write one row for each frame, CSV or Parquet by the file's name; see docs/results.md
@@ -192,36 +314,42 @@ pub struct SimArgs {
     #[arg(long, value_name = "FILE.csv|FILE.parquet", requires = "series")]
     pub series_out: Option<PathBuf>,
     /// Tell on standard error how long it took
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub timing: bool,
 }
 
 /// What is run in virtual time: over what the scenario says.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
-    /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
-    #[arg(long, value_name = "N", value_parser = stations)]
+    /// How many stations, 1 to 1024 [default: 4]
+    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
     pub stations: Option<usize>,
-    /// Frame sizes in octets, from destination address to FCS: `64`, `64:7,594:4,1518:1` or `uniform:64-1518` [default: 64]
-    #[arg(long, value_name = "OCTETS")]
+    /// Octets: `64`, `64:7,1518:1`, `uniform:64-1518`
+    ///
+    /// From destination address to FCS; a mix has weights. 64 if left out.
+    #[arg(short = 'l', long, value_name = "OCTETS")]
     pub frame_size: Option<String>,
-    /// What stations offer: `saturated`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4`, `replay:FILE`; see docs/traffic.md [default: saturated]
+    /// What stations offer: `saturated`, `poisson:0.4`, …
+    ///
+    /// Also `periodic:0.4`, `on_off:0.4`, `replay:FILE`; see docs/traffic.md. Saturated if left out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
-    /// The medium's rate [default: 10Mbit/s, or as the scenario says]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    /// The medium's rate [default: 10M]
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,
-    /// `star:50bt`: between every pair; `bus:500m`: along a cable [default: star:0bt]
+    /// `star:50bt`, `bus:500m` [default: star:0bt]
+    ///
+    /// A star has the same distance between every pair, a bus is a cable of this length.
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<String>,
     /// Frame bursting, at 1000 Mb/s only [default: on there]
-    #[arg(long, value_name = "on|off", value_enum)]
+    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
     pub bursting: Option<Switch>,
-    /// How long is measured, in the medium's time [default: 100s]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// How long is measured [default: 100s]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// How long the medium runs before that [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = duration_or_zero)]
+    /// How long the medium runs before [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, hide_short_help = true)]
     pub warmup: Option<Duration>,
 }
 
@@ -231,30 +359,37 @@ pub struct SweepArgs {
     /// Scenario file; see docs/scenario.md
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
-    /// A key of the scenario and its values: `stations=2,4,8`, `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`,
-    /// `station.2.position=10m,20m`; may be given again for other keys, all combinations are run
+    /// A key and its values: `stations=2,4,8`
+    ///
+    /// May be given again.
+    ///
+    /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
     #[arg(long, value_name = "KEY=VALUES")]
     pub set: Vec<String>,
-    /// Every combination is run with each of so many seeds, or with these: `8`, `1..20`, `1,2,5`
+    /// So many seeds, or these: `8`, `1..20`
+    ///
+    /// Every combination is run with each.
     #[arg(long, value_name = "N|A..B", default_value = "1")]
     pub seeds: String,
     /// What is run.
     #[command(flatten)]
     pub run: RunArgs,
     /// The table, as CSV; `-` for standard output
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(short = 'o', long, value_name = "FILE.csv")]
     pub out: PathBuf,
     /// Write the whole table as Parquet too, when it is done
-    #[arg(long, value_name = "FILE.parquet")]
+    #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
-    /// Only part i of n parts of the grid, for `ethbus merge`
+    /// Only part i of n of the grid, for `ethbus merge`
     #[arg(long, value_name = "i/n")]
     pub shard: Option<String>,
-    /// How many runs at a time [default: one for each core]
+    /// Runs at a time [default: one for each core]
     #[arg(long, value_name = "J", value_parser = jobs)]
     pub jobs: Option<u16>,
-    /// Add the wall-clock time of each run; it differs each time, so use --jobs 1 on a machine that does nothing else
-    #[arg(long)]
+    /// Add the wall-clock time of each run
+    ///
+    /// It differs each time: use --jobs 1 on a machine that does nothing else.
+    #[arg(long, hide_short_help = true)]
     pub timing: bool,
 }
 
@@ -262,7 +397,7 @@ pub struct SweepArgs {
 #[derive(Args, Clone, Debug)]
 pub struct MergeArgs {
     /// The merged table
-    #[arg(long, value_name = "FILE.csv")]
+    #[arg(short = 'o', long, value_name = "FILE.csv")]
     pub out: PathBuf,
     /// Write it as Parquet too
     #[arg(long, value_name = "FILE.parquet")]
@@ -278,20 +413,24 @@ pub struct PlotArgs {
     /// A table of `ethbus sweep`
     #[arg(value_name = "FILE.csv")]
     pub table: PathBuf,
-    /// The column along the x axis, like `stations` or `medium.rate`
+    /// The column along the x axis, like `stations`
     #[arg(long, value_name = "COLUMN")]
     pub x: String,
-    /// The columns along the y axis, of one unit, like `utilization_frame,utilization_total`
-    #[arg(long, value_name = "COLUMN[,COLUMN]", value_delimiter = ',', required = true)]
+    /// The columns along the y axis, of one unit
+    ///
+    /// Like `utilization_frame,utilization_total`.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
     pub y: Vec<String>,
     /// A line for each value of this column
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<String>,
-    /// Only rows with this value in this column; may be given again
+    /// Only rows with this value in this column
+    ///
+    /// May be given again.
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     pub only: Vec<String>,
     /// The picture: .svg or .png
-    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    #[arg(short = 'o', long, value_name = "FILE")]
     pub out: PathBuf,
     /// A logarithmic x axis
     #[arg(long)]
@@ -305,7 +444,7 @@ pub struct PlotArgs {
 #[derive(Args, Clone, Debug)]
 pub struct ValidateArgs {
     /// Seed of every run
-    #[arg(long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
+    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
     pub seed: u64,
     /// Shorter runs and fewer rows: some seconds instead of a minute
     #[arg(long)]
@@ -314,7 +453,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "WORD")]
     pub only: Option<String>,
     /// How the report is written
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(short = 'f', long, value_enum, default_value_t)]
     pub format: Format,
 }
 
@@ -334,25 +473,43 @@ pub struct BenchLiveArgs {
     #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',')]
     pub only: Vec<String>,
     /// How long each measurement takes
-    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
+    #[arg(short = 't', long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     pub duration: Duration,
-    /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED", value_parser = seed)]
+    /// Seed of every draw [default: drawn, and printed]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
     /// End with 1 if a figure is not as asked, or a row was skipped
     #[arg(long)]
     pub check: bool,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
 /// Which lab.
 #[derive(Args, Clone, Debug)]
 pub struct LabArgs {
-    /// The lab's name
-    #[arg(long, value_name = "LAB", default_value = "ethbus", value_parser = lab_name)]
-    pub name: String,
+    /// The lab's name [default: the only one, or ethbus]
+    #[arg(long, value_name = "LAB", value_parser = lab_name)]
+    pub name: Option<String>,
+}
+
+/// Which lab, with or without `--name`.
+#[derive(Args, Clone, Debug)]
+pub struct NamedLabArgs {
+    /// The lab's name [default: the only one, or ethbus]
+    #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
+    pub lab: Option<String>,
+    /// The same
+    #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
+    pub name: Option<String>,
+}
+
+impl NamedLabArgs {
+    /// The name that was given, if any.
+    pub fn given(&self) -> Option<&str> {
+        self.lab.as_deref().or(self.name.as_deref())
+    }
 }
 
 /// Options of `up`.
@@ -361,38 +518,52 @@ pub struct UpArgs {
     /// Scenario file; see docs/scenario.md
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
-    /// How many stations, 1 to 1024 [default: 4, or as the scenario says]
-    #[arg(long, value_name = "N", value_parser = stations)]
+    /// How many stations, 1 to 1024 [default: 4]
+    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
     pub stations: Option<usize>,
-    /// The medium's rate [default: 10Mbit/s, or as the scenario says]
-    #[arg(long, value_name = "RATE", value_parser = rate)]
+    /// The medium's rate [default: 10M]
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,
-    /// The lab's name [default: ethbus, or as the scenario says]
+    /// `star:50bt`, `bus:500m` [default: star:0bt]
+    ///
+    /// A star has the same distance between every pair, a bus is a cable of this length.
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<String>,
+    /// The lab's name [default: ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
-    /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
-    #[arg(long, value_name = "PART", value_parser = time_scale)]
+    /// Run slower than life: 0.1 is ten times slower
+    ///
+    /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
+    #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
     pub time_scale: Option<f64>,
-    /// Seed of every random draw; drawn and printed if left out
-    #[arg(long, value_name = "SEED", value_parser = seed)]
+    /// Seed of every draw [default: drawn, and printed]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
-    /// Record everything that the medium is given, so that `ethbus replay` can run it again
+    /// Record the run, for `ethbus replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write every event on the medium to this file, one a line
+    /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// Make an interface of this machine a station, named after it: a network card, a virtual machine's TAP; may be given
-    /// again. It belongs to the lab until its end, and then comes back as it was; see docs/ports.md
-    #[arg(long, value_name = "INTERFACE")]
-    pub attach: Vec<String>,
-    /// Attach even an interface that carries a default route: this machine may lose its network
-    #[arg(long)]
+    /// Lend an interface of this machine to the lab
+    ///
+    /// As a station. A network card, or a virtual machine's TAP; may be given again. The station is named after it. It belongs to the lab until its end, and then
+    /// comes back as it was; see docs/ports.md.
+    #[arg(long, alias = "attach", value_name = "INTERFACE")]
+    pub lend: Vec<String>,
+    /// Lend even an interface with a default route
+    ///
+    /// This machine may lose its network.
+    #[arg(long, hide_short_help = true)]
     pub even_default_route: bool,
-    /// Return when the lab is up; it goes on in the background until `ethbus down`
-    #[arg(long)]
-    pub detach: bool,
-    /// Be the supervisor that `--detach` starts.
+    /// Go on in the background until `ethbus down`
+    #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
+    pub background: bool,
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+    /// Be the supervisor that `--background` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,
 }
@@ -405,9 +576,91 @@ pub struct ExecArgs {
     pub lab: LabArgs,
     /// The station
     pub station: String,
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    /// The program and its arguments; a shell if left out
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
     pub command: Vec<OsString>,
+}
+
+/// Options of `shell`.
+#[derive(Args, Clone, Debug)]
+pub struct ShellArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+}
+
+/// Options of `list`.
+#[derive(Args, Clone, Debug)]
+pub struct ListArgs {
+    /// How the list is written
+    #[arg(short = 'f', long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `init`.
+#[derive(Args, Clone, Debug)]
+pub struct InitArgs {
+    /// What to begin with
+    #[arg(value_enum)]
+    pub kind: Beginning,
+    /// The file to write, `-` for standard output [default: lab.toml]
+    #[arg(short = 'o', long, value_name = "FILE.toml")]
+    pub out: Option<PathBuf>,
+}
+
+/// A scenario to begin with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Beginning {
+    /// Every pair of stations at the same distance.
+    Star,
+    /// Stations along one cable.
+    Bus,
+    /// Segments that repeaters join.
+    Segments,
+}
+
+/// Options of `doctor`.
+#[derive(Args, Clone, Debug)]
+pub struct DoctorArgs {
+    /// How the findings are written
+    #[arg(short = 'f', long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `completions`.
+#[derive(Args, Clone, Debug)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// A shell that completions are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU Bash.
+    Bash,
+    /// Elvish.
+    Elvish,
+    /// Fish.
+    Fish,
+    /// PowerShell.
+    #[value(name = "powershell")]
+    PowerShell,
+    /// Z shell.
+    Zsh,
+}
+
+/// Options of `man`.
+#[derive(Args, Clone, Debug)]
+pub struct ManArgs {
+    /// The command; ethbus itself if left out
+    pub command: Option<String>,
+    /// Write all pages into this folder instead
+    #[arg(short = 'o', long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
 }
 
 /// Options of `stats`.
@@ -415,13 +668,16 @@ pub struct ExecArgs {
 pub struct StatsArgs {
     /// Which lab.
     #[command(flatten)]
-    pub lab: LabArgs,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    pub lab: NamedLabArgs,
+    /// Show it again every second, until interrupted
+    #[arg(short = 'w', long, conflicts_with = "format")]
+    pub watch: bool,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
-/// Options of `attach` and `detach`.
+/// Options of `plug` and `unplug`.
 #[derive(Args, Clone, Debug)]
 pub struct PortArgs {
     /// Which lab.
@@ -479,23 +735,27 @@ pub struct SendArgs {
     /// The station that sends
     #[arg(long, value_name = "STATION")]
     pub from: String,
-    /// Whom to: a station of the lab, a MAC address, or `broadcast`
-    #[arg(long, value_name = "STATION|MAC|broadcast")]
+    /// Whom to: a station, a MAC address, `broadcast`
+    #[arg(long, value_name = "DESTINATION")]
     pub to: String,
-    /// Frame size in octets, from destination address to FCS, 64 to 1518
-    #[arg(long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
+    /// Frame size in octets, 64 to 1518
+    ///
+    /// From destination address to FCS.
+    #[arg(short = 'l', long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
     pub frame_size: u32,
-    /// Frames per second like 100/s, or `max`: what saturates the medium
-    #[arg(long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
+    /// Frames per second like 100/s, or `max`
+    #[arg(short = 'r', long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
     pub rate: FrameRate,
     /// Stop after so many frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
-    /// Stop after so long [default: 10s, unless --count is given]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Stop after so long [default: 10s]
+    ///
+    /// Without --count.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -511,11 +771,11 @@ pub struct ReceiveArgs {
     /// Stop after so many frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
-    /// Stop after so long [default: until interrupted, unless --count is given]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Stop after so long [default: never]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -536,8 +796,8 @@ pub struct ReplayArgs {
     /// Write the events to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -547,10 +807,12 @@ pub struct ExplainArgs {
     /// The event log, as `--events` wrote it; see docs/trace.md
     #[arg(value_name = "EVENTS")]
     pub events: PathBuf,
-    /// The frame: which of its station's frames it is, from 1, like 17; or with the station, like st2#17
+    /// The frame: its number at its station, like st2#17
+    ///
+    /// From 1. The number alone will do if no other station has a frame of this number.
     #[arg(long, value_name = "N|STATION#N")]
     pub frame: String,
-    /// The station that offered it; may be left out if no other has a frame of this number
+    /// The station that offered it
     #[arg(long, value_name = "STATION")]
     pub station: Option<String>,
 }
@@ -563,5 +825,31 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The groups of the help are written by hand, so that a command cannot be forgotten in them.
+    #[test]
+    fn both_helps_name_every_command_once() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            let long = COMMANDS_LONG.lines().filter(|line| line.trim_start().split(' ').next() == Some(name));
+            assert_eq!(long.filter(|line| !line.contains("ethbus ")).count(), 1, "{name}");
+            let words = COMMANDS_SHORT.lines().take(5).flat_map(|line| line.split([' ', ',', ':']));
+            assert_eq!(words.filter(|word| *word == name).count(), 1, "{name}");
+        }
+    }
+
+    /// A terminal of 24 lines shows a command's short help without scrolling.
+    #[test]
+    fn a_short_help_fits_a_terminal() {
+        let whole = Cli::command().term_width(80);
+        let mut long = Vec::new();
+        for command in whole.get_subcommands().chain([&whole]) {
+            let help = command.clone().term_width(80).render_help().to_string();
+            if help.lines().count() > 24 {
+                long.push(format!("{}: {} lines\n{help}", command.get_name(), help.lines().count()));
+            }
+        }
+        assert!(long.is_empty(), "{}", long.join("\n"));
     }
 }

@@ -4,9 +4,13 @@ pub mod bench;
 pub mod change;
 pub mod check;
 pub mod demo;
+pub mod doctor;
 pub mod down;
 pub mod exec;
 pub mod explain;
+pub mod init;
+pub mod list;
+pub mod man;
 pub mod plot;
 pub mod receive;
 pub mod replay;
@@ -20,7 +24,7 @@ pub mod validate;
 
 use crate::cli::args::Format;
 use crate::live::lab::MakeError;
-use crate::live::lab::inventory::{Content, InventoryError};
+use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::supervisor::SupervisorError;
 use crate::show::{making, with_causes};
 use crate::study::explain::ExplainError;
@@ -29,7 +33,7 @@ use crate::study::sweep::output::TableError;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
-use ::sim::scenario::plan::{self, PlanError};
+use ::sim::scenario::plan::{self, DEFAULT_NAME, PlanError};
 use ::sim::traffic::TrafficError;
 use crossbeam_channel::{Receiver, bounded};
 use link::namespace::{Capability, NamespaceError, capabilities_missing};
@@ -108,6 +112,20 @@ pub enum CommandError {
         station: String,
         /// What there is.
         stations: Vec<String>,
+    },
+    /// Several labs are up, and none was named.
+    #[error("several labs are up: say which with --name: {}", labs.join(", "))]
+    WhichLab {
+        /// Their names.
+        labs: Vec<String>,
+    },
+    /// A file that is there already, or cannot be made.
+    #[error("cannot write {}", path.display())]
+    Init {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
     },
     /// There is no cable to cut.
     #[error("no cut: {what}")]
@@ -231,8 +249,24 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
     Ok(())
 }
 
+/// The lab that is meant: the one that was named, else the one called `ethbus`, else the only one that is up.
+fn running_lab(given: Option<&str>) -> Result<String, CommandError> {
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let mut up = Inventory::names_up();
+    match (up.iter().any(|name| name == DEFAULT_NAME), up.len()) {
+        (false, 1) => Ok(up.remove(0)),
+        (false, 2..) => Err(CommandError::WhichLab { labs: up }),
+        (true, _) | (false, 0) => Ok(DEFAULT_NAME.to_owned()),
+    }
+}
+
 /// What a command ends with, if it did not fail.
 pub type Outcome = Result<ExitCode, CommandError>;
+
+/// A run that is not to be trusted, where `--strict` asks for that.
+pub const NOT_TRUSTED: u8 = 3;
 
 /// Ended by an interrupt, as shells tell it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;

@@ -140,7 +140,9 @@ fn what(error: &clap::Error) -> String {
                 return format!("{name}: it is there twice: leave one out");
             }
             if name.is_empty() {
-                return format!("`{other}` is the demonstration's option here: write options after the command");
+                return format!(
+                    "`{other}` is the demonstration's option here: write options after the command, like `ethbus up --stations 4`"
+                );
             }
             format!("{name}: not together with `{other}`: leave one out")
         }

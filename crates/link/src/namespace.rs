@@ -255,6 +255,17 @@ impl Namespace {
     }
 }
 
+/// Shows the file `file` in the place of the file `over`, for this process and those that it starts.
+///
+/// To be called after [`Namespace::enter_for_exec`], which has made the mounts its own.
+///
+/// # Errors
+/// One of the files is not there, or the kernel refuses.
+pub fn mount_file(file: &std::path::Path, over: &std::path::Path) -> Result<(), NamespaceError> {
+    let nothing: Option<&str> = None;
+    mount(Some(file), over, nothing, MsFlags::MS_BIND, nothing).map_err(NamespaceError::of("mounting a file"))
+}
+
 impl AsFd for Namespace {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()

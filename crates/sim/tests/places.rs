@@ -40,7 +40,7 @@ fn a_place_beyond_the_end_is_told_from_the_end() {
         let (_folder, path) = scenario(&text);
         let error = Plan::read(Some(&path), &Overrides::default(), 1).expect_err("beyond the end").to_string();
         let place = format!("{}:{line}", path.display());
-        assert!(error.starts_with(&place) && error.contains("`position`"), "{error}");
+        assert!(error.starts_with(&place) && error.contains(": position: "), "{error}");
         assert!(error.contains("22 BT is beyond") && error.contains("at 21.66 BT"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
-//! `ethbus attach`, `detach`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
+//! `ethbus plug`, `unplug`, `fault`, `cut`, `mend`: change a station or the cable while the bus runs.
 
-use super::{CommandError, Outcome, station_names};
-use crate::cli::args::{CutArgs, FaultArgs, LabArgs, PortArgs, StationFault};
+use super::{CommandError, Outcome, running_lab, station_names};
+use crate::cli::args::{CutArgs, FaultArgs, NamedLabArgs, PortArgs, StationFault};
 use crate::live::control::{self, Control};
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
@@ -17,8 +17,8 @@ use std::process::ExitCode;
 ///
 /// # Errors
 /// No such lab or station, or a lab that does not answer.
-pub fn attach(args: &PortArgs) -> Outcome {
-    let station = change(&args.lab.name, &args.station, Change::Attach)?;
+pub fn plug(args: &PortArgs) -> Outcome {
+    let station = change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Attach)?;
     if station.attached {
         return Ok(ExitCode::SUCCESS);
     }
@@ -29,16 +29,16 @@ pub fn attach(args: &PortArgs) -> Outcome {
 /// Takes a station off the medium.
 ///
 /// # Errors
-/// As [`attach`].
-pub fn detach(args: &PortArgs) -> Outcome {
-    change(&args.lab.name, &args.station, Change::Detach)?;
+/// As [`plug`].
+pub fn unplug(args: &PortArgs) -> Outcome {
+    change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Detach)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Makes a station faulty, or right again.
 ///
 /// # Errors
-/// As [`attach`].
+/// As [`plug`].
 pub fn fault(args: &FaultArgs) -> Outcome {
     let fault = match args.fault {
         StationFault::Deaf => Some(Fault::Deaf),
@@ -46,17 +46,17 @@ pub fn fault(args: &FaultArgs) -> Outcome {
         StationFault::Babble => Some(Fault::Babble),
         StationFault::None => None,
     };
-    change(&args.lab.name, &args.station, Change::Fault(fault.map(FaultName)))?;
+    change(&running_lab(args.lab.name.as_deref())?, &args.station, Change::Fault(fault.map(FaultName)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Cuts the cable between two stations.
 ///
 /// # Errors
-/// As [`attach`]; stations between which there is no cable.
+/// As [`plug`]; stations between which there is no cable.
 pub fn cut(args: &CutArgs) -> Outcome {
     let names = [args.station.as_str(), args.other.as_str()];
-    let lab = &args.lab.name;
+    let lab = &running_lab(args.lab.name.as_deref())?;
     let content = Inventory::of_running(lab)?;
     let mut stations = [0; 2];
     for (number, name) in stations.iter_mut().zip(names) {
@@ -79,9 +79,10 @@ pub fn cut(args: &CutArgs) -> Outcome {
 ///
 /// # Errors
 /// No such lab, or one that does not answer.
-pub fn mend(args: &LabArgs) -> Outcome {
-    Inventory::of_running(&args.name)?;
-    ask(&args.name, &Control::Cable(None))?;
+pub fn mend(args: &NamedLabArgs) -> Outcome {
+    let lab = running_lab(args.given())?;
+    Inventory::of_running(&lab)?;
+    ask(&lab, &Control::Cable(None))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,26 +2,34 @@
 //!
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
-use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, making_until, print_result, rights};
+use super::{
+    CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result, rights,
+};
 use crate::cli::args::DemoArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
 use crate::live::driver::source::{Source, Spacing, poisson, saturating_level};
 use crate::live::lab::place::Place;
 use crate::live::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
-use crate::live::plane::protocol::Setup;
+use crate::live::plane::protocol::{Outputs, Setup};
 use crate::live::supervisor::DataPlane;
+use crate::show::program::{as_root, program};
+use crate::show::terminal::columns;
+use crate::show::verdict::{against, verdict};
 use crate::show::{live_line, say, show, table};
 use crossbeam_channel::Receiver;
 use link::namespace::Namespace;
 use link::signals::Signal;
 use link::station::StationSocket;
-use medium::Octets;
+use medium::{FrameId, Kind, Octets};
 use sim::figures::results::Results;
+use sim::files::event_log::EventLogReader;
+use sim::files::json_lines::{LineReader, create};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::units::Load;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -49,18 +57,32 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
-    let setup =
-        Setup { pace: plan.pace, ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index()) };
-    let mut plane = DataPlane::start(&setup, &segment, &[])?;
+    let events = args.events.as_deref().map(|path| create(path, &[])).transpose()?;
+    let outputs = Outputs { record: None, events: args.events.as_ref().map(|path| path.display().to_string()) };
+    let setup = Setup {
+        pace: plan.pace,
+        outputs,
+        ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index())
+    };
+    let mut plane = DataPlane::start(&setup, &segment, events.as_slice())?;
     let sources = sources(args, &plan, &segment)?;
     plane.restart()?;
     let intent = intent(args, &plan, &segment.fan_out);
     let (mut sources, interrupted) = watch(args, &plan, &intent, &mut plane, sources, &interrupts)?;
-    let results = plane.stop()?;
+    let mut results = plane.stop()?;
+    let against = against(&results, args.tolerance);
+    if let Some(emulator) = &mut results.emulator {
+        emulator.verdict = Some(verdict(&against));
+    }
     let seen = sources.iter_mut().map(|source| source.seen().unwrap_or(0)).sum();
     let refused = sources.iter().map(|source| source.sent().refused).sum();
     print_result(args.format, &results, |results| told(args, results, seen, refused))?;
-    Ok(if interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    if interrupted {
+        say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let is_refused = args.strict && !against.is_empty();
+    Ok(if is_refused { ExitCode::from(NOT_TRUSTED) } else { ExitCode::SUCCESS })
 }
 
 /// A raw-socket driver in each station, for frames to the next one.
@@ -101,7 +123,7 @@ fn watch(
         Load::Fraction(_) => Offering::paced(sources),
     };
     let begin = Instant::now();
-    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration));
+    let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration, columns()));
     let look = Look { every: live.then_some(LIVE), show: &mut line };
     let interrupted = offering.watch(plane, args.duration, interrupts, look)?;
     show("");
@@ -123,21 +145,48 @@ fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.deliveries);
     text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", deliveries);
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
+    text + &next(args, results)
+}
+
+/// Commands to go on with, as they can be pasted.
+fn next(args: &DemoArgs, results: &Results) -> String {
     let load = match args.load {
         Load::Saturated => String::new(),
         Load::Fraction(load) => format!(" --load {load}"),
     };
+    let scale = args.time_scale.map_or_else(String::new, |scale| format!(" --time-scale {scale}"));
     // Who needed a user namespace here will have one for a lab too.
-    let ethbus = if Place::own().is_ok_and(|place| place == Place::Root) { "sudo ethbus" } else { "ethbus" };
+    let ethbus = if Place::own().is_ok_and(|place| place == Place::Root) { as_root() } else { program() };
     let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
-    text + &format!(
-        "Next: ethbus --stations {} --rate {rate} --duration {:?} --frame-size {}{load} --seed {}\n      \
-         \x20    the same draws again\n      \
-         ethbus --stations 16 --frame-size 64 --load 0.5\n      \
-         {ethbus} up\n      \
-         \x20    a lab that stays, with IP addresses; then, in another terminal:\n      \
-         {ethbus} exec st1 -- ping 10.77.0.2\n      \
-         ethbus --help\n",
+    let most = args.events.as_deref().and_then(|path| Some((path, most_collided(path)?)));
+    let explain = most.map_or_else(String::new, |(path, (frame, collisions))| {
+        format!(
+            "  {} explain {} --frame {frame}\n    the life of a frame that collided {collisions} times\n",
+            program(),
+            path.display()
+        )
+    });
+    format!(
+        "Next:\n{explain}  {ethbus} --stations {} --rate {rate} --duration {:?} \\\n    --frame-size {}{load}{scale} --seed {}\n    \
+         the same draws again\n  {ethbus} --stations 16 --frame-size 64 --load 0.5\n  \
+         {ethbus} up\n    a lab that stays, with IP addresses; then, in another terminal:\n  \
+         {ethbus} exec st1 ping st2\n  {ethbus} --help\n",
         args.stations, args.duration, args.frame_size, results.seed
     )
+}
+
+/// The frame of an event log that got through after most collisions, as `explain` takes it, and how many.
+fn most_collided(path: &Path) -> Option<(String, u32)> {
+    let mut log = EventLogReader::new(LineReader::open(path).ok()?).ok()?;
+    let mut most: Option<(FrameId, u32)> = None;
+    while let Ok(Some(event)) = log.next_event() {
+        if let Kind::Transmitted { attempts, .. } = event.kind
+            && most.is_none_or(|(_, before)| attempts > before)
+        {
+            most = Some((event.frame, attempts));
+        }
+    }
+    let (FrameId { station, serial }, attempts) = most.filter(|(_, attempts)| *attempts > 1)?;
+    let name = log.header().stations.get(station.index())?;
+    Some((format!("{}#{serial}", name), attempts - 1))
 }

@@ -1,18 +1,22 @@
 //! `ethbus down`: takes a lab down, or removes what a killed one left behind.
 
-use super::{CommandError, Outcome};
-use crate::cli::args::LabArgs;
+use super::{CommandError, Outcome, running_lab};
+use crate::cli::args::NamedLabArgs;
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
 use crate::show::say;
+use sim::scenario::plan::DEFAULT_NAME;
 use std::process::ExitCode;
 
 /// Takes a lab down.
 ///
 /// # Errors
 /// No such lab, one that does not answer, or something that cannot be removed.
-pub fn down(args: &LabArgs) -> Outcome {
-    let name = &args.name;
+pub fn down(args: &NamedLabArgs) -> Outcome {
+    let name = &match args.given() {
+        Some(given) => given.to_owned(),
+        None => lab_to_remove()?,
+    };
     let not_up = || InventoryError::NotUp { name: name.clone() };
     if !Inventory::exists(name)? {
         return Err(not_up().into());
@@ -57,4 +61,9 @@ fn ask(name: &str) -> Outcome {
         }
     }
     Ok(if farewell.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The lab that is meant where none was named: what one called `ethbus` left behind can be removed too.
+fn lab_to_remove() -> Result<String, CommandError> {
+    if Inventory::exists(DEFAULT_NAME)? { Ok(DEFAULT_NAME.to_owned()) } else { running_lab(None) }
 }

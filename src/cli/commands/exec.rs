@@ -1,32 +1,73 @@
-//! `ethbus exec`: becomes a program in a station. Nothing of ethbus is left in between, so input, output, signals
-//! and the exit code pass through.
+//! `ethbus exec` and `ethbus shell`: become a program in a station. Nothing of ethbus is left in between, so input, output,
+//! signals and the exit code pass through.
 
 use super::rights::station;
-use super::{CommandError, Outcome};
-use crate::cli::args::ExecArgs;
+use super::{CommandError, Outcome, running_lab};
+use crate::cli::args::{ExecArgs, ShellArgs};
 use crate::live::lab::inventory::Inventory;
 use crate::show::say;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// As shells tell it.
 const NOT_EXECUTABLE: u8 = 126;
 /// As shells tell it.
 const NOT_FOUND: u8 = 127;
+/// Where programs look names up.
+const HOSTS: &str = "/etc/hosts";
 
-/// Runs a program in a station. Comes back only if that fails.
+/// Runs a program in a station, or a shell. Comes back only if that fails.
 ///
 /// # Errors
 /// No such lab or station, or no right to enter it.
 pub fn exec(args: &ExecArgs) -> Outcome {
-    let content = Inventory::of_running(&args.lab.name)?;
-    let namespace = station(&args.lab.name, &content, &args.station)?;
-    namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: args.station.clone(), source })?;
+    enter(args.lab.name.as_deref(), &args.station, &args.command)
+}
+
+/// Opens a shell in a station. Comes back only if that fails.
+///
+/// # Errors
+/// As [`exec`].
+pub fn shell(args: &ShellArgs) -> Outcome {
+    enter(args.lab.name.as_deref(), &args.station, &[])
+}
+
+fn enter(lab: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
+    let lab = running_lab(lab)?;
+    let content = Inventory::of_running(&lab)?;
+    let hosts = Inventory::hosts(&lab)?;
+    let namespace = station(&lab, &content, name)?;
+    namespace.enter_for_exec().map_err(|source| CommandError::Enter { station: name.to_owned(), source })?;
     // The lab may have ended meanwhile: then nobody would end the program.
-    Inventory::check_entered(&args.lab.name, &args.station, &namespace)?;
-    let error = Command::new(&args.command[0]).args(&args.command[1..]).exec();
+    Inventory::check_entered(&lab, name, &namespace)?;
+    // Where names cannot be looked up, addresses still do.
+    let _ = link::namespace::mount_file(&hosts, Path::new(HOSTS));
+    // A `--` before the program is what other programs want, and does no harm.
+    let command = command.strip_prefix(&[OsString::from("--")]).unwrap_or(command);
+    let mut program = match command.split_first() {
+        Some((program, arguments)) => {
+            let mut command = Command::new(program);
+            command.args(arguments);
+            command
+        }
+        None => shell_of(&lab, name),
+    };
+    program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name);
+    let error = program.exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
-    say(&format!("ethbus: cannot run {}: {error}\n", args.command[0].display()));
+    say(&format!("ethbus: cannot run {}: {error}\n", program.get_program().display()));
     Ok(ExitCode::from(code))
+}
+
+/// The user's shell, whose prompt says where it is.
+fn shell_of(lab: &str, station: &str) -> Command {
+    let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_file());
+    let mut command = Command::new(shell.unwrap_or_else(|| "/bin/sh".into()));
+    // What the user's own settings make of the prompt comes after PS1 and before PROMPT_COMMAND.
+    command.env("PS1", format!("{lab}:{station} \\w\\$ "));
+    command.env("PROMPT_COMMAND", format!("PS1='{lab}:{station} \\w\\$ '"));
+    command
 }

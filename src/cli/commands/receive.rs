@@ -1,7 +1,7 @@
 //! `ethbus receive`: the other end of `ethbus send`.
 
 use super::rights::station;
-use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_result};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_result, running_lab};
 use crate::cli::args::ReceiveArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::receive::{Reception, StreamReport};
@@ -35,8 +35,9 @@ struct ReceiveReport {
 /// # Errors
 /// No such lab or station; a socket that cannot be used; a result that cannot be written.
 pub fn receive(args: &ReceiveArgs) -> Outcome {
-    let content = Inventory::of_running(&args.lab.name)?;
-    let namespace = station(&args.lab.name, &content, &args.at)?;
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let content = Inventory::of_running(&lab)?;
+    let namespace = station(&lab, &content, &args.at)?;
     let interrupts = interrupts()?;
     let failed = |source| CommandError::Station { station: args.at.clone(), source };
     let mut socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE).map_err(failed)?;

@@ -1,7 +1,7 @@
 //! `ethbus send`: the raw-socket driver by itself.
 
 use super::rights::station;
-use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, station_names};
+use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, running_lab, station_names};
 use crate::cli::args::SendArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::source::{Source, Spacing, line_rate, run};
@@ -41,8 +41,9 @@ struct SendReport {
 /// # Errors
 /// No such lab, station or destination; a socket that cannot be used; a result that cannot be written.
 pub fn send(args: &SendArgs) -> Outcome {
-    let content = Inventory::of_running(&args.lab.name)?;
-    let namespace = station(&args.lab.name, &content, &args.from)?;
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let content = Inventory::of_running(&lab)?;
+    let namespace = station(&lab, &content, &args.from)?;
     let to = destination(&content, &args.to)?;
     let interrupts = interrupts()?;
     let socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE)
@@ -50,7 +51,7 @@ pub fn send(args: &SendArgs) -> Outcome {
     let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
     let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
     let begin = Instant::now();
-    let pace = wanted_pace(args, rate(&args.lab.name, &content)?);
+    let pace = wanted_pace(args, rate(&lab, &content)?);
     let lead = if args.rate == FrameRate::Max { LEAD } else { 0 };
     if lead > 0 {
         // On a busy machine others would have the processor until the next tick of the clock. Most users may not.

@@ -107,7 +107,11 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
     })
 }
 
-fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Result<Option<T>, PlanError> {
+/// An option's value, or what is wrong with it.
+///
+/// # Errors
+/// A text that makes no sense.
+pub fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Result<Option<T>, PlanError> {
     text.map(str::parse).transpose().map_err(|what| PlanError::option(name, what))
 }
 

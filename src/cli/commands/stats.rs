@@ -1,24 +1,83 @@
 //! `ethbus stats`: asks a lab that is up what has happened so far.
 
-use super::{CommandError, Outcome, print_result};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
 use crate::live::control::{self, Control};
-use crate::live::lab::inventory::Inventory;
-use crate::show::table;
+use crate::live::lab::inventory::{Content, Inventory};
+use crate::show::{plain_table, table};
+use crossbeam_channel::RecvTimeoutError;
+use link::MacAddr;
+use serde::Serialize;
 use sim::figures::results::Results;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
+use std::time::Duration;
 
-/// Shows a lab's results so far.
+/// How often `--watch` asks.
+const EVERY: Duration = Duration::from_secs(1);
+/// Puts a terminal's cursor home, and clears what is below.
+const HOME_AND_CLEAR: &str = "\x1b[H\x1b[J";
+
+/// Results, with who has which address.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    results: &'a Results,
+    addresses: Vec<Addresses<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Addresses<'a> {
+    station: &'a str,
+    mac: String,
+    ip: &'a [String],
+}
+
+/// Shows a lab's results so far, once or again and again.
 ///
 /// # Errors
 /// No such lab, one that does not answer, or a result that cannot be written.
 pub fn stats(args: &StatsArgs) -> Outcome {
-    let name = &args.lab.name;
-    Inventory::of_running(name)?;
-    let silent = |source| CommandError::Control { name: name.clone(), source };
-    let answer = control::ask(name, &Control::Stats).map_err(silent)?;
-    let results: Results = serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))?;
-    print_result(args.format, &results, table)?;
+    let name = running_lab(args.lab.given())?;
+    let content = Inventory::of_running(&name)?;
+    if args.watch {
+        return watch(&name);
+    }
+    let results = ask(&name)?;
+    let told = Told { results: &results, addresses: addresses(&content) };
+    print_result(args.format, &told, |told| format!("{}\n{}", table(told.results), address_table(&told.addresses)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn ask(name: &str) -> Result<Results, CommandError> {
+    let silent = |source| CommandError::Control { name: name.to_owned(), source };
+    let answer = control::ask(name, &Control::Stats).map_err(silent)?;
+    serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
+}
+
+fn watch(name: &str) -> Outcome {
+    let interrupts = interrupts()?;
+    let clear = if io::stdout().is_terminal() { HOME_AND_CLEAR } else { "" };
+    loop {
+        print(&format!("{clear}lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name)?)))?;
+        match interrupts.recv_timeout(EVERY) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::from(INTERRUPTED)),
+        }
+    }
+}
+
+fn addresses(content: &Content) -> Vec<Addresses<'_>> {
+    let of = |station: &str| content.addresses.iter().find(|(known, _)| known == station);
+    let found = content.stations.iter().map(|port| {
+        let mac = MacAddr::from(port.mac).to_string();
+        Addresses { station: &port.name, mac, ip: of(&port.name).map_or(&[], |(_, addresses)| addresses) }
+    });
+    found.collect()
+}
+
+fn address_table(addresses: &[Addresses<'_>]) -> String {
+    let rows =
+        addresses.iter().map(|Addresses { station, mac, ip }| [(*station).to_owned(), mac.clone(), ip.join(" ")]);
+    plain_table(["station", "MAC", "addresses"], rows)
 }

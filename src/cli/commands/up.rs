@@ -3,14 +3,16 @@
 mod background;
 mod greeting;
 
+use super::sim::option;
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
-use crate::cli::args::UpArgs;
+use crate::cli::args::{Format, UpArgs};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
+use crate::show::verdict::{TOLERANCE, against, verdict};
 use crate::show::{messages, say, table, with_causes};
 use background::Background;
 use crossbeam_channel::{Receiver, at, never, select, tick};
@@ -19,7 +21,9 @@ use link::confine::Inherited;
 use link::signals::Signal;
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
-use sim::scenario::plan::{Overrides, Plan};
+use sim::scenario::file::Scenario;
+use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, StationPlan};
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,6 +32,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use toml::Spanned;
 
 /// Brings a lab up.
 ///
@@ -35,8 +40,9 @@ use std::time::{Duration, Instant};
 /// What the user may not do, a scenario that is wrong, a lab name in use, or what the kernel refuses. Whatever
 /// had been made is removed again.
 pub fn up(args: &UpArgs) -> Outcome {
-    if args.detach && !args.in_background {
-        return background::start();
+    if args.background && !args.in_background {
+        let told = (args.format == Format::Json).then(|| name(args));
+        return background::start(told.as_deref());
     }
     // In the background it goes on without what it was started with: somebody may wait for the other end.
     let inherited = args.in_background.then(Inherited::look).transpose();
@@ -82,6 +88,13 @@ struct Ended {
     failed: bool,
 }
 
+/// What the lab will be called. A scenario that cannot be read is the supervisor's to tell of.
+fn name(args: &UpArgs) -> String {
+    let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
+    let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
+    args.name.clone().or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
+}
+
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let overrides = Overrides {
         name: args.name.clone(),
@@ -89,7 +102,8 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         rate: args.rate,
         seed: args.seed,
         time_scale: args.time_scale,
-        attach: args.attach.clone(),
+        attach: args.lend.clone(),
+        topology: option("--topology", args.topology.as_deref())?,
         even_default_route: args.even_default_route,
         ..Overrides::default()
     };
@@ -97,6 +111,12 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), ("--record", args.record.as_deref())])?;
+    if plan.has_traffic {
+        say(
+            "ethbus: warning: the scenario says what stations offer in `ethbus sim`: in a lab the programs in them do; \
+             `ethbus send` offers frames too\n",
+        );
+    }
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }
@@ -107,7 +127,7 @@ fn remove_if_panicking(name: &str) {
     std::panic::set_hook(Box::new(move |panic| {
         hook(panic);
         if let Err(error) = Inventory::remove_own(&name) {
-            say(&format!("ethbus: {error}; `ethbus down --name {name}` will try again\n"));
+            say(&format!("ethbus: {error}; `ethbus down {name}` will try again\n"));
         }
     }));
 }
@@ -133,12 +153,17 @@ fn keep(
     lab::keep_least(plan.stations.len(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
-    let greeting = greeting(plan, &segment.fan_out, record.has_names());
+    let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
     let started = start(plan, outputs, &files, segment, record).and_then(|started| {
         // A lab that nobody is told of would be of no use: a full disk here is an error.
         match &background {
             Some(background) => background.leave(&greeting)?,
-            None => std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?,
+            None => {
+                std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
+                if args.format == Format::Json {
+                    super::list::print_lab(&plan.name)?;
+                }
+            }
         }
         Ok(started)
     });
@@ -179,10 +204,22 @@ fn start(
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     carrier::follow(plan, &segment)?;
+    record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
     let links = Links::new(record, &segment.ports);
     Ok((plane, requests, links))
+}
+
+/// The addresses that each station has from the lab; one that was there before keeps its own.
+fn addresses(plan: &Plan) -> Vec<(String, Vec<String>)> {
+    let of = |station: &StationPlan| match station.host {
+        Host::Interface(_) | Host::Bridge(Some(_)) => Vec::new(),
+        Host::Veth | Host::Tap | Host::Bridge(None) | Host::Vxlan(_) => {
+            station.addresses.iter().map(|network| network.address.to_string()).collect()
+        }
+    };
+    plan.stations.iter().map(|station| (station.name.clone(), of(station))).collect()
 }
 
 type Requests = Receiver<(Control, UnixStream)>;
@@ -225,6 +262,8 @@ fn serve(
                     say_port(&station, state);
                     record.shorten_log();
                 }
+                // What a second loses without anybody noticing is in the results.
+                Ok(Told::Overload { slip_ns, drops: 0 }) if slip_ns as f64 <= 1e9 * TOLERANCE => {}
                 Ok(Told::Overload { slip_ns, drops }) => {
                     say_overload(slip_ns, drops);
                     record.shorten_log();
@@ -284,9 +323,11 @@ fn serve(
 /// Adds what the kernel counted on the stations' links.
 fn with_links(mut results: Results, links: &Links, record: &Inventory) -> Results {
     let too_long: u64 = results.stations.iter().map(|station| station.counter("too_long")).sum();
+    let verdict = verdict(&against(&results, TOLERANCE));
     if let Some(emulator) = &mut results.emulator {
         let suspicious = emulator.checksums_repaired + emulator.checksums_left + emulator.oversized + too_long > 0;
         emulator.links = links.look(record, suspicious);
+        emulator.verdict = Some(verdict);
     }
     results
 }

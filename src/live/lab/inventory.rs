@@ -20,12 +20,14 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Who may do what in a lab's own folder: its user, everything.
 const LAB_MODE: u32 = 0o700;
 /// What a lab in the background says.
 const LOG: &str = "log";
+/// The stations' names and addresses.
+const HOSTS: &str = "hosts";
 /// Octets that a log may have, and how many are kept of a longer one.
 const LONGEST_LOG: u64 = 1 << 20;
 const KEPT_OF_LOG: usize = 1 << 16;
@@ -42,6 +44,9 @@ pub struct Content {
     pub outside: Vec<Outside>,
     /// The stations, once the lab is up.
     pub stations: Vec<Port>,
+    /// The addresses of each station, once the lab is up.
+    #[serde(default)]
+    pub addresses: Vec<(String, Vec<String>)>,
     /// The medium's rate in bits per second.
     pub rate: u64,
     /// The lab is being taken down: programs in its stations are ended, and nobody may start another.
@@ -50,6 +55,30 @@ pub struct Content {
     /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
     #[serde(default)]
     user_namespace: Option<(u64, u64)>,
+}
+
+/// A lab in a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What has become of it.
+    pub state: State,
+    /// When it was brought up.
+    pub since: Option<SystemTime>,
+    /// What it has made.
+    pub content: Content,
+}
+
+/// What has become of a lab.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is up.
+    Up,
+    /// It was killed, or is coming up or going down.
+    LeftBehind,
+    /// It ended by itself, and its log says why.
+    Ended,
 }
 
 /// One namespace of a lab.
@@ -261,6 +290,39 @@ impl Inventory {
         claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
     }
 
+    /// Where the stations' names stand.
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn hosts(name: &str) -> Result<PathBuf, InventoryError> {
+        Ok(folder_of(name)?.join(HOSTS))
+    }
+
+    /// All labs of this user, by name: those that are up, and what others left behind.
+    ///
+    /// # Errors
+    /// As [`Place::own`].
+    pub fn all() -> Result<Vec<Listed>, InventoryError> {
+        let folder = Place::own()?.folder();
+        let entries = match std::fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(file_error("list", &folder))?,
+        };
+        let names = entries
+            .flatten()
+            .filter(|entry| entry.path().is_dir())
+            .filter_map(|entry| entry.file_name().into_string().ok());
+        let mut labs: Vec<Listed> = names.map(|name| listed(&folder, name)).collect();
+        labs.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(labs)
+    }
+
+    /// The names of the labs that are up.
+    pub fn names_up() -> Vec<String> {
+        let labs = Inventory::all().unwrap_or_default().into_iter();
+        labs.filter(|lab| lab.state == State::Up).map(|lab| lab.name).collect()
+    }
+
     /// Where the lab takes requests.
     ///
     /// # Errors
@@ -386,6 +448,26 @@ impl Inventory {
         })
     }
 
+    /// Notes the addresses of each station, and writes the file that programs in stations look names up in.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn be_reached_at(&mut self, addresses: Vec<(String, Vec<String>)>) -> Result<(), InventoryError> {
+        // Names of this machine stay known: programs look themselves up.
+        let mut hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+        hosts += "\n# stations\n";
+        for (station, addresses) in &addresses {
+            hosts.extend(addresses.iter().map(|address| format!("{address} {station}\n")));
+        }
+        let path = self.folder.join(HOSTS);
+        remove_file(&path)?;
+        // Read by programs of any user in a station; the folder is closed to all others.
+        let create = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path);
+        create.and_then(|mut file| file.write_all(hosts.as_bytes())).map_err(file_error("write", &path))?;
+        self.content.addresses = addresses;
+        Ok(())
+    }
+
     /// Notes that the lab is up.
     ///
     /// # Errors
@@ -501,7 +583,23 @@ fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result
 }
 
 fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
-    ["control.sock", "lab.json", "lab.json.new", "lock"].iter().try_for_each(|file| remove_file(&folder.join(file)))
+    ["control.sock", "lab.json", "lab.json.new", HOSTS, "lock"]
+        .iter()
+        .try_for_each(|file| remove_file(&folder.join(file)))
+}
+
+fn listed(folder: &Path, name: String) -> Listed {
+    let since = std::fs::metadata(folder.join(&name).join("lock")).and_then(|lock| lock.modified()).ok();
+    if let Ok(content) = Inventory::of_running(&name) {
+        return Listed { name, state: State::Up, since, content };
+    }
+    let content = read(&folder.join(&name)).ok().flatten().unwrap_or_default();
+    let state = if content.namespaces.is_empty() && folder.join(&name).join(LOG).exists() {
+        State::Ended
+    } else {
+        State::LeftBehind
+    };
+    Listed { name, state, since, content }
 }
 
 /// Where the lab `name` of this user has its inventory.
@@ -516,7 +614,10 @@ fn last_words(name: &str) -> String {
         _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
             "; the one that is there is root's, for `sudo ethbus`".to_owned()
         }
-        _ => String::new(),
+        _ => match Inventory::names_up() {
+            others if others.is_empty() => String::new(),
+            others => format!("; labs that are up: {}", others.join(", ")),
+        },
     }
 }
 

@@ -138,7 +138,7 @@ impl Grid {
             Ok((scenario, _)) => Ok(scenario),
             // The text was made here: a place in it means nothing to anybody.
             Err(ScenarioError::Content(wrongs)) => {
-                Err(wrongs.iter().map(|wrong| wrong.what.as_str()).collect::<Vec<_>>().join("; "))
+                Err(wrongs.iter().map(|wrong| format!("{}: {}", wrong.name, wrong.what)).collect::<Vec<_>>().join("; "))
             }
             Err(error) => Err(error.to_string()),
         }
@@ -383,10 +383,10 @@ mod tests {
     #[test]
     fn what_makes_no_grid_is_named_with_key_and_value() {
         let cases: [(&[&str], &str, &[&str]); 13] = [
-            (&["medium.raet=10M"], "1", &["--set medium.raet=10M", "unknown field `raet`"]),
+            (&["medium.raet=10M"], "1", &["--set medium.raet=10M", "raet: no such key", "did you mean `rate`"]),
             (&["medium.slot_time=512BT,x"], "1", &["--set medium.slot_time=512BT,x", "`x`"]),
-            (&["stations=2,-3"], "1", &["`-3`", "invalid value"]),
-            (&["stations=abc"], "1", &["`abc`", "expected usize"]),
+            (&["stations=2,-3"], "1", &["`-3`", "out of range"]),
+            (&["stations=abc"], "1", &["abc", "a whole number from 1 to 1024"]),
             (&["stations"], "1", &["--set stations", "write it like"]),
             (&["seed=1,2"], "1", &["--seeds"]),
             (&["medium.rate=10M"], "1", &["--rate", "leave one"]),

@@ -241,6 +241,9 @@ impl StationResults {
 /// How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EmulatorResults {
+    /// `trusted`, or what is to be said against the run: what fell behind by more than the tolerance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
     /// Frames copied to stations.
     pub deliveries: u64,
     /// Median of how late a delivery was handed to the kernel.

@@ -63,6 +63,8 @@ pub struct Plan {
     pub filter: FilterChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
+    /// The scenario says what stations offer.
+    pub has_traffic: bool,
     /// Where the scenario cuts or mends a cable later than at the first instant.
     timed_cut: Option<FilePlace>,
     /// Where the scenario gives the medium's rate.
@@ -175,7 +177,7 @@ pub struct Overrides {
     pub replications: Option<u64>,
     /// `--time-scale`
     pub time_scale: Option<f64>,
-    /// `--attach`
+    /// `--lend`
     pub attach: Vec<String>,
     /// `--even-default-route`
     pub even_default_route: bool,
@@ -365,9 +367,16 @@ impl<'a> Planner<'a> {
             medium,
             even_default_route: self.overrides.even_default_route,
             warnings,
+            has_traffic: self.has_traffic(),
             timed_cut: self.place(self.timed_cut()),
             rate_place: self.place(given_rate.map(Spanned::span)),
         })
+    }
+
+    fn has_traffic(&self) -> bool {
+        let common = &self.scenario.traffic;
+        let of_stations = |section: &Spanned<StationSection>| section.get_ref().arrivals.is_some();
+        common.arrivals.is_some() || common.frame_size.is_some() || self.scenario.station.iter().any(of_stations)
     }
 
     /// The value; an error is kept for the end.
@@ -418,13 +427,13 @@ impl<'a> Planner<'a> {
         Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
     }
 
-    /// One section for each station: those of the scenario, and then one for each `--attach`.
+    /// One section for each station: those of the scenario, and then one for each `--lend`.
     fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
         let mut sections = self.own_sections()?;
         sections.extend(self.attached_sections()?);
         if sections.len() > Config::MAX_STATIONS {
             let what = format!("{} stations: 802.3 allows 1 to {}", sections.len(), Config::MAX_STATIONS);
-            return Err(PlanError::option("--attach", what));
+            return Err(PlanError::option("--lend", what));
         }
         Ok(sections)
     }

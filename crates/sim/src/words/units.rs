@@ -41,7 +41,8 @@ const FASTEST: u64 = 1_000_000_000;
 pub fn rate(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     if unit.is_empty() && millionths(number).is_some_and(|millionths| millionths > 0) {
-        return Err(format!("`{text}` has no unit: write `{number}M` for {number} Mbit/s"));
+        let right = if number.len() > 3 { format!("{number}bit/s") } else { format!("{number}M") };
+        return Err(format!("`{text}` has no unit: write it like `{right}`"));
     }
     let prefix = ["bit/s", "b/s", "bps"].iter().find_map(|suffix| unit.strip_suffix(suffix)).unwrap_or(unit);
     let scale = match prefix {
@@ -122,6 +123,19 @@ pub fn frame_size(text: &str) -> Result<u32, String> {
 pub fn time_scale(text: &str) -> Result<f64, String> {
     let scale = text.trim().parse::<f64>().ok().filter(|scale| (1e-6..=1.0).contains(scale));
     scale.ok_or_else(|| format!("`{text}`: write a part of real time from 0.000001 to 1, like `0.1`"))
+}
+
+/// How much of a run's time may be lost: `1%` or `0.01`.
+///
+/// # Errors
+/// No number, or one out of range.
+pub fn tolerance(text: &str) -> Result<f64, String> {
+    let (number, unit) = split(text);
+    let percent = if unit == "%" { 100.0 } else { 1.0 };
+    match millionths(number).map(|n| n as f64 / 1e6 / percent) {
+        Some(part) if matches!(unit, "" | "%") && part <= 1.0 => Ok(part),
+        _ => Err(format!("`{text}`: write a part of the time from 0 to 100%, like `1%` or `0.01`")),
+    }
 }
 
 /// A span of real time: `10s`, `500 ms`, `1.5m`, `2h`; a bare number is seconds.
@@ -302,7 +316,7 @@ mod tests {
 
     #[test]
     fn rates_are_read_as_people_write_them() {
-        for text in ["10M", "10Mbit/s", "10 Mbit/s", "10Mb/s", "10000k", "10_000_000", "10Mbps", "0.01G"] {
+        for text in ["10M", "10Mbit/s", "10 Mbit/s", "10Mb/s", "10000k", "10_000_000bit/s", "10Mbps", "0.01G"] {
             assert_eq!(rate(text), Ok(10_000_000), "{text}");
         }
         assert_eq!(rate("2.94M"), Ok(2_940_000));

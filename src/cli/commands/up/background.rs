@@ -1,8 +1,8 @@
-//! `ethbus up --detach`: the lab's supervisor goes on in the background.
+//! `ethbus up --background`: the lab's supervisor goes on in the background.
 //!
 //! ```text
-//!   up --detach ───starts───► up --in-background       in the same session until the lab is up, so that an
-//!        ▲                          │                  interrupt reaches both; errors are told as without --detach
+//!   up --background ──starts──► up --in-background       in the same session until the lab is up, so that an
+//!        ▲                          │                  interrupt reaches both; errors are told as without --background
 //!        └──one octet: it is up─────┘                  then in a session of its own; messages go to the lab's log
 //! ```
 
@@ -22,11 +22,12 @@ use std::process::{ChildStdout, Command, ExitCode, Stdio};
 /// What the supervisor writes to its standard output when the lab is up.
 const UP: u8 = b'\n';
 
-/// Starts a supervisor with the same arguments, and ends when its lab is up, or with its exit code.
+/// Starts a supervisor with the same arguments, and ends when its lab is up, or with its exit code. The lab `told` is printed as
+/// JSON.
 ///
 /// # Errors
 /// The supervisor cannot be started.
-pub fn start() -> Outcome {
+pub fn start(told: Option<&str>) -> Outcome {
     let system = |source| CommandError::System { what: "start a supervisor in the background", source };
     let interrupts = interrupts()?;
     let mut command = Command::new("/proc/self/exe");
@@ -44,7 +45,10 @@ pub fn start() -> Outcome {
     loop {
         select! {
             recv(up) -> up => match up {
-                Ok(true) => return Ok(ExitCode::SUCCESS),
+                Ok(true) => {
+                    told.map_or(Ok(()), super::super::list::print_lab)?;
+                    return Ok(ExitCode::SUCCESS);
+                }
                 Ok(false) | Err(_) => break,
             },
             // It ends, cleans up, and says so; somebody else's signal may have reached this process only.

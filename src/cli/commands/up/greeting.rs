@@ -2,6 +2,8 @@
 
 use crate::live::lab::{FanOutMade, TAP};
 use crate::show::plain_table;
+use crate::show::program::{as_root as as_root_typed, program};
+use crate::show::terminal::{USUAL, fold};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::host::Tunnel;
 use sim::scenario::plan::{DEFAULT_NAME, Plan, StationPlan};
@@ -18,8 +20,9 @@ const WITHOUT_ROOT: &str = "ethbus: without root the bus has the priority of any
 const ANY: &str = "any";
 
 /// The whole text; without root, other commands follow it.
-pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool) -> String {
-    let (ethbus, limits) = if as_root { ("sudo ethbus", "") } else { ("ethbus", WITHOUT_ROOT) };
+pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background: bool) -> String {
+    let (ethbus, limits) = if as_root { (as_root_typed(), "") } else { (program(), WITHOUT_ROOT) };
+    let ethbus = ethbus.as_str();
     let rows = plan.stations.iter().map(|station| {
         // What was there before the lab keeps its addresses.
         if let Host::Interface(_) | Host::Bridge(Some(_)) = station.host {
@@ -33,19 +36,22 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool) -> String {
     let hosts = || plan.stations.iter().filter(|station| station.host == Host::Veth);
     let ping = hosts().next().map(|first| {
         let other = hosts().next_back().unwrap_or(first);
-        let address = other.addresses.first().map_or(String::new(), |network| network.address.to_string());
-        format!("  {ethbus} exec {name}{} -- ping {address}\n", first.name)
+        format!("  {ethbus} exec {name}{} ping {}\n", first.name, other.name)
     });
     let others: String = plan.stations.iter().filter_map(|station| how_to_be(ethbus, &name, station)).collect();
+    let own = if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) };
+    let (lab, rate, seed) = (&plan.name, plan.medium.rate, plan.medium.seed);
+    let (ends, elsewhere) = match in_background {
+        true => ("ends", "Next"),
+        false => ("or an interrupt (Ctrl-C) ends", "In another terminal"),
+    };
+    let is_up = format!("ethbus: lab `{lab}` is up at {rate}, {fan_out}, seed {seed};\n");
     format!(
-        "{}\nethbus: lab `{}` is up at {}, {fan_out}, seed {}; interrupt (Ctrl-C) or `ethbus down` ends it. In another terminal:\n\
-         {}{others}  {ethbus} stats{}\n{limits}",
+        "{}\n{}`{ethbus} down{own}` {ends} it. {elsewhere}:\n{}{others}  {ethbus} stats{own}\n{}",
         plain_table(["station", "MAC", "IPv4", "IPv6"], rows),
-        plan.name,
-        plan.medium.rate,
-        plan.medium.seed,
+        fold(&is_up, USUAL),
         ping.unwrap_or_default(),
-        if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) }
+        fold(limits, USUAL)
     )
 }
 
@@ -54,7 +60,7 @@ fn how_to_be(ethbus: &str, lab: &str, station: &StationPlan) -> Option<String> {
     let name = &station.name;
     Some(match &station.host {
         Host::Veth => return None,
-        Host::Tap => format!("  {ethbus} exec {lab}{name} -- PROGRAM    that opens {TAP}, with the addresses above\n"),
+        Host::Tap => format!("  {ethbus} exec {lab}{name} PROGRAM    that opens {TAP}, with the addresses above\n"),
         Host::Interface(interface) => format!("  {name}: what is behind {interface}, with any addresses\n"),
         Host::Bridge(Some(bridge)) => format!("  {name}: what is behind the bridge {bridge}, with any addresses\n"),
         Host::Bridge(None) => format!(

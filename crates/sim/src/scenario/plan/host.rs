@@ -63,10 +63,10 @@ pub fn default_name(section: &StationSection) -> Option<String> {
 }
 
 impl Planner<'_> {
-    /// One section for each `--attach`.
+    /// One section for each `--lend`.
     pub(super) fn attached_sections(&self) -> Result<Vec<StationSection>, PlanError> {
         let section = |interface: &String| {
-            interface_name(interface).map_err(|what| PlanError::option("--attach", what))?;
+            interface_name(interface).map_err(|what| PlanError::option("--lend", what))?;
             let interface = Some(Spanned::new(NOWHERE, interface.clone()));
             Ok(StationSection { kind: PortKind::Interface, interface, ..StationSection::default() })
         };
@@ -186,7 +186,7 @@ impl Planner<'_> {
 
     /// Which key or option an interface was named by, and where.
     fn named_by(&self, interface: &Spanned<String>) -> (&'static str, Option<Range<usize>>) {
-        if interface.span() == NOWHERE { ("--attach", None) } else { ("interface", Some(interface.span())) }
+        if interface.span() == NOWHERE { ("--lend", None) } else { ("interface", Some(interface.span())) }
     }
 }
 
@@ -256,9 +256,9 @@ mod tests {
             (&format!("{vxlan}local = '224.0.0.1'"), vec![], ["lab.toml:4", "no one machine"]),
             (&format!("{vxlan}{vxlan}"), vec![], ["lab.toml:6", "each needs its own"]),
             ("stations = 1", vec!["eth1", "eth1"], ["name", "each needs its own"]),
-            ("stations = 1", vec!["lo"], ["--attach", "loopback"]),
-            ("stations = 1", vec!["no such/name"], ["--attach", "cannot name an interface"]),
-            ("stations = 1024", vec!["eth1"], ["--attach", "1025"]),
+            ("stations = 1", vec!["lo"], ["--lend", "loopback"]),
+            ("stations = 1", vec!["no such/name"], ["--lend", "cannot name an interface"]),
+            ("stations = 1024", vec!["eth1"], ["--lend", "1025"]),
             (
                 "[[station]]\nkind = 'bridge'\nbridge = 'b'\n[[station]]\nkind = 'bridge'\nbridge = 'b'",
                 vec![],

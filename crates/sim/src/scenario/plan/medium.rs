@@ -194,8 +194,10 @@ impl Planner<'_> {
                     match position {
                         Some(position) if place > end => {
                             let what = format!(
-                                "`{}` is beyond the cable's end: write `0 m` to `{length}`",
-                                position.get_ref().0
+                                "`{}`: {} is beyond the cable's end at {}: write `0 m` to `{length}`",
+                                position.get_ref().0,
+                                bits_text(place),
+                                bits_text(end)
                             );
                             Err(self.at("position", position, what))
                         }
@@ -305,9 +307,11 @@ impl Planner<'_> {
     ) -> Result<Place, String> {
         let NamedSegment { name, end, length } = &segments[segment];
         match written.filter(|_| place > *end) {
-            Some(written) => {
-                Err(format!("`{written}` is beyond the end of segment `{name}`: write `0 m` to `{length}`"))
-            }
+            Some(written) => Err(format!(
+                "`{written}`: {} is beyond the end of segment `{name}` at {}: write `0 m` to `{length}`",
+                bits_text(place),
+                bits_text(*end)
+            )),
             None => Ok(Place { segment, position: BitTimes::new(place.min(*end).round() as u64) }),
         }
     }
@@ -338,6 +342,12 @@ impl Planner<'_> {
         };
         Self::all(sections.iter().zip(&on).map(place))
     }
+}
+
+/// A place in bit times with up to two decimals, so that two places that differ do not look the same.
+fn bits_text(bits: f64) -> String {
+    let text = format!("{bits:.2}");
+    format!("{} BT", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn find(segments: &[NamedSegment], name: &str) -> Result<usize, String> {

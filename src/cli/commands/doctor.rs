@@ -1,0 +1,226 @@
+//! `ethbus doctor`: what a lab needs of this machine, what is there, and what to do about the rest.
+
+use super::{Outcome, missing_capabilities, print_result};
+use crate::cli::args::DoctorArgs;
+use crate::live::lab::place::Place;
+use crate::show::terminal::fold;
+use link::namespace::{Capability, enter_user_namespace, has_capability};
+use serde::Serialize;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The oldest kernel that tests have run on.
+const OLDEST: (u32, u32) = (5, 14);
+/// Sleeps that are measured, and how long each is.
+const SLEEPS: usize = 50;
+const SLEEP: Duration = Duration::from_millis(1);
+/// Wakes later than this leave the bus late too.
+const LATE: Duration = Duration::from_micros(500);
+
+/// How things stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// As it should be.
+    Good,
+    /// A lab works, with less.
+    Limited,
+    /// No lab works.
+    Missing,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    what: &'static str,
+    state: State,
+    found: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+/// Looks at the machine.
+///
+/// # Errors
+/// A system without `/proc`; findings that cannot be written.
+pub fn doctor(args: &DoctorArgs) -> Outcome {
+    let mut findings = vec![kernel(), clock()];
+    findings.extend([priority(), tun(), programs()].into_iter().flatten());
+    findings.extend(login());
+    // The last: it may put this process into a user namespace.
+    findings.push(rights()?);
+    findings.push(fan_out());
+    let is_missing = findings.iter().any(|finding| finding.state == State::Missing);
+    print_result(args.format, &findings, |findings| told(findings))?;
+    Ok(if is_missing { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn told(findings: &[Finding]) -> String {
+    let mut text = String::new();
+    for Finding { what, state, found, remedy } in findings {
+        let state = match state {
+            State::Good => "good",
+            State::Limited => "less",
+            State::Missing => "MISSING",
+        };
+        text += &format!("{what:<17} {state:<8}  {found}\n");
+        text += &remedy.as_ref().map_or_else(String::new, |remedy| format!("{:<26}  do: {remedy}\n", ""));
+    }
+    let has = |wanted: State| findings.iter().any(|finding| finding.state == wanted);
+    let verdict = match (has(State::Missing), has(State::Limited)) {
+        (true, _) => "no lab can be brought up here; `ethbus sim` works",
+        (false, true) => "labs work here, with less where it says so",
+        (false, false) => "labs work here",
+    };
+    fold(&format!("{text}{verdict}\n"), 80)
+}
+
+fn good(what: &'static str, found: String) -> Finding {
+    Finding { what, state: State::Good, found, remedy: None }
+}
+
+fn wrong(what: &'static str, state: State, found: String, remedy: &str) -> Finding {
+    Finding { what, state, found, remedy: Some(remedy.to_owned()) }
+}
+
+fn setting(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+fn kernel() -> Finding {
+    let release = setting("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version >= OLDEST {
+        return good("kernel", format!("Linux {release}"));
+    }
+    let what = format!("Linux {release}; labs are tested from {}.{} on", OLDEST.0, OLDEST.1);
+    wrong("kernel", State::Limited, what, "use a newer kernel")
+}
+
+/// Root, or a user who may have a user namespace; otherwise the setting that forbids it.
+fn rights() -> Result<Finding, super::CommandError> {
+    if missing_capabilities()?.is_empty() {
+        return Ok(good("rights", "root: labs have names for `ip netns`, and the bus has priority".to_owned()));
+    }
+    Ok(match enter_user_namespace() {
+        Ok(()) => good("rights", "an ordinary user, who may make user namespaces".to_owned()),
+        Err(error) => {
+            let (found, remedy) = forbidden();
+            let found = found.unwrap_or_else(|| crate::show::with_causes(&error));
+            wrong("rights", State::Missing, found, remedy)
+        }
+    })
+}
+
+/// The setting that forbids user namespaces, and what to do.
+fn forbidden() -> (Option<String>, &'static str) {
+    let is = |path: &str, value: &str| setting(path).is_some_and(|now| now == value);
+    if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
+        let found = "kernel.apparmor_restrict_unprivileged_userns = 1, as on Ubuntu from 23.10 on";
+        return (
+            Some(found.to_owned()),
+            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or install the package, which has an AppArmor profile; or use sudo",
+        );
+    }
+    if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+        let found = "kernel.unprivileged_userns_clone = 0".to_owned();
+        return (Some(found), "sudo sysctl -w kernel.unprivileged_userns_clone=1, or use sudo");
+    }
+    if is("/proc/sys/user/max_user_namespaces", "0") {
+        let found = "user.max_user_namespaces = 0".to_owned();
+        return (Some(found), "sudo sysctl -w user.max_user_namespaces=10000, or use sudo");
+    }
+    (None, "use sudo; in a container, start it with --privileged")
+}
+
+/// Where a user's labs keep their records.
+fn login() -> Option<Finding> {
+    let Ok(place @ Place::User { user }) = Place::own() else { return None };
+    let folder = place.folder();
+    let login = folder.parent().unwrap_or(Path::new("/run/user")).to_owned();
+    if login.is_dir() {
+        return Some(good("records", format!("{}", login.display())));
+    }
+    let remedy = format!("log in, or: sudo install -d -m 700 -o {user} {}", login.display());
+    Some(wrong("records", State::Missing, format!("no folder {}", login.display()), &remedy))
+}
+
+fn tun() -> Option<Finding> {
+    let is_there = Path::new("/dev/net/tun").exists();
+    Some(match is_there {
+        true => good("TAP devices", "/dev/net/tun".to_owned()),
+        false => wrong(
+            "TAP devices",
+            State::Limited,
+            "no /dev/net/tun: no stations of kind \"tap\"".to_owned(),
+            "sudo modprobe tun",
+        ),
+    })
+}
+
+fn priority() -> Option<Finding> {
+    Some(match has_capability(Capability::SysNice) {
+        Ok(true) => good("priority", "the bus goes before other programs".to_owned()),
+        Ok(false) | Err(_) => wrong(
+            "priority",
+            State::Limited,
+            "the bus has the priority of any program, so deliveries are later on a busy machine".to_owned(),
+            "bring labs up with sudo",
+        ),
+    })
+}
+
+fn fan_out() -> Finding {
+    match Place::own() {
+        Ok(Place::Root) => good("fan-out", "the kernel may copy frames, which helps from 17 stations on".to_owned()),
+        Ok(Place::User { .. }) | Err(_) => wrong(
+            "fan-out",
+            State::Limited,
+            "frames are copied one by one, which more than 16 busy stations feel".to_owned(),
+            "bring large labs up with sudo",
+        ),
+    }
+}
+
+/// How late this machine wakes somebody who sleeps for a millisecond.
+fn clock() -> Finding {
+    let late = |_| {
+        let begin = Instant::now();
+        std::thread::sleep(SLEEP);
+        begin.elapsed().saturating_sub(SLEEP)
+    };
+    let mut late: Vec<Duration> = (0..SLEEPS).map(late).collect();
+    late.sort_unstable();
+    let (half, most) = (late[SLEEPS / 2], late[SLEEPS - 1]);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = format!("{processors} processors; sleeps end {half:.0?} late, {most:.0?} at worst");
+    if half < LATE && processors > 1 {
+        return good("time", found);
+    }
+    wrong(
+        "time",
+        State::Limited,
+        found,
+        "use a machine with two processors or more that is not busy, or --time-scale 0.1",
+    )
+}
+
+/// Programs that are useful in stations.
+fn programs() -> Option<Finding> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let tools = ["ip", "ping", "iperf3", "tcpdump"];
+    let missing: Vec<&str> = tools.into_iter().filter(|tool| !is_there(tool)).collect();
+    if missing.is_empty() {
+        return Some(good("programs", tools.join(", ")));
+    }
+    Some(wrong(
+        "programs",
+        State::Limited,
+        format!("without {}", missing.join(", ")),
+        "sudo apt install iproute2 iputils-ping iperf3 tcpdump",
+    ))
+}

@@ -1,0 +1,59 @@
+//! `ethbus init`: a scenario to begin with.
+
+use super::{CommandError, Outcome, print};
+use crate::cli::args::{Beginning, InitArgs};
+use crate::show::program::program;
+use crate::show::say;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The file, unless said otherwise.
+const DEFAULT_FILE: &str = "lab.toml";
+
+/// Writes a scenario whose every line has a comment.
+///
+/// # Errors
+/// A file that is there already, or cannot be made.
+pub fn init(args: &InitArgs) -> Outcome {
+    let text = text(args.kind);
+    let path = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
+    if path == Path::new("-") {
+        print(text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let failed = |source| CommandError::Init { path: path.to_owned(), source };
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    let (ethbus, file) = (program(), path.display());
+    say(&format!(
+        "ethbus: wrote {file}. Next:\n  {ethbus} check {file}\n  {ethbus} sim {file}\n  {ethbus} up {file}\n"
+    ));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(kind: Beginning) -> &'static str {
+    match kind {
+        Beginning::Star => include_str!("../../../examples/star.toml"),
+        Beginning::Bus => include_str!("../../../examples/bus.toml"),
+        Beginning::Segments => include_str!("../../../examples/segments.toml"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::scenario::file::Scenario;
+    use sim::scenario::plan::{Overrides, Plan};
+
+    #[test]
+    fn every_beginning_is_right() {
+        for kind in [Beginning::Star, Beginning::Bus, Beginning::Segments] {
+            let read = Scenario::from_text(Path::new("lab.toml"), text(kind).to_owned());
+            let (scenario, source) = read.expect("a scenario");
+            let plan = Plan::new(&scenario, Some(&source), &Overrides::default(), 1).expect("a plan");
+            assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+        }
+    }
+}

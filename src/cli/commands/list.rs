@@ -1,0 +1,119 @@
+//! `ethbus list`: the labs of the user who asks.
+
+use super::{CommandError, Outcome, print_result};
+use crate::cli::args::{Format, ListArgs};
+use crate::live::lab::inventory::{Inventory, Listed, State};
+use crate::live::lab::place::Place;
+use crate::show::plain_table;
+use link::MacAddr;
+use serde::Serialize;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// A lab as it is told of.
+#[derive(Debug, Serialize)]
+struct Lab {
+    name: String,
+    owner: String,
+    /// `up`, `left_behind`, or `ended` with a log that says why.
+    state: &'static str,
+    since_unix_s: Option<u64>,
+    rate_bits_per_second: u64,
+    stations: Vec<Station>,
+}
+
+#[derive(Debug, Serialize)]
+struct Station {
+    name: String,
+    mac: String,
+    addresses: Vec<String>,
+}
+
+/// Lists labs.
+///
+/// # Errors
+/// Records that cannot be read.
+pub fn list(args: &ListArgs) -> Outcome {
+    let owner = owner()?;
+    let labs: Vec<Lab> = Inventory::all()?.into_iter().map(|listed| lab(listed, &owner)).collect();
+    print_result(args.format, &labs, |labs| told(labs))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints one lab as JSON.
+///
+/// # Errors
+/// Records that cannot be read; a text that cannot be written.
+pub fn print_lab(name: &str) -> Result<(), CommandError> {
+    let found = Inventory::all()?.into_iter().find(|listed| listed.name == name);
+    let owner = owner()?;
+    let found = found.map(|listed| lab(listed, &owner));
+    print_result(Format::Json, &found, |_| String::new())
+}
+
+/// Whose labs these are.
+fn owner() -> Result<String, CommandError> {
+    Ok(match Place::own()? {
+        Place::Root => "root".to_owned(),
+        Place::User { user } => format!("user {user}"),
+    })
+}
+
+fn lab(listed: Listed, owner: &str) -> Lab {
+    let Listed { name, state, since, content } = listed;
+    let addresses = |station: &str| {
+        let known = content.addresses.iter().find(|(known, _)| known == station);
+        known.map(|(_, addresses)| addresses.clone()).unwrap_or_default()
+    };
+    let stations = content.stations.iter().map(|port| Station {
+        name: port.name.clone(),
+        mac: MacAddr::from(port.mac).to_string(),
+        addresses: addresses(&port.name),
+    });
+    Lab {
+        owner: owner.to_owned(),
+        state: match state {
+            State::Up => "up",
+            State::LeftBehind => "left_behind",
+            State::Ended => "ended",
+        },
+        since_unix_s: since.and_then(|since| since.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs()),
+        rate_bits_per_second: content.rate,
+        stations: stations.collect(),
+        name,
+    }
+}
+
+fn told(labs: &[Lab]) -> String {
+    if labs.is_empty() {
+        return "no lab is up: `ethbus up` brings one up\n".to_owned();
+    }
+    let mut text = String::new();
+    for lab in labs {
+        text += &match lab.state {
+            "up" => format!("{}: up{}, {}\n", lab.name, since(lab.since_unix_s), lab.owner),
+            "ended" => format!("{}: ended by itself; `ethbus down {}` says why\n", lab.name, lab.name),
+            _ => format!("{}: killed; `ethbus down {}` removes what is left\n", lab.name, lab.name),
+        };
+        if lab.state == "up" {
+            let rows = lab
+                .stations
+                .iter()
+                .map(|station| [format!("  {}", station.name), station.mac.clone(), station.addresses.join(" ")]);
+            text += &plain_table(["  station", "MAC", "addresses"], rows);
+        }
+    }
+    text
+}
+
+/// ` for 3 min`
+fn since(since: Option<u64>) -> String {
+    let Some(since) = since else { return String::new() };
+    let age = SystemTime::now().duration_since(UNIX_EPOCH + Duration::from_secs(since)).unwrap_or_default().as_secs();
+    match age {
+        0..120 => format!(" for {age} s"),
+        120..7_200 => format!(" for {} min", age / 60),
+        7_200..172_800 => format!(" for {} h", age / 3_600),
+        _ => format!(" for {} days", age / 86_400),
+    }
+}

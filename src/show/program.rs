@@ -1,0 +1,46 @@
+//! What to type to run this program again: by its own path if the shell would not find it, with sudo for those who need it.
+
+use std::path::PathBuf;
+
+/// `ethbus`, or the path that it was started by if that is not what the shell would find.
+pub fn program() -> String {
+    let called = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let own = std::env::current_exe().ok();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("ethbus")).find(|file| file.is_file());
+    let is_found = found.and_then(|file| file.canonicalize().ok()) == own && own.is_some();
+    match (is_found, own) {
+        (false, Some(own)) if !called.to_string_lossy().contains('/') => quoted(&own.to_string_lossy()),
+        // What the user has typed works again in the same folder; the background starts itself by another name.
+        (false, Some(own)) if called.starts_with("/proc") => quoted(&own.to_string_lossy()),
+        (false, _) => quoted(&called.to_string_lossy()),
+        (true, _) => "ethbus".to_owned(),
+    }
+}
+
+/// The same as root, for whoever came here by sudo: root's own shell needs none.
+pub fn as_root() -> String {
+    let by_sudo = std::env::var_os("SUDO_USER").is_some();
+    if by_sudo { format!("sudo {}", program()) } else { program() }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | ',');
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_space_can_be_pasted() {
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quoted("target/release/ethbus"), "target/release/ethbus");
+    }
+}

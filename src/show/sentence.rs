@@ -1,0 +1,100 @@
+//! What a run showed, in one sentence or two, from its figures.
+
+use sim::figures::results::Results;
+use sim::words::units::group;
+
+/// A sentence for somebody who does not read tables.
+pub fn sentence(results: &Results) -> String {
+    let medium = &results.medium;
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let (sent, lost) = (sum("frames_transmitted_ok"), sum("excessive_collisions"));
+    let stations = stations(results.stations.len());
+    if sent + lost == 0 {
+        return match sum("offered") {
+            0 => format!("{stations} shared the bus, and none had a frame to send."),
+            offered => format!("{stations} shared the bus; of {} frames offered none got through.", group(offered)),
+        };
+    }
+    let collided: u64 = medium.collision_frames.iter().sum();
+    let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
+    let used = 100.0 * medium.utilization_total.min(1.0);
+    let digits = usize::from(used < 10.0);
+    let mut text = format!(
+        "{stations} shared the bus and filled {used:.digits$} % of its time; {} at the first attempt",
+        part(first)
+    );
+    let most = medium.collision_frames.iter().rposition(|&count| count > 0).map(|last| last + 2);
+    if let Some(most) = most {
+        text += &format!(", the unluckiest of those sent at attempt {most}");
+    }
+    text += ".";
+    if lost > 0 {
+        let limit = results.config.medium.config().parameters.attempt_limit;
+        let verb = if lost == 1 { "was" } else { "were" };
+        text += &format!(" {} {verb} given up after {limit} collisions.", frames(lost));
+    }
+    let winner = medium.same_winner;
+    if results.stations.len() > 1 && winner > 1.5 / results.stations.len() as f64 && winner > 0.3 {
+        text += &format!(
+            " The station that had just sent won again in {:.0} % of cases: that is the capture effect.",
+            100.0 * winner
+        );
+    }
+    let rate = results.config.rate_bits_per_second as f64;
+    let longest = medium.access_delay.max_bt as f64 / rate;
+    if longest > 0.0 {
+        text += &format!(" The longest that a frame had to wait for the bus was {}.", time(longest));
+    }
+    text
+}
+
+fn stations(count: usize) -> String {
+    const WORDS: [&str; 12] =
+        ["One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"];
+    match count {
+        1 => "One station".to_owned(),
+        count => format!(
+            "{} stations",
+            WORDS.get(count.wrapping_sub(1)).map_or(group(count as u64), |word| (*word).to_owned())
+        ),
+    }
+}
+
+fn frames(count: u64) -> String {
+    if count == 1 { "One frame".to_owned() } else { format!("{} frames", group(count)) }
+}
+
+/// `nine frames in ten got through`
+fn part(part: f64) -> String {
+    const WORDS: [&str; 9] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+    match (part * 10.0).round() as usize {
+        _ if part >= 0.995 => "nearly every frame got through".to_owned(),
+        0 => format!("{:.0} % of the frames got through", 100.0 * part),
+        10 => "more than nine frames in ten got through".to_owned(),
+        1 => "one frame in ten got through".to_owned(),
+        tenths => format!("{} frames in ten got through", WORDS[tenths - 1]),
+    }
+}
+
+/// A time in seconds, to two digits.
+fn time(seconds: f64) -> String {
+    match seconds {
+        long if long >= 1.0 => format!("{long:.1} s"),
+        middle if middle >= 1e-3 => format!("{:.1} ms", middle * 1e3),
+        short => format!("{:.0} us", short * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_and_times_are_words() {
+        assert_eq!(part(0.91), "nine frames in ten got through");
+        assert_eq!(part(1.0), "nearly every frame got through");
+        assert_eq!(part(0.03), "3 % of the frames got through");
+        assert_eq!([time(2.04), time(0.0312), time(0.000_051_2)], ["2.0 s", "31.2 ms", "51 us"]);
+        assert_eq!([stations(1), stations(4), stations(50)], ["One station", "Four stations", "50 stations"]);
+    }
+}

@@ -1,0 +1,83 @@
+//! How wide what is shown may be.
+
+use std::io::IsTerminal;
+
+/// Columns of a terminal that does not say.
+pub const USUAL: usize = 80;
+
+/// Columns of the terminal behind standard error; [`USUAL`] if it is none, or does not say.
+pub fn columns() -> usize {
+    let error = std::io::stderr();
+    let told = terminal_size::terminal_size_of(&error).map(|(width, _)| usize::from(width.0));
+    told.filter(|width| error.is_terminal() && *width > 0).unwrap_or(USUAL)
+}
+
+/// Breaks lines that are longer than `width` columns between words. What follows stands under the value of its line, which is
+/// what comes after two spaces or more.
+pub fn fold(text: &str, width: usize) -> String {
+    let mut folded = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        fold_line(&mut folded, line, width);
+        folded += end;
+    }
+    folded
+}
+
+fn fold_line(folded: &mut String, line: &str, width: usize) {
+    if line.chars().count() <= width {
+        *folded += line;
+        return;
+    }
+    let indent = hanging(line).min(width / 3);
+    let (mut column, begin) = (0, line.len() - line.trim_start().len());
+    *folded += &line[..begin];
+    column += begin;
+    for word in line[begin..].split_inclusive(' ') {
+        let length = word.trim_end().chars().count();
+        if column + length > width && column > indent {
+            *folded = folded.trim_end_matches(' ').to_owned();
+            *folded += &format!("\n{:indent$}", "");
+            column = indent;
+        }
+        *folded += word;
+        column += word.chars().count();
+    }
+    let end = folded.trim_end_matches(' ').len();
+    folded.truncate(end);
+}
+
+/// Where the value of a line begins: after its label and two spaces or more.
+fn hanging(line: &str) -> usize {
+    let begin = line.len() - line.trim_start().len();
+    let gap = line[begin..].find("  ").map(|at| begin + at);
+    let value = gap.and_then(|gap| line[gap..].find(|c: char| c != ' ').map(|spaces| gap + spaces));
+    let plain = if begin == 0 { 0 } else { begin + 2 };
+    value.map_or(plain, |value| line[..value].chars().count())
+}
+
+/// The first `width` columns of a text.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width.saturating_sub(1)).collect::<String>() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_go_on_under_their_value() {
+        let line = "  drops         ring 0, overload 0, absent stations 0\n  b  2\n";
+        assert_eq!(fold(line, 40), "  drops         ring 0, overload 0,\n             absent stations 0\n  b  2\n");
+        assert_eq!(fold("short\n", 40), "short\n");
+        assert!(fold(&"word ".repeat(40), 80).lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_ends_in_dots() {
+        assert_eq!([cut("abc", 3), cut("abcd", 3)], ["abc", "ab…"]);
+    }
+}
