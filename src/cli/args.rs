@@ -307,14 +307,14 @@ pub struct ValidateArgs {
 pub enum BenchCommand {
     /// Measure a live bus beside what is asked of it, and beside a veth pair and a kernel bridge
     ///
-    /// Needs what the demonstration needs, and `ping` and `iperf3` for some rows. See docs/live.md.
+    /// Needs what the demonstration needs, and `iperf3` for some rows. See docs/live.md.
     Live(BenchLiveArgs),
 }
 
 /// Options of `bench live`.
 #[derive(Args, Clone, Debug)]
 pub struct BenchLiveArgs {
-    /// Only these rows, like `ping,idle`
+    /// Only these rows, like `echo,idle`
     #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',')]
     pub only: Vec<String>,
     /// How long each measurement takes
@@ -357,6 +357,10 @@ pub struct UpArgs {
     /// The medium's time as a part of real time: 0.1 runs the bus ten times slower than life
     #[arg(long, value_name = "PART")]
     pub time_scale: Option<f64>,
+    /// How punctual: `low` keeps the processors from sleeping deeply, and reads on for a while after each frame; see
+    /// docs/live.md [default: normal, or as the scenario says]
+    #[arg(long, value_name = "normal|low", value_enum)]
+    pub latency: Option<Punctuality>,
     /// Seed of every random draw; drawn and printed if left out
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
@@ -379,6 +383,15 @@ pub struct UpArgs {
     /// Be the supervisor that `--detach` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,
+}
+
+/// What a live bus spends on being punctual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Punctuality {
+    /// It sleeps whenever nothing is due.
+    Normal,
+    /// It keeps processors from sleeping deeply, and reads on for a while after each frame.
+    Low,
 }
 
 /// Options of `exec`.

@@ -2,3 +2,4 @@
 
 pub mod measure;
 pub mod simulator;
+pub mod transfer;

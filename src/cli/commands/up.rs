@@ -4,7 +4,7 @@ mod background;
 mod greeting;
 
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, rights};
-use crate::cli::args::UpArgs;
+use crate::cli::args::{Punctuality, UpArgs};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
@@ -20,6 +20,7 @@ use link::signals::Signal;
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
 use sim::scenario::plan::{Overrides, Plan};
+use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -89,6 +90,10 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         rate: args.rate,
         seed: args.seed,
         time_scale: args.time_scale,
+        latency: args.latency.map(|latency| match latency {
+            Punctuality::Normal => LatencyChoice::Normal,
+            Punctuality::Low => LatencyChoice::Low,
+        }),
         attach: args.attach.clone(),
         even_default_route: args.even_default_route,
         ..Overrides::default()
@@ -180,7 +185,7 @@ fn start(
     carrier::follow(plan, &segment)?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
-    let links = Links::new(record, &segment.ports);
+    let links = Links::new(plan, record, &segment.ports);
     Ok((plane, requests, links))
 }
 

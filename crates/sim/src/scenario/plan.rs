@@ -8,7 +8,7 @@ mod run;
 use crate::scenario::file::{Network, Scenario, ScenarioError, SourceText, StationSection, TopologyText};
 use crate::traffic::{Arrivals, Capture, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
-use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
+use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::interface::interface_name;
 use crate::words::units::lab_name;
@@ -156,6 +156,8 @@ pub struct Overrides {
     pub replications: Option<u64>,
     /// `--time-scale`
     pub time_scale: Option<f64>,
+    /// What a live bus spends on being punctual.
+    pub latency: Option<LatencyChoice>,
     /// `--attach`
     pub attach: Vec<String>,
     /// `--even-default-route`
