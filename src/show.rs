@@ -308,6 +308,10 @@ fn emulator(emulator: &EmulatorResults) -> String {
     };
     let oddities =
         if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
+    let latency = match emulator.latency.as_str() {
+        "" | "normal" => String::new(),
+        words => format!(", latency {words}"),
+    };
     let fan_out = match emulator.fan_out.as_str() {
         "" => String::new(),
         way => format!(", fan-out: {way}"),
@@ -324,7 +328,7 @@ fn emulator(emulator: &EmulatorResults) -> String {
         ),
     };
     format!(
-        "emulator ({}{fan_out})\n  lateness      {lateness}\n  \
+        "emulator ({}{latency}{fan_out})\n  lateness      {lateness}\n  \
          late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
          taken by      {}\n{pace}{slip}{oddities}{behind}",
         emulator.priority,

@@ -5,7 +5,7 @@ mod common;
 
 use common::lab::{Lab, Unused, assert_nothing_of};
 use common::process::{Running, data_plane, ethbus, program, run, signal};
-use common::{ETHBUS, PATIENCE, Turn, note, skipped, wait_until};
+use common::{ETHBUS, Turn, note, skipped};
 use std::time::Duration;
 
 /// Programs that `exec` starts while `down` looks for programs: each is ended, or was refused.

@@ -462,14 +462,14 @@ pub struct ValidateArgs {
 pub enum BenchCommand {
     /// Measure a live bus beside what is asked of it, and beside a veth pair and a kernel bridge
     ///
-    /// Needs what the demonstration needs, and `ping` and `iperf3` for some rows. See docs/live.md.
+    /// Needs what the demonstration needs, and `iperf3` for some rows. See docs/live.md.
     Live(BenchLiveArgs),
 }
 
 /// Options of `bench live`.
 #[derive(Args, Clone, Debug)]
 pub struct BenchLiveArgs {
-    /// Only these rows, like `ping,idle`
+    /// Only these rows, like `echo,idle`
     #[arg(long, value_name = "ROW[,ROW]", value_delimiter = ',')]
     pub only: Vec<String>,
     /// How long each measurement takes
@@ -537,6 +537,11 @@ pub struct UpArgs {
     /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
     #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
     pub time_scale: Option<f64>,
+    /// How punctual: `normal` or `low` [default: normal]
+    ///
+    /// `low` keeps the processors from sleeping deeply, and reads on for a while after each frame; see docs/live.md.
+    #[arg(long, value_name = "LATENCY", value_enum, hide_possible_values = true, hide_short_help = true)]
+    pub latency: Option<Punctuality>,
     /// Seed of every draw [default: drawn, and printed]
     #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
@@ -566,6 +571,15 @@ pub struct UpArgs {
     /// Be the supervisor that `--background` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,
+}
+
+/// What a live bus spends on being punctual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Punctuality {
+    /// It sleeps whenever nothing is due.
+    Normal,
+    /// It keeps processors from sleeping deeply, and reads on for a while after each frame.
+    Low,
 }
 
 /// Options of `exec`.

@@ -5,10 +5,11 @@
 
 mod bus;
 mod cpu;
+mod echo;
+mod latency;
 mod load;
 mod machine;
 mod peer;
-mod ping;
 mod row;
 mod tcp;
 mod view;
@@ -28,9 +29,10 @@ use std::time::Instant;
 type Entry = (&'static str, &'static str, fn(&Context<'_>, &mut Row) -> Result<(), BenchError>);
 
 /// Every row, in the order in which they are measured.
-const ROWS: [Entry; 11] = [
+const ROWS: [Entry; 12] = [
     ("idle", "a bus on which nobody sends, 10 Mb/s, 4 stations", cpu::idle),
-    ("ping", "ping, 102 octets, 10 Mb/s, 2 stations", ping::ping),
+    ("echo", "round trips of 102 octets, 10 Mb/s, 2 stations", latency::at_10),
+    ("echo_100", "round trips of 102 octets, 100 Mb/s, 2 stations", latency::at_100),
     ("pairs", "two senders above line rate, 64 octets, 10 Mb/s, 4 stations", load::pairs),
     ("sixteen", "16 saturated stations, 64 octets, 10 Mb/s", load::sixteen),
     ("sixty_four", "64 saturated stations, 64 octets, 10 Mb/s", load::sixty_four),

@@ -20,6 +20,7 @@ mod overload;
 pub mod ports;
 mod precedence;
 pub mod protocol;
+mod punctual;
 mod reporter;
 mod stamp;
 mod threads;
@@ -86,13 +87,15 @@ pub fn run() -> Result<(), BusError> {
     let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
     let delivery = Delivery::new(sender, fan_out, filter.unwrap_or_default());
     let precedence = precedence();
+    let latency = latency(&setup);
     // A page of the program that is read from disk again is a stop of the medium. Most users without root may not keep it.
     let _ = link::memory::lock_present();
     // Before there are threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
     let writer = Writer::start(&setup, files).map_err(BusError::link)?;
-    let coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
+    let mut coordinator = Coordinator::new(setup, precedence, receiver, delivery, monitor, observers, writer)?;
+    coordinator.say_latency(latency);
     confine::allow_no_more().map_err(BusError::link)?;
     coordinator.run()
 }
@@ -106,6 +109,13 @@ fn precedence() -> Precedence {
     };
     // Without the limit it is as it was before there was SCHED_FIFO.
     Precedence::new(ordinary, limit_fifo().is_ok(), monotonic_nanos())
+}
+
+/// Gets what is spent on being punctual, as far as the machine gives it, and says what that is.
+fn latency(setup: &Setup) -> String {
+    let latency = setup.pace.latency;
+    let bound = latency.processor.is_some_and(|number| link::process::bind_to_processor(number).is_ok());
+    punctual::in_words(latency, setup.awake, link::load::huge_pages_on_request(), bound)
 }
 
 /// How many descriptors come with every setup.

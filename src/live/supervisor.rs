@@ -8,10 +8,11 @@ use link::Pid;
 use link::channel::{Channel, ChannelError};
 use link::clock::give_fifo;
 use link::confine::lend;
+use link::load::Awake;
 use link::namespace::Capability;
 use link::signals::Signal;
 use sim::figures::results::Results;
-use sim::words::choices::PortState;
+use sim::words::choices::{LatencyChoice, PortState};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -62,7 +63,12 @@ pub struct DataPlane {
     /// Closed when everything that it had to say on standard error has been said.
     said: Receiver<()>,
     waited_for: Arc<Mutex<bool>>,
+    /// Keeps the processors from sleeping deeply, if that was asked for.
+    awake: Option<Awake>,
 }
+
+/// Has the C library ask for huge pages: a page that nobody used for a while then is one of few.
+const HUGE_PAGES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
 
 impl DataPlane {
     /// How long it may take to answer, or to read what it is asked.
@@ -80,10 +86,14 @@ impl DataPlane {
         let (ours, theirs) = Channel::pair()?;
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
         let mut command = Command::new("/proc/self/exe");
+        let low = setup.pace.latency.choice == LatencyChoice::Low;
+        let awake = if low { Awake::hold().ok() } else { None };
+        let setup = Setup { awake: awake.is_some(), ..setup.clone() };
         // It empties its bounding set, which takes this one; who is not root by number has to lend it.
         let mut child = lend(link::signals::unblock(&mut command), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
+            .envs(low.then_some(HUGE_PAGES))
             .current_dir("/")
             .process_group(0)
             .stdin(Stdio::from(theirs.into_fd()))
@@ -96,8 +106,8 @@ impl DataPlane {
         let told = read_told(stream.try_clone().map_err(SupervisorError::Start)?, move || precede(pid, &known))?;
         let said = pass_on(child.stderr.take().expect("a pipe"))?;
         stream.set_write_timeout(Some(Self::PATIENCE)).map_err(SupervisorError::Start)?;
-        let mut plane = DataPlane { child, stream, told, said, waited_for };
-        let message = serde_json::to_vec(setup).expect("numbers and names");
+        let mut plane = DataPlane { child, stream, told, said, waited_for, awake };
+        let message = serde_json::to_vec(&setup).expect("numbers and names");
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
         descriptors.extend(segment.fan_out.hub().map(|hub| hub.memory.as_fd()));
@@ -117,6 +127,16 @@ impl DataPlane {
     /// Its process number.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Lets the processors sleep deeply, until [`DataPlane::awaken`]; whether they were kept from it.
+    pub fn let_sleep(&mut self) -> bool {
+        self.awake.take().is_some()
+    }
+
+    /// Keeps the processors from sleeping deeply again.
+    pub fn awaken(&mut self) {
+        self.awake = Awake::hold().ok();
     }
 
     /// Asks without waiting.
@@ -337,7 +357,14 @@ mod tests {
         let (sender, told) = bounded(1);
         let results = include_bytes!("../../fuzz/corpus/messages/results");
         sender.send(Told::read(results).expect("results")).expect("somebody listens");
-        let plane = DataPlane { child, stream, told, said: crossbeam_channel::never(), waited_for: Arc::default() };
+        let plane = DataPlane {
+            child,
+            stream,
+            told,
+            said: crossbeam_channel::never(),
+            waited_for: Arc::default(),
+            awake: None,
+        };
         plane.stop().expect("it told its results");
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
     }

@@ -1,13 +1,16 @@
 //! A lab of the program, with a name that nobody else has; taken down when dropped, by force if need be.
 
+use super::derive::derive;
 use super::process::{Finished, Running, ethbus, program, run, run_for, signal};
 use super::{PATIENCE, wait_until};
 use link::namespace::Namespace;
 use serde_json::Value;
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// What every station calls its interface.
 pub const INTERFACE: &str = "eth0";
@@ -19,8 +22,14 @@ pub fn fresh_name() -> String {
 }
 
 /// A lab, and the supervisor that keeps it up.
+///
+/// Its event log is derived again at its end: see `derive`.
 pub struct Lab {
     pub name: String,
+    /// Where its log is, and the folder that it is in, if nobody else wanted one.
+    log: Option<(PathBuf, Option<TempDir>)>,
+    /// Nobody made a station faulty or cut the cable.
+    healthy: Cell<bool>,
     supervisor: Option<Running>,
     greeting: String,
 }
@@ -35,7 +44,7 @@ impl Lab {
     /// The same with a name that a test has chosen.
     #[track_caller]
     pub fn up_as(name: String, arguments: &[&str]) -> Lab {
-        let mut lab = Lab { name, supervisor: None, greeting: String::new() };
+        let mut lab = Lab { name, log: None, healthy: Cell::new(true), supervisor: None, greeting: String::new() };
         lab.start(arguments);
         lab
     }
@@ -43,7 +52,22 @@ impl Lab {
     /// Brings it up again after [`Lab::lose_supervisor`].
     #[track_caller]
     pub fn start(&mut self, arguments: &[&str]) {
-        let command = ethbus(["up", "--name", &self.name].iter().chain(arguments));
+        let given = arguments.iter().position(|argument| *argument == "--events");
+        let (path, folder) = match given.and_then(|place| arguments.get(place + 1)) {
+            Some(path) => (PathBuf::from(path), None),
+            None => {
+                let folder = tempfile::tempdir().expect("a folder");
+                (folder.path().join("events"), Some(folder))
+            }
+        };
+        let own = ["--events", path.to_str().expect("plain")];
+        let own: &[&str] = if folder.is_some() { &own } else { &[] };
+        let command = ethbus(["up", "--name", &self.name].iter().chain(arguments).chain(own));
+        let unwell = |path: &&str| {
+            std::fs::read_to_string(path).is_ok_and(|text| text.contains("fault") || text.contains("[[cut]]"))
+        };
+        self.healthy.set(!arguments.iter().filter(|path| path.ends_with(".toml")).any(unwell));
+        self.log = Some((path, folder));
         let mut supervisor = Running::start(command, "");
         // If it never comes up, what it has made is swept away all the same.
         supervisor.wait_for_stderr("ethbus stats --name");
@@ -89,6 +113,9 @@ impl Lab {
 
     /// A command of `ethbus` about this lab.
     pub fn ethbus(&self, command: &str, arguments: &[&str]) -> Command {
+        if ["fault", "cut"].contains(&command) {
+            self.healthy.set(false);
+        }
         ethbus([command, "--name", &self.name].iter().chain(arguments))
     }
 
@@ -151,7 +178,22 @@ impl Lab {
     /// Waits until the supervisor has ended by itself.
     #[track_caller]
     pub fn ended(&mut self) -> Finished {
-        self.supervisor.take().expect("the lab is up").wait()
+        let ended = self.supervisor.take().expect("the lab is up").wait();
+        self.check_log();
+        ended
+    }
+
+    /// Derives the event log again, if it is a file that can be read.
+    #[track_caller]
+    fn check_log(&mut self) {
+        let Some((path, _folder)) = self.log.take() else { return };
+        if !path.is_file() {
+            return;
+        }
+        let text = std::fs::read_to_string(&path).expect("UTF-8");
+        if let Err(why) = derive(&text, self.healthy.get()) {
+            panic!("the log of {} cannot be: {why}", self.name);
+        }
     }
 
     /// Kills the supervisor so that it can clean nothing up.

@@ -3,7 +3,7 @@
 //! Opened while files may be opened, read later through the descriptor alone.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 
 use nix::unistd::{SysconfVar, sysconf};
@@ -50,6 +50,29 @@ impl CpuWait {
     pub fn nanos(&self) -> Option<u64> {
         run_delay(&read(&self.file)?)
     }
+}
+
+/// Keeps this machine's processors from sleeping deeply, for as long as it lives: `/dev/cpu_dma_latency` held at 0.
+///
+/// They then wake up at once, and use more power.
+#[derive(Debug)]
+pub struct Awake {
+    _file: File,
+}
+
+impl Awake {
+    /// Refused to most users, and where the kernel has no power management.
+    pub fn hold() -> io::Result<Awake> {
+        let mut file = File::options().write(true).open("/dev/cpu_dma_latency")?;
+        file.write_all(&0_i32.to_ne_bytes())?;
+        Ok(Awake { _file: file })
+    }
+}
+
+/// Whether the kernel gives huge pages to a process that asks for them.
+pub fn huge_pages_on_request() -> bool {
+    let choice = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
+    choice.contains("[madvise]") || choice.contains("[always]")
 }
 
 fn read(file: &File) -> Option<String> {

@@ -339,6 +339,24 @@ impl Netlink {
         }
     }
 
+    /// The other end of a link that leads to another namespace, as an interface of that; `None` if it is gone, or leads to
+    /// none. Needs CAP_NET_ADMIN there.
+    pub fn other_end(&mut self, link: &LinkInfo) -> Result<Option<LinkInfo>, LinkError> {
+        let Some((index, number)) = link.lower_elsewhere else { return Ok(None) };
+        let interface = Interface::Index(index);
+        let mut message = named(interface)?;
+        message.attributes.push(LinkAttribute::IfNetnsId(number));
+        let answers = self
+            .transport
+            .request(RouteNetlinkMessage::GetLink(message), 0)
+            .map_err(|refusal| sorted(refusal, "looking up", interface.to_string()));
+        match answers {
+            Ok(answers) => Ok(links_of(answers).next().map(LinkInfo::from_message)),
+            Err(LinkError::NoInterface { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Every interface of the namespace.
     pub fn links(&mut self) -> Result<Vec<LinkInfo>, LinkError> {
         let request = RouteNetlinkMessage::GetLink(LinkMessage::default());

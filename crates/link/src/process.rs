@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use nix::time::{ClockId, clock_getcpuclockid};
@@ -94,6 +95,13 @@ pub fn raise_descriptor_limit(wanted: u64) -> io::Result<u64> {
 pub fn signal(pid: Pid, signal: Signal) -> bool {
     assert!(pid.as_raw() > 0, "{pid} names no single process");
     nix::sys::signal::kill(pid, signal).is_ok()
+}
+
+/// Has the calling thread, and those that it starts, run on the processor with this number and no other.
+pub fn bind_to_processor(number: usize) -> io::Result<()> {
+    let mut processors = CpuSet::new();
+    processors.set(number)?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &processors)?)
 }
 
 /// The user whose rights this process has.

@@ -8,3 +8,4 @@ pub mod observer;
 pub mod pool;
 pub mod series;
 pub mod simulator;
+pub mod transfer;

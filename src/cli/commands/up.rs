@@ -5,7 +5,7 @@ mod greeting;
 
 use super::sim::option;
 use super::{CommandError, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
-use crate::cli::args::{Format, UpArgs};
+use crate::cli::args::{Format, Punctuality, UpArgs};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
@@ -24,6 +24,7 @@ use sim::files::json_lines::create;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, StationPlan};
+use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -104,6 +105,10 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         time_scale: args.time_scale,
         attach: args.lend.clone(),
         topology: option("--topology", args.topology.as_deref())?,
+        latency: args.latency.map(|latency| match latency {
+            Punctuality::Normal => LatencyChoice::Normal,
+            Punctuality::Low => LatencyChoice::Low,
+        }),
         even_default_route: args.even_default_route,
         ..Overrides::default()
     };
@@ -207,7 +212,7 @@ fn start(
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
-    let links = Links::new(record, &segment.ports);
+    let links = Links::new(plan, record, &segment.ports);
     Ok((plane, requests, links))
 }
 

@@ -18,6 +18,7 @@ use sim::figures::results::Results;
 use sim::files::record::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::words::choices::LatencyChoice;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
@@ -117,6 +118,8 @@ pub struct Wanted<'a> {
     pub protocols: Protocols,
     /// Frames in a transmit queue, if not the usual number.
     pub queue_limit: Option<u64>,
+    /// What is spent on being punctual.
+    pub latency: LatencyChoice,
     /// Where everything that the medium is given goes, if anywhere.
     pub record: Option<&'a File>,
 }
@@ -124,7 +127,14 @@ pub struct Wanted<'a> {
 impl Wanted<'_> {
     /// Stations without protocols, and no record.
     pub fn silent(stations: usize, rate: BitRate) -> Wanted<'static> {
-        Wanted { stations, rate, protocols: Protocols::Silent, queue_limit: None, record: None }
+        Wanted {
+            stations,
+            rate,
+            protocols: Protocols::Silent,
+            queue_limit: None,
+            latency: LatencyChoice::Normal,
+            record: None,
+        }
     }
 
     /// Stations that speak IPv4, and no record.
@@ -141,6 +151,7 @@ impl Wanted<'_> {
             stations: Some(self.stations),
             rate: Some(self.rate.get()),
             seed: Some(context.seed),
+            latency: Some(self.latency),
             ..Overrides::default()
         };
         let mut plan = Plan::new(&Scenario::default(), None, &overrides, context.seed)?;

@@ -1,7 +1,9 @@
 //! The machine that figures were measured on, and what else it did meanwhile, as `/proc` tells.
 
+use link::clock::set_timer_slack;
 use serde::Serialize;
 use std::fs::read_to_string;
+use std::time::{Duration, Instant};
 
 /// What does not change while a bench runs.
 #[derive(Clone, Debug, Serialize)]
@@ -38,14 +40,30 @@ pub struct Conditions {
     pub busy_percent: f64,
     /// Processes that ran or wanted to, averaged over the minute before.
     pub load_average: f64,
+    /// How late a thread wakes up whose processor has gone to sleep, in microseconds: the median of some sleeps of 1 ms.
+    pub wake_p50_us: f64,
+    /// The longest but one of them.
+    pub wake_late_us: f64,
+    /// Of pages that nobody touched meanwhile, those whose first touch took more than 50 us, in %: a hypervisor's doing.
+    pub page_stall_percent: f64,
 }
 
 /// The counts of `/proc/stat` at the start of a measurement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Meter {
     ticks: Ticks,
     load_average: f64,
+    /// Touched at the start, and not again before the end.
+    pages: Vec<u8>,
 }
+
+/// What a page of memory has in octets.
+const PAGE: usize = 4_096;
+const PAGES: usize = 200;
+/// A page that is there is read in less than a microsecond.
+const STALL: Duration = Duration::from_micros(50);
+const SLEEPS: usize = 25;
+const SLEEP: Duration = Duration::from_millis(1);
 
 /// Sums over all processors, in clock ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,13 +78,44 @@ impl Meter {
     pub fn start() -> Meter {
         let average = read_to_string("/proc/loadavg").unwrap_or_default();
         let load_average = average.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN);
-        Meter { ticks: Ticks::read(), load_average }
+        Meter { ticks: Ticks::read(), load_average, pages: vec![1; PAGES * PAGE] }
     }
 
     /// What happened since then.
     pub fn stop(self) -> Conditions {
-        Conditions { load_average: self.load_average, ..Ticks::read().since(self.ticks) }
+        // The machine's own part first: what follows is work, too.
+        let conditions = Ticks::read().since(self.ticks);
+        let stalls = self.pages.chunks(PAGE).filter(|page| touch(page) > STALL).count();
+        let (wake_p50_us, wake_late_us) = wakes();
+        let page_stall_percent = 100.0 * stalls as f64 / PAGES as f64;
+        Conditions { load_average: self.load_average, wake_p50_us, wake_late_us, page_stall_percent, ..conditions }
     }
+}
+
+/// How long the first touch of a page takes.
+fn touch(page: &[u8]) -> Duration {
+    let begin = Instant::now();
+    std::hint::black_box(page[0]);
+    begin.elapsed()
+}
+
+/// How late some sleeps end, in microseconds: the median, and the longest but one.
+fn wakes() -> (f64, f64) {
+    let sleep = || {
+        // A slack that the kernel does not let this thread have makes the figure larger, as it does everybody's.
+        let _ = set_timer_slack(Duration::from_nanos(1));
+        let mut late: Vec<f64> = (0..SLEEPS)
+            .map(|_| {
+                let begin = Instant::now();
+                std::thread::sleep(SLEEP);
+                (begin.elapsed() - SLEEP).as_secs_f64() * 1e6
+            })
+            .collect();
+        late.sort_by(f64::total_cmp);
+        (late[SLEEPS / 2], late[SLEEPS - 2])
+    };
+    // On a thread of its own, whose slack is nobody else's.
+    std::thread::spawn(sleep).join().unwrap_or((f64::NAN, f64::NAN))
 }
 
 impl Ticks {
@@ -88,7 +137,7 @@ impl Ticks {
         Conditions {
             steal_percent: part(self.steal, earlier.steal),
             busy_percent: 100.0 - part(self.idle, earlier.idle),
-            load_average: 0.0,
+            ..Conditions::default()
         }
     }
 }

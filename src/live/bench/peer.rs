@@ -1,4 +1,4 @@
-//! Real programs as peers: `ping` and `iperf3`, each in a station.
+//! Real programs as peers: `iperf3`, in a station.
 //!
 //! A program is looked for in the system's own folders, whatever the environment says, since the bench may run as root. It
 //! ends with the thread that started it, and so with this process, however that ends.
@@ -24,8 +24,6 @@ pub struct Tool {
     package: &'static str,
 }
 
-/// Asks for echoes.
-pub const PING: Tool = Tool { name: "ping", package: "iputils-ping" };
 /// Measures TCP.
 pub const IPERF3: Tool = Tool { name: "iperf3", package: "iperf3" };
 

@@ -1,4 +1,5 @@
-//! TCP over the bus, as `iperf3` measures it, and the same arrivals once more in virtual time.
+//! TCP over the bus: what the medium delivered of `iperf3`'s streams, by the record of the run, beside what the simulator
+//! gives hosts that take no time.
 
 mod goodput;
 
@@ -10,9 +11,10 @@ use super::yardstick::{Pair, Yardstick};
 use goodput::Goodput;
 use link::memory::memory_file;
 use link::namespace::Namespace;
-use medium::BitRate;
+use medium::{BitRate, BitTimes};
 use serde_json::Value;
 use sim::figures::results::Results;
+use sim::run::transfer::{CEILING, Transfer};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -41,22 +43,58 @@ fn recorded(context: &Context<'_>, row: &mut Row, pairs: usize) -> Result<(), Be
     let record = memory_file("record").map_err(system("make a file in memory"))?;
     let wanted = Wanted { record: Some(&record), ..Wanted::ip(2 * pairs, BitRate::MBIT_10) };
     let (streams, results) = on_a_bus(context, row, &wanted, pairs)?;
-    let total: f64 = streams.iter().map(Stream::megabits).sum();
-    row.figures.push(Figure::new("goodput", total, "Mb/s").asked(Asked::Between(8.4, 9.15)));
-    if pairs > 1 {
-        let shares = streams.iter().map(|stream| format!("{:.2}", stream.megabits())).collect::<Vec<_>>();
-        row.notes.push(format!("the pairs' shares: {} Mb/s", shares.join(" and ")));
-    }
-    tell_retransmits(row, &streams);
     let goodput = Goodput::replay(&record)?;
-    let replayed: f64 =
-        streams.iter().enumerate().map(|(pair, stream)| goodput.megabits(2 * pair, stream.seconds)).sum();
-    let deviation = 100.0 * (total / replayed - 1.0);
-    row.figures.push(Figure::new("goodput of the replay", replayed, "Mb/s"));
-    row.figures.push(Figure::new("deviation from the replay", deviation, "%").asked(Asked::Within(3.0)));
+    let senders: Vec<usize> = (0..pairs).map(|pair| 2 * pair).collect();
+    let window =
+        goodput.common_window(&senders).ok_or_else(|| IPERF3.said("its streams did not run at the same time"))?;
+    let shares: Vec<f64> = senders.iter().map(|&sender| goodput.megabits(sender, window)).collect();
+    let Hosts { lowest, highest } = Hosts::simulate(pairs, context);
+    let figure = Figure::new("goodput, as the medium delivered it", shares.iter().sum(), "Mb/s");
+    row.figures.push(figure.asked(Asked::Between(lowest, CEILING)));
+    row.figures.push(Figure::new("the simulator's hosts, lowest", lowest, "Mb/s"));
+    row.figures.push(Figure::new("the simulator's hosts, highest", highest, "Mb/s"));
+    tell_retransmits(row, &streams);
     row.figures.push(Figure::new("collisions", results.medium.collision_episodes as f64, ""));
+    let list =
+        |megabits: &[f64]| megabits.iter().map(|megabits| format!("{megabits:.2}")).collect::<Vec<_>>().join(" and ");
+    let said: Vec<f64> = streams.iter().map(Stream::megabits).collect();
+    row.notes.push(format!(
+        "{} Mb/s in the {:.2} s in which every stream had octets that arrived; iperf3 says {}, each over its own time",
+        list(&shares),
+        goodput.seconds(window),
+        list(&said)
+    ));
     row.notes.push(format!("the replay's {} events {}", goodput.events, goodput.verdict()));
     Ok(())
+}
+
+/// What hosts that take no time get, whatever their windows.
+struct Hosts {
+    lowest: f64,
+    highest: f64,
+}
+
+impl Hosts {
+    /// A kernel's window changes as a stream goes on: these are those that it goes through, but for the first few frames.
+    const WINDOWS: [u64; 6] = [12, 16, 32, 64, 96, 256];
+    const SEEDS: u64 = 3;
+    /// 30 us.
+    const ANSWER: BitTimes = BitTimes::new(300);
+
+    fn simulate(pairs: usize, context: &Context<'_>) -> Hosts {
+        let seconds = context.duration.as_secs().max(1);
+        let transfers = Hosts::WINDOWS.into_iter().flat_map(|window| {
+            let seeds = (0..Hosts::SEEDS).map(|number| context.seed.wrapping_add(number));
+            seeds.map(move |seed| Transfer { pairs, seconds, answer: Hosts::ANSWER, window, seed })
+        });
+        transfers.map(|transfer| transfer.run().megabits).fold(
+            Hosts { lowest: f64::INFINITY, highest: 0.0 },
+            |Hosts { lowest, highest }, megabits| Hosts {
+                lowest: lowest.min(megabits),
+                highest: highest.max(megabits),
+            },
+        )
+    }
 }
 
 /// One stream at 100 Mb/s, beside a veth pair and a bridge.
@@ -65,7 +103,7 @@ fn recorded(context: &Context<'_>, row: &mut Row, pairs: usize) -> Result<(), Be
 /// No `iperf3`, or a bus that cannot be made.
 pub fn at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let (streams, results) = on_a_bus(context, row, &Wanted::ip(2, BitRate::MBIT_100), 1)?;
-    row.figures.push(Figure::new("goodput", streams[0].megabits(), "Mb/s").asked(Asked::Between(80.0, 91.5)));
+    row.figures.push(Figure::new("goodput", streams[0].megabits(), "Mb/s").asked(Asked::Between(80.0, 10.0 * CEILING)));
     row.figures.push(Figure::new("collisions", results.medium.collision_episodes as f64, ""));
     tell_retransmits(row, &streams);
     for yardstick in Yardstick::ALL {

@@ -43,8 +43,14 @@ fn row_text(row: &Row) -> String {
 fn run_text(run: &Run) -> String {
     let conditions = &run.conditions;
     let mut text = format!(
-        "{}: machine {:.0} % busy, steal {:.1} %, load {:.2}",
-        run.name, conditions.busy_percent, conditions.steal_percent, conditions.load_average
+        "{}: machine {:.0} % busy, steal {:.1} %, load {:.2}, wakes up {:.0} to {:.0} us late, stalls {:.1} % of pages",
+        run.name,
+        conditions.busy_percent,
+        conditions.steal_percent,
+        conditions.load_average,
+        conditions.wake_p50_us,
+        conditions.wake_late_us,
+        conditions.page_stall_percent
     );
     if let Some(emulator) = &run.emulator {
         write!(

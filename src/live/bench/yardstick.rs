@@ -52,6 +52,8 @@ pub struct Pair {
     pub yardstick: Yardstick,
     /// Both.
     pub stations: [Namespace; 2],
+    /// The first one's address.
+    pub from: Ipv4Addr,
     /// The second one's address.
     pub address: Ipv4Addr,
     /// The second one's hardware address.
@@ -139,7 +141,14 @@ fn veth() -> Result<Pair, AnyError> {
     let ends = netlink.create_veth(INTERFACE, &stations[1], INTERFACE, MACS[1])?;
     stations[0].run(|| configure(ends.bus_index, ADDRESSES[0]))??;
     stations[1].run(|| configure(ends.station_index, ADDRESSES[1]))??;
-    Ok(Pair { yardstick: Yardstick::Veth, stations, address: ADDRESSES[1], mac: MACS[1], _bridge: None })
+    Ok(Pair {
+        yardstick: Yardstick::Veth,
+        stations,
+        from: ADDRESSES[0],
+        address: ADDRESSES[1],
+        mac: MACS[1],
+        _bridge: None,
+    })
 }
 
 fn bridge() -> Result<Pair, AnyError> {
@@ -154,5 +163,12 @@ fn bridge() -> Result<Pair, AnyError> {
         netlink.set_up(ends.bus_index)?;
     }
     netlink.set_up(bridge)?;
-    Ok(Pair { yardstick: Yardstick::Bridge, stations, address: ADDRESSES[1], mac: MACS[1], _bridge: Some(middle) })
+    Ok(Pair {
+        yardstick: Yardstick::Bridge,
+        stations,
+        from: ADDRESSES[0],
+        address: ADDRESSES[1],
+        mac: MACS[1],
+        _bridge: Some(middle),
+    })
 }

@@ -13,6 +13,9 @@ use crate::live::plane::protocol::Port;
 use link::ethtool::offloads_on;
 use link::netlink::{LinkInfo, Netlink};
 use sim::figures::results::LinkResults;
+use sim::scenario::plan::host::Host;
+use sim::scenario::plan::{Plan, StationPlan};
+use std::collections::HashMap;
 
 /// Where to look.
 #[derive(Clone, Debug)]
@@ -24,6 +27,8 @@ pub struct Links {
 #[derive(Clone, Debug)]
 struct Station {
     port: Port,
+    /// Its namespace has one interface from the lab, and that is the other end of its link.
+    plain: bool,
     claim: Option<Claim>,
     /// What was lost outside before the lab was up: an interface that is lent has counted since it was made.
     lost_before: u64,
@@ -31,24 +36,33 @@ struct Station {
 
 impl Links {
     /// The links of the lab with this record.
-    pub fn new(record: &Inventory, ports: &[Port]) -> Links {
+    pub fn new(plan: &Plan, record: &Inventory, ports: &[Port]) -> Links {
         let claim = |whose: &str| record.namespaces().iter().find(|claim| claim.whose == whose).cloned();
-        let station = |port: &Port| {
+        let station = |(port, plan): (&Port, &StationPlan)| {
             let claim = claim(&port.name);
             let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
-            Station { port: port.clone(), claim, lost_before: lost_outside(&there) }
+            let plain = plan.host == Host::Veth;
+            Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there) }
         };
-        Links { bus: claim(BUS), stations: ports.iter().map(station).collect() }
+        Links { bus: claim(BUS), stations: ports.iter().zip(&plan.stations).map(station).collect() }
     }
 
     /// What the kernel has counted since the links were made, or for what is lent, since the lab came up. A station whose interface or namespace is gone is left out.
     ///
     /// `suspicious`: frames came that only a station with offloads sends, so each station is asked for its own.
     pub fn look(&self, record: &Inventory, suspicious: bool) -> Vec<LinkResults> {
-        let bus = self.bus.as_ref().map_or_else(Vec::new, |bus| links_in(record, bus));
-        let of_station = |Station { port, claim, lost_before }: &Station| {
-            let here = bus.iter().find(|link| link.index == port.index)?;
-            let there = claim.as_ref().map_or_else(Vec::new, |claim| known_in(record, claim));
+        // From the bus's namespace the others' ends of its links can be asked for, without a look into each namespace: that
+        // takes a thread and a socket each time.
+        let mut netlink = self.bus.as_ref().and_then(|bus| Netlink::in_namespace(&record.namespace(bus)?).ok());
+        let bus = netlink.as_mut().and_then(|netlink| netlink.links().ok()).unwrap_or_default();
+        let bus: HashMap<u32, &LinkInfo> = bus.iter().map(|link| (link.index, link)).collect();
+        let mut other_end = |here: &LinkInfo| netlink.as_mut()?.other_end(here).ok().flatten();
+        let of_station = |Station { port, plain, claim, lost_before }: &Station| {
+            let here = *bus.get(&port.index)?;
+            let there = match other_end(here).filter(|_| *plain) {
+                Some(there) => vec![there],
+                None => claim.as_ref().map_or_else(Vec::new, |claim| known_in(record, claim)),
+            };
             let find = |name: &str| there.iter().find(|link| link.name == name);
             let (interface, tap) = (find(INTERFACE), find(TAP));
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
@@ -85,11 +99,4 @@ fn known_in(record: &Inventory, claim: &Claim) -> Vec<LinkInfo> {
     let Some(namespace) = record.namespace(claim) else { return Vec::new() };
     let Ok(mut netlink) = Netlink::in_namespace(&namespace) else { return Vec::new() };
     [INTERFACE, TAP, OUTSIDE].into_iter().filter_map(|name| netlink.link_by_name(name).ok()?).collect()
-}
-
-/// The interfaces of a namespace, if it is still there and ours.
-fn links_in(record: &Inventory, claim: &Claim) -> Vec<LinkInfo> {
-    let Some(namespace) = record.namespace(claim) else { return Vec::new() };
-    // A station may vanish at any moment; then there is nothing to be told of it.
-    Netlink::in_namespace(&namespace).and_then(|mut netlink| netlink.links()).unwrap_or_default()
 }

@@ -54,10 +54,10 @@ impl Emulator {
 
     /// Counts from zero again.
     pub fn restart(&mut self) {
-        let EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, .. } =
+        let EmulatorResults { priority, latency, time_scale, fan_out, filter, stations_unfiltered, .. } =
             std::mem::take(&mut self.counts);
         let anew = EmulatorResults::default();
-        self.counts = EmulatorResults { priority, time_scale, fan_out, filter, stations_unfiltered, ..anew };
+        self.counts = EmulatorResults { priority, latency, time_scale, fan_out, filter, stations_unfiltered, ..anew };
         self.lateness.reset();
     }
 }

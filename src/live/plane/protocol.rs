@@ -29,6 +29,8 @@ pub struct Setup {
     pub outputs: Outputs,
     /// How the medium's time follows real time.
     pub pace: Pace,
+    /// The supervisor keeps the processors from sleeping deeply.
+    pub awake: bool,
 }
 
 /// Files that the data plane writes, under the names that errors give them. Their descriptors come with the setup, in
@@ -70,6 +72,7 @@ impl Setup {
             filter: FilterChoice::default(),
             outputs: Outputs::default(),
             pace: Pace::default(),
+            awake: false,
         }
     }
 

@@ -141,6 +141,11 @@ impl Receiver {
         (0..max).take_while(|_| self.ring.take(|slot| look(received(slot)))).count()
     }
 
+    /// Whether a frame waits in the ring.
+    pub fn waits(&self) -> bool {
+        self.ring.waits()
+    }
+
     /// Frames received and dropped since the ring was made.
     pub fn statistics(&mut self) -> Result<RingStatistics, PacketError> {
         let new = option::take_statistics(&self.socket).map_err(PacketError::of("reading the ring's statistics"))?;

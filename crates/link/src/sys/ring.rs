@@ -112,6 +112,13 @@ impl Ring {
         true
     }
 
+    /// Whether a frame waits.
+    pub fn waits(&self) -> bool {
+        // SAFETY: as in `take`.
+        let status = unsafe { AtomicU32::from_ptr(self.slot_start().cast().as_ptr()) };
+        status.load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
+    }
+
     /// Where the next slot begins.
     fn slot_start(&self) -> NonNull<u8> {
         let per_block = self.dimensions.slots_per_block();

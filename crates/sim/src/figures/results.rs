@@ -351,6 +351,9 @@ pub struct EmulatorResults {
     pub files_incomplete: u64,
     /// How the kernel schedules the data plane.
     pub priority: String,
+    /// What is spent on being punctual, in words: what was asked for, and what the machine gave of it.
+    #[serde(default)]
+    pub latency: String,
     /// What the kernel counts on the way between each station and the bus; not in the demonstration.
     #[serde(default)]
     pub links: Vec<LinkResults>,

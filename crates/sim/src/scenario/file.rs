@@ -6,7 +6,7 @@ use super::check;
 use super::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
-use crate::words::choices::{FanOutChoice, FilterChoice, OnOverload};
+use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use crate::words::fault::fault;
 use crate::words::units::{self, Length};
 use medium::Fault;
@@ -123,6 +123,12 @@ pub struct EmulatorSection {
     pub time_scale: Option<Spanned<f64>>,
     /// `"slip"` or `"drop"`.
     pub on_overload: Option<OnOverload>,
+    /// `"normal"` or `"low"`.
+    pub latency: Option<LatencyChoice>,
+    /// With `latency = "low"`: how long the ring is read after each frame.
+    pub read_on: Option<Spanned<DurationText>>,
+    /// The number of the processor that the data plane runs on.
+    pub processor: Option<usize>,
     /// `"auto"`, `"kernel"` or `"batch"`.
     pub fan_out: Option<FanOutChoice>,
     /// `"none"` or `"address"`.

@@ -12,7 +12,7 @@ use crate::scenario::file::{
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
-use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
+use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::interface::interface_name;
 use crate::words::units::lab_name;
@@ -177,6 +177,8 @@ pub struct Overrides {
     pub replications: Option<u64>,
     /// `--time-scale`
     pub time_scale: Option<f64>,
+    /// What a live bus spends on being punctual.
+    pub latency: Option<LatencyChoice>,
     /// `--lend`
     pub attach: Vec<String>,
     /// `--even-default-route`

@@ -12,11 +12,14 @@ pub struct Pace {
     pub time_scale: f64,
     /// When the machine does not keep up.
     pub on_overload: OnOverload,
+    /// What may be spent on being punctual.
+    #[serde(default)]
+    pub latency: Latency,
 }
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { time_scale: 1.0, on_overload: OnOverload::default() }
+        Pace { time_scale: 1.0, on_overload: OnOverload::default(), latency: Latency::default() }
     }
 }
 
@@ -26,6 +29,39 @@ impl Pace {
         let bits = (rate.get() as f64 * self.time_scale).round() as u64;
         BitRate::per_second(bits.max(1)).expect("at least one bit per second")
     }
+}
+
+/// What a live bus spends on being punctual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How much.
+    pub choice: LatencyChoice,
+    /// With [`LatencyChoice::Low`]: how long the ring is read after each frame, in nanoseconds, before the thread sleeps.
+    pub read_on_ns: u64,
+    /// The processor that the data plane runs on, if one was named.
+    pub processor: Option<usize>,
+}
+
+impl Latency {
+    /// Unless said otherwise.
+    pub const READ_ON_NS: u64 = 500_000;
+}
+
+impl Default for Latency {
+    fn default() -> Latency {
+        Latency { choice: LatencyChoice::Normal, read_on_ns: Latency::READ_ON_NS, processor: None }
+    }
+}
+
+/// How much is spent on being punctual.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyChoice {
+    /// The data plane sleeps whenever nothing is due.
+    #[default]
+    Normal,
+    /// Processors do not sleep deeply, and the ring is read for a while after each frame.
+    Low,
 }
 
 /// What to do when the machine does not keep up.

@@ -24,11 +24,16 @@ pub struct Goodput {
     streams: HashMap<StationId, Arrived>,
 }
 
-/// New octets as they reached the other station.
+/// A part of a run, in the medium's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    begin: BitInstant,
+    end: BitInstant,
+}
+
+/// New octets as they reached the other station, in order.
 #[derive(Debug, Default)]
 struct Arrived {
-    /// When the first of them was handed to the sender's MAC.
-    begin: BitInstant,
     octets: Vec<(BitInstant, u32)>,
 }
 
@@ -68,13 +73,27 @@ impl Goodput {
         }
     }
 
-    /// New octets of a station's stream that arrived in the first `seconds` after it began, in Mb/s.
-    pub fn megabits(&self, station: usize, seconds: f64) -> f64 {
+    /// The time in which the streams of all these stations had octets that arrived; `None` if there is no such time.
+    pub fn common_window(&self, stations: &[usize]) -> Option<Window> {
+        let arrived = stations.iter().map(|&station| self.streams.get(&StationId::new(station as u16)));
+        let arrived = arrived.collect::<Option<Vec<_>>>()?;
+        let begin = arrived.iter().filter_map(|arrived| arrived.octets.first()).map(|(at, _)| *at).max()?;
+        let end = arrived.iter().filter_map(|arrived| arrived.octets.last()).map(|(at, _)| *at).min()?;
+        (begin < end).then_some(Window { begin, end })
+    }
+
+    /// How long a window is, in seconds of the medium.
+    pub fn seconds(&self, window: Window) -> f64 {
+        window.end.since(window.begin).get() as f64 / self.rate.get() as f64
+    }
+
+    /// New octets of a station's stream that arrived in a window, in Mb/s. Those of its first instant were on the medium
+    /// before it.
+    pub fn megabits(&self, station: usize, window: Window) -> f64 {
         let Some(arrived) = self.streams.get(&StationId::new(station as u16)) else { return 0.0 };
-        let span = seconds * self.rate.get() as f64;
-        let in_time = arrived.octets.iter().filter(|(at, _)| at.since(arrived.begin).get() as f64 <= span);
+        let in_time = arrived.octets.iter().filter(|(at, _)| *at > window.begin && *at <= window.end);
         let octets: f64 = in_time.map(|(_, octets)| f64::from(*octets)).sum();
-        8.0 * octets / seconds / 1e6
+        8.0 * octets / self.seconds(window) / 1e6
     }
 }
 
@@ -84,19 +103,19 @@ fn lines(file: &File) -> Result<LineReader, BenchError> {
     Ok(LineReader::new(BufReader::new(file), "the bench's record".to_owned()))
 }
 
-/// Segments for the server's port, with the instant at which each was handed over.
-fn segments(record: &File) -> Result<HashMap<FrameId, (BitInstant, Segment)>, BenchError> {
+/// Segments for the server's port.
+fn segments(record: &File) -> Result<HashMap<FrameId, Segment>, BenchError> {
     let mut reader = RecordReader::new(lines(record)?).map_err(ReplayError::from)?;
     let (mut serials, mut segments) = (HashMap::<StationId, u64>::new(), HashMap::new());
     loop {
         match reader.next_entry().map_err(ReplayError::from)? {
-            Entry::Input { at, input: Input::Offer { station, .. }, octets } => {
+            Entry::Input { input: Input::Offer { station, .. }, octets, .. } => {
                 // A station's frames are numbered from 1 in the order in which they were offered.
                 let serial = serials.entry(station).or_default();
                 *serial += 1;
                 let segment = octets.as_deref().and_then(Segment::of).filter(|segment| segment.to_port == PORT);
                 if let Some(segment) = segment {
-                    segments.insert(FrameId { station, serial: *serial }, (at, segment));
+                    segments.insert(FrameId { station, serial: *serial }, segment);
                 }
             }
             Entry::Input { .. } | Entry::Restart { .. } | Entry::Missing { .. } => {}
@@ -106,15 +125,11 @@ fn segments(record: &File) -> Result<HashMap<FrameId, (BitInstant, Segment)>, Be
 }
 
 /// What of each station's longest stream arrived; octets that came before do not count again.
-fn arrived(
-    events: &File,
-    segments: &HashMap<FrameId, (BitInstant, Segment)>,
-) -> Result<HashMap<StationId, Arrived>, BenchError> {
+fn arrived(events: &File, segments: &HashMap<FrameId, Segment>) -> Result<HashMap<StationId, Arrived>, BenchError> {
     let mut reader = EventLogReader::new(lines(events)?).map_err(ReplayError::from)?;
     let (mut seen, mut streams) = (HashSet::new(), HashMap::<(StationId, u16), Arrived>::new());
     while let Some(event) = reader.next_event().map_err(ReplayError::from)? {
-        let Some((_, segment)) = segments.get(&event.frame).filter(|_| matches!(event.kind, Kind::Delivered { .. }))
-        else {
+        let Some(segment) = segments.get(&event.frame).filter(|_| matches!(event.kind, Kind::Delivered { .. })) else {
             continue;
         };
         let stream = (event.frame.station, segment.from_port);
@@ -123,14 +138,10 @@ fn arrived(
         }
     }
     let mut longest = HashMap::<StationId, Arrived>::new();
-    for ((station, port), arrived) in streams {
-        let of_stream = |(frame, (_, segment)): &(&FrameId, &(BitInstant, Segment))| {
-            frame.station == station && segment.from_port == port && segment.octets > 0
-        };
-        let begin = segments.iter().filter(of_stream).map(|(_, (at, _))| *at).min().unwrap_or_default();
+    for ((station, _), arrived) in streams {
         let other = longest.entry(station).or_default();
         if arrived.total() > other.total() {
-            *other = Arrived { begin, ..arrived };
+            *other = arrived;
         }
     }
     Ok(longest)
@@ -165,6 +176,25 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Two streams of which the second begins three seconds later, at the full rate each: together they never have more than
+    /// the medium carries, since both are counted over the time that they share.
+    #[test]
+    fn streams_are_counted_over_the_time_that_they_share() {
+        let arrived = |begin: u64, octets: u32| {
+            let at = |frame: u64| BitInstant::new(begin + frame * 100_000);
+            Arrived { octets: (0..500).map(|frame| (at(frame), octets)).collect() }
+        };
+        let streams = [(0, arrived(0, 1_000)), (2, arrived(30_000_000, 500))];
+        let streams = streams.map(|(station, arrived)| (StationId::new(station), arrived)).into_iter().collect();
+        let goodput = Goodput { events: 0, confirmed: true, rate: BitRate::MBIT_10, streams };
+        let window = goodput.common_window(&[0, 2]).expect("they overlap");
+        assert_eq!(window, Window { begin: BitInstant::new(30_000_000), end: BitInstant::new(49_900_000) });
+        assert!((goodput.seconds(window) - 1.99).abs() < 1e-9);
+        let megabits = [0, 2].map(|station| goodput.megabits(station, window));
+        assert!((megabits[0] - 0.8).abs() < 1e-9 && (megabits[1] - 0.4).abs() < 1e-9, "{megabits:?}");
+        assert_eq!(goodput.common_window(&[0, 1]), None);
+    }
 
     /// Ethernet, 20 octets of IPv4, 32 of TCP with options, 5 of payload, and padding.
     #[test]

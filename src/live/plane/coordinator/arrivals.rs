@@ -42,7 +42,11 @@ impl Coordinator {
         // All of them: the medium must not go past a stamp that still waits in the ring.
         for _ in 0..BATCHES {
             let begin = monotonic_nanos();
-            if self.take_batch() < BATCH {
+            let taken = self.take_batch();
+            if taken > 0 {
+                self.punctual.frame(begin);
+            }
+            if taken < BATCH {
                 self.ring_empty_at = monotonic_nanos();
                 return Some(begin);
             }

@@ -22,6 +22,7 @@ pub(super) const HOUSEKEEPING: u64 = 50_000_000;
 impl Coordinator {
     pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
+        self.punctual.span(HOUSEKEEPING);
         if !self.slept_in_time {
             // Nothing tells how late sleeps are when there are none: less spinning, until there are.
             self.spin = (self.spin * 3 / 4).max(SHORTEST_SPIN);

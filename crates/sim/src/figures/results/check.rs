@@ -19,7 +19,8 @@ impl Results {
             return Err(format!("{} stations: at most {}", self.stations.len(), Config::MAX_STATIONS));
         }
         let names = self.stations.iter().map(|station| &station.name);
-        let texts = self.emulator.iter().flat_map(|emulator| [&emulator.priority, &emulator.fan_out]);
+        let texts =
+            self.emulator.iter().flat_map(|emulator| [&emulator.priority, &emulator.fan_out, &emulator.latency]);
         let links = self
             .emulator
             .iter()

@@ -4,9 +4,10 @@ use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
 use crate::scenario::file::{DurationText, RunSection, SourceSection, StationSection};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
-use crate::words::choices::Pace;
+use crate::words::choices::{Latency, Pace};
 use medium::{Config, Fault, Octets};
 use std::sync::Arc;
+use std::time::Duration;
 use toml::Spanned;
 
 impl Planner<'_> {
@@ -48,7 +49,21 @@ impl Planner<'_> {
                 None => self.wrong("time_scale", given.map(Spanned::span), what),
             });
         }
-        Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default() })
+        Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default(), latency: self.latency()? })
+    }
+
+    fn latency(&self) -> Result<Latency, PlanError> {
+        /// Longer would keep a processor for nearly every traffic.
+        const LONGEST: Duration = Duration::from_millis(10);
+        let section = &self.scenario.emulator;
+        let choice = self.overrides.latency.or(section.latency).unwrap_or_default();
+        let read_on =
+            section.read_on.as_ref().map_or(Duration::from_nanos(Latency::READ_ON_NS), |text| text.get_ref().0);
+        if read_on > LONGEST {
+            let place = section.read_on.as_ref().map(Spanned::span);
+            return Err(self.wrong("read_on", place, format!("{read_on:?}: at most {LONGEST:?}")));
+        }
+        Ok(Latency { choice, read_on_ns: read_on.as_nanos() as u64, processor: section.processor })
     }
 
     /// What each station offers, its own or its even part of what is offered together; and the sources that stations have

@@ -1,12 +1,9 @@
 //! What a window and acknowledgements on one bus make of each other: a transfer such as TCP's, in virtual time, by hosts
 //! that take no time but what is asked for.
 //!
-//! `cargo run --release -p ethbus-medium --example windowed -- 1 100 300 50`
-//!
-//! Arguments: pairs, seconds at 10 Mb/s, how long a host takes to answer in BT, and frames in a window; without the last,
-//! a table over windows. The sender has a window's worth of 1518-octet frames (1448 octets of payload) under way; the
-//! receiver answers every second one with 70 octets, cumulatively. Nothing else of TCP is here: no loss but what the MAC
-//! gives up, no pacing, and a window that stays. So this is what the access method leaves of the line, whatever the host.
+//! The sender has a window's worth of 1518-octet frames (1448 octets of payload) under way; the receiver answers every
+//! second one with 70 octets, cumulatively. Nothing else of TCP is here: no loss but what the MAC gives up, no pacing, and
+//! a window that stays. So this is what the access method leaves of the line, whatever the host.
 
 use medium::{
     BitInstant, BitRate, BitTimes, Config, Destination, Event, Frame, Input, Kind, Medium, Octets, StationId, Topology,
@@ -18,6 +15,34 @@ const DATA: u32 = 1518;
 const PAYLOAD: u64 = 1448;
 const ACK: u32 = 70;
 
+/// Mb/s of payload that a lone sender at 10 Mb/s gets if nobody else ever sends: 1,448 octets in each 1,538 that a frame
+/// takes with preamble, SFD and gap.
+pub const CEILING: f64 = 10.0 * PAYLOAD as f64 / (DATA + 20) as f64;
+
+/// Transfers at 10 Mb/s, all at once, each from an even station to the one after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// How many.
+    pub pairs: usize,
+    /// For how long, in seconds of the medium.
+    pub seconds: u64,
+    /// How long a host takes to answer.
+    pub answer: BitTimes,
+    /// Frames that each sender has under way.
+    pub window: u64,
+    /// Seed of every backoff.
+    pub seed: u64,
+}
+
+/// What became of them, together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transferred {
+    /// Payload that arrived, in Mb/s.
+    pub megabits: f64,
+    /// Collisions for each frame with payload.
+    pub collisions: f64,
+}
+
 /// One sender (an even station) and its receiver (the next).
 #[derive(Clone, Copy, Default)]
 struct Pair {
@@ -27,24 +52,20 @@ struct Pair {
     acknowledged: u64,
 }
 
-fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
-    let mut argument = |default| arguments.next().unwrap_or(default);
-    let (pairs, seconds, answer) = (argument(1), argument(100), argument(300));
-    let windows: Vec<u64> =
-        arguments.next().map_or(vec![2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256], |one| vec![one]);
-    println!("{pairs} pairs, {seconds} s, answers after {answer} BT\nwindow  Mb/s of payload  collisions a data frame");
-    for window in windows {
-        let (goodput, collisions) = transfer(pairs, seconds, BitTimes::new(answer), window);
-        println!("{window:>6}  {goodput:>15.3}  {collisions:>23.3}");
+impl Transfer {
+    /// Runs them.
+    ///
+    /// # Panics
+    /// If there are no pairs, or more than a medium has stations for: the caller's mistake.
+    pub fn run(self) -> Transferred {
+        transfer(self)
     }
 }
 
-/// Payload carried in Mb/s, and collisions for each frame with payload.
-fn transfer(pairs: u64, seconds: u64, answer: BitTimes, window: u64) -> (f64, f64) {
-    let config = Config::new(BitRate::MBIT_10, Topology::star(2 * pairs as usize, 0), 1);
+fn transfer(Transfer { pairs, seconds, answer, window, seed }: Transfer) -> Transferred {
+    let config = Config::new(BitRate::MBIT_10, Topology::star(2 * pairs, 0), seed);
     let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("a valid configuration");
-    let mut hosts = vec![Pair::default(); pairs as usize];
+    let mut hosts = vec![Pair::default(); pairs];
     let mut ready: BinaryHeap<Reverse<(BitInstant, StationId)>> = BinaryHeap::new();
     for _ in 0..window {
         ready.extend((0..pairs).map(|pair| Reverse((BitInstant::ZERO, StationId::new(2 * pair as u16)))));
@@ -85,7 +106,10 @@ fn transfer(pairs: u64, seconds: u64, answer: BitTimes, window: u64) -> (f64, f6
     let counters = medium.tally().stations();
     let attempts: u64 = counters.iter().map(|counters| counters.attempts).sum();
     let sent: u64 = counters.iter().map(|counters| counters.frames_transmitted_ok).sum();
-    ((data * PAYLOAD * 8) as f64 / seconds as f64 / 1e6, (attempts - sent) as f64 / data as f64)
+    Transferred {
+        megabits: (data * PAYLOAD * 8) as f64 / seconds as f64 / 1e6,
+        collisions: (attempts - sent) as f64 / data as f64,
+    }
 }
 
 fn other(station: StationId) -> StationId {
@@ -95,4 +119,19 @@ fn other(station: StationId) -> StationId {
 fn frame(station: StationId) -> Frame {
     let size = if station.index().is_multiple_of(2) { DATA } else { ACK };
     Frame::new(Octets::new(size), Destination::Station(other(station)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What docs/live.md tells of 100 s of one pair and of two (seed 1).
+    #[test]
+    fn a_transfer_gives_what_the_documentation_says() {
+        for (pairs, window, megabits) in [(1, 2, 9.00), (1, 32, 6.88), (1, 96, 7.97), (2, 96, 8.43)] {
+            let transfer = Transfer { pairs, seconds: 100, answer: BitTimes::new(300), window, seed: 1 };
+            let got = transfer.run().megabits;
+            assert!((got - megabits).abs() < 0.006 && got < CEILING, "{transfer:?}: {got}");
+        }
+    }
 }

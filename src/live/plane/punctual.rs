@@ -1,0 +1,110 @@
+//! What is spent on being punctual: with `latency = "low"` the ring is read for a while after each frame, instead of
+//! sleeping until the next one.
+//!
+//! A thread that wakes up is late by as long as its processor takes to wake, and finds its memory cold; one that reads on
+//! is neither. It costs a processor meanwhile, so only a part of the time may be spent so.
+
+use sim::words::choices::{Latency, LatencyChoice};
+
+/// Of each span between two looks at the house this part may be spent reading on.
+const PART: f64 = 0.4;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Punctual {
+    read_on: u64,
+    /// When a frame was read last.
+    last_frame: u64,
+    /// How long may still be spent in this span.
+    left: u64,
+}
+
+impl Punctual {
+    /// Nothing has been read yet.
+    pub fn new(latency: Latency) -> Punctual {
+        let read_on = match latency.choice {
+            LatencyChoice::Normal => 0,
+            LatencyChoice::Low => latency.read_on_ns,
+        };
+        Punctual { read_on, last_frame: 0, left: 0 }
+    }
+
+    /// A frame was read at `now`.
+    pub fn frame(&mut self, now: u64) {
+        self.last_frame = now;
+    }
+
+    /// A span of `length` nanoseconds begins.
+    pub fn span(&mut self, length: u64) {
+        self.left = (length as f64 * PART) as u64;
+    }
+
+    /// Until when the ring is to be read at `now`, if at all.
+    pub fn until(&self, now: u64) -> Option<u64> {
+        let until = (self.last_frame + self.read_on).min(now + self.left);
+        (until > now).then_some(until)
+    }
+
+    /// It was read for so many nanoseconds.
+    pub fn spent(&mut self, nanos: u64) {
+        self.left = self.left.saturating_sub(nanos);
+    }
+}
+
+/// What results say of it: what was asked for, and what the machine gave.
+pub fn in_words(latency: Latency, awake: bool, huge_pages: bool, bound: bool) -> String {
+    let mut words = match latency.choice {
+        LatencyChoice::Normal => "normal".to_owned(),
+        LatencyChoice::Low => {
+            let awake = if awake { "processors kept awake" } else { "processors not kept awake: not allowed" };
+            let huge_pages = if huge_pages { "heap in huge pages" } else { "no huge pages: switched off" };
+            let micros = latency.read_on_ns as f64 / 1e3;
+            format!("low: {awake}, {huge_pages}, reads on for {micros} us after a frame")
+        }
+    };
+    if let Some(processor) = latency.processor {
+        words += if bound { ", on processor " } else { ", not on processor " };
+        words += &processor.to_string();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn low() -> Latency {
+        Latency { choice: LatencyChoice::Low, read_on_ns: 500, processor: None }
+    }
+
+    #[test]
+    fn the_ring_is_read_for_a_while_after_a_frame_and_not_for_ever() {
+        let mut punctual = Punctual::new(low());
+        punctual.span(2_000);
+        punctual.frame(10_000);
+        assert_eq!(punctual.until(10_100), Some(10_500));
+        assert_eq!(punctual.until(10_500), None);
+        punctual.spent(700);
+        punctual.frame(11_000);
+        assert_eq!(punctual.until(11_000), Some(11_100), "800 in each span of 2,000");
+        punctual.spent(100);
+        assert_eq!(punctual.until(11_100), None);
+        punctual.span(2_000);
+        assert_eq!(punctual.until(11_100), Some(11_500));
+    }
+
+    #[test]
+    fn normally_it_is_not_read_on() {
+        let mut punctual = Punctual::new(Latency::default());
+        punctual.span(2_000);
+        punctual.frame(10_000);
+        assert_eq!(punctual.until(10_000), None);
+    }
+
+    #[test]
+    fn what_was_not_given_is_said() {
+        assert_eq!(in_words(Latency::default(), false, true, false), "normal");
+        let words = in_words(Latency { processor: Some(3), ..low() }, false, true, true);
+        assert!(words.contains("not allowed") && words.contains("huge pages") && words.ends_with("on processor 3"));
+    }
+}
