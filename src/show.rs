@@ -4,7 +4,8 @@ pub mod messages;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
-use sim::figures::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
+use sim::figures::intervals::BELOW;
+use sim::figures::results::{DelayResults, EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use sim::words::cable::Cut;
 use sim::words::units::group;
 use std::error::Error;
@@ -138,27 +139,42 @@ pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
+/// What a table has where there is no figure, such as a mean of nothing.
+const NONE: &str = "\u{2013}";
+
 fn medium(results: &Results) -> String {
     let medium = &results.medium;
     let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
         half_width(medium, key).map_or_else(String::new, |half| format!(" ± {}", format(half)))
     };
-    let percent = |key: &str, part: f64| {
-        format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)))
+    let percent = |key: &str, part: Option<f64>| {
+        let text =
+            |part: f64| format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)));
+        part.map_or_else(|| NONE.to_owned(), text)
     };
-    let number = |key: &str, value: f64, digits: usize| {
-        format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")))
+    let number = |key: &str, value: Option<f64>, digits: usize| {
+        let text = |value: f64| format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")));
+        value.map_or_else(|| NONE.to_owned(), text)
     };
-    let delay = |key: &str, delay: &sim::figures::results::DelayResults| {
-        let figure = |name: &str, value: u64| {
-            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &|half| group(half.ceil() as u64)))
+    let delay = |key: &str, delay: &DelayResults| {
+        let width = |half: f64| group(half.ceil() as u64);
+        let Some(mean) = delay.mean_bt else { return NONE.to_owned() };
+        let spread = match half_width(medium, &format!("{key}.mean_bt{BELOW}")) {
+            Some(below) => {
+                let above = half_width(medium, &format!("{key}.mean_bt")).unwrap_or(below);
+                format!(" \u{2212}{} +{}", width(below), width(above))
+            }
+            None => plus_minus(&format!("{key}.mean_bt"), &width),
+        };
+        let figure = |name: &str, value: Option<u64>| {
+            format!("{}{}", group(value.unwrap_or(0)), plus_minus(&format!("{key}.{name}"), &width))
         };
         format!(
-            "{} BT mean, {} p50, {} p99, {} longest",
-            figure("mean_bt", delay.mean_bt.round() as u64),
+            "{}{spread} BT mean, {} p50, {} p99, {} longest",
+            group(mean.round() as u64),
             figure("p50_bt", delay.p50_bt),
             figure("p99_bt", delay.p99_bt),
-            group(delay.max_bt)
+            group(delay.max_bt.unwrap_or(0))
         )
     };
     let cut = medium.cut.map_or(String::new(), |Cut { segment, position_bt }| {
@@ -170,9 +186,9 @@ fn medium(results: &Results) -> String {
          attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
          fairness           {} (Jain), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",
-        percent("utilization_frame", medium.utilization_frame),
-        percent("utilization_wire", medium.utilization_wire),
-        percent("utilization_total", medium.utilization_total),
+        percent("utilization_frame", Some(medium.utilization_frame)),
+        percent("utilization_wire", Some(medium.utilization_wire)),
+        percent("utilization_total", Some(medium.utilization_total)),
         number("attempts_per_frame", medium.attempts_per_frame, 3),
         group(medium.collision_episodes),
         number("stations_per_collision", medium.stations_per_collision, 2),
@@ -191,7 +207,8 @@ fn medium(results: &Results) -> String {
         text += &histogram_line(&collisions.to_string(), count, most);
     }
     if discarded > 0 {
-        text += &histogram_line("16", discarded, most);
+        let attempts = results.config.medium.config().parameters.attempt_limit;
+        text += &histogram_line(&attempts.to_string(), discarded, most);
     }
     text + "\n"
 }
@@ -358,12 +375,12 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration) -> St
     let queued: Vec<String> = results.stations.iter().take(8).map(|station| station.queued.to_string()).collect();
     let more = if results.stations.len() > queued.len() { " …" } else { "" };
     format!(
-        "{:>5.1}/{duration:?} [{bar}] {:>3.0} %  {} frames  {} collisions  {:.2} attempts/frame  queued {}{more}",
+        "{:>5.1}/{duration:?} [{bar}] {:>3.0} %  {} frames  {} collisions  {} attempts/frame  queued {}{more}",
         elapsed.as_secs_f64(),
         100.0 * used,
         group(sum("frames_transmitted_ok")),
         group(results.medium.collision_episodes),
-        results.medium.attempts_per_frame,
+        results.medium.attempts_per_frame.map_or_else(|| NONE.to_owned(), |attempts| format!("{attempts:.2}")),
         queued.join(" "),
     )
 }

@@ -23,7 +23,7 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     let figure = Table::read(&args.table)?.figure(&wanted)?;
     let x = x_axis(&figure, args.log_x).map_err(|what| wrong(if args.log_x { "--log-x" } else { "--x" }, what))?;
     let y = y_axis(&figure, args.log_y).map_err(|what| wrong(if args.log_y { "--log-y" } else { "--y" }, what))?;
-    write(&args.out, &kind.picture(&figure, (&x, &y))?)?;
+    write(&args.out, kind, &kind.picture(&figure, (&x, &y))?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,7 +2,7 @@
 
 use super::PlotError;
 use super::labels::{self, Label, common, label};
-use sim::figures::metrics::half_width;
+use sim::figures::intervals::half_width;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use super::draw::{FONT, FONT_HEIGHT, draw, text_size};
 use plotters::backend::RGBPixel;
 use plotters::prelude::*;
 use plotters::style::register_font;
-use std::io;
+use sim::files::output;
 use std::path::Path;
 
 /// Width and height in points.
@@ -110,8 +110,11 @@ fn smooth(pixels: &[u8], width: usize) -> Vec<u8> {
 /// Writes a picture.
 ///
 /// # Errors
-/// The disk is full, or the like.
-pub fn write(path: &Path, picture: &[u8]) -> Result<(), PlotError> {
-    let written: io::Result<()> = std::fs::write(path, picture);
-    written.map_err(|source| PlotError::Write { path: path.to_owned(), source })
+/// There is something else under this name, the disk is full, or the like.
+pub fn write(path: &Path, kind: Kind, picture: &[u8]) -> Result<(), PlotError> {
+    let output = match kind {
+        Kind::Svg => output::SVG,
+        Kind::Png => output::PNG,
+    };
+    Ok(output::replace(path, output, picture)?)
 }

@@ -4,14 +4,17 @@
 
 use super::grid::Grid;
 use serde::{Deserialize, Serialize};
+use sim::files::output::{Kind, OutputError, replace};
 use std::fmt::{self, Display, Formatter};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The format's version.
 const VERSION: u32 = 1;
+
+/// The manifest as a file.
+const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginning: b"{" };
 
 /// Part `number` of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,9 +148,9 @@ impl Manifest {
     ///
     /// # Errors
     /// The disk is full, or the like.
-    pub fn write(&self, table: &Path) -> io::Result<()> {
+    pub fn write(&self, table: &Path) -> Result<(), OutputError> {
         let text = serde_json::to_string_pretty(self).expect("numbers and names") + "\n";
-        replace(&Manifest::path(table), text.as_bytes())
+        replace(&Manifest::path(table), MANIFEST, text.as_bytes())
     }
 
     /// What differs from `other`, in words; `None` if the grids are the same, whatever the shard.
@@ -183,26 +186,6 @@ impl Manifest {
         let (there, here) = (only(&one, &another), only(&another, &one));
         Some(if there == here { format!("the order of {what}") } else { both(what, &there, &here) })
     }
-}
-
-/// Writes a file beside `path`, and puts it in its place when it is whole.
-///
-/// # Errors
-/// The disk is full, or the like; then `path` is as it was.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let new = PathBuf::from(name);
-    let write = || {
-        let mut file = File::create(&new)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)
-    };
-    write().inspect_err(|_| {
-        // If it cannot be removed either, the next one overwrites it.
-        let _ = std::fs::remove_file(&new);
-    })
 }
 
 #[cfg(test)]

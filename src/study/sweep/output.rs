@@ -3,8 +3,9 @@
 //! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
 //! grid's order at once.
 
-use super::manifest::{Manifest, ManifestError, replace};
+use super::manifest::{Manifest, ManifestError};
 use sim::files::json_lines::{LineWriter, WriteError};
+use sim::files::output::{OutputError, TABLE, place, replace};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
@@ -43,9 +44,12 @@ pub enum TableError {
         path: PathBuf,
         /// How many runs.
         runs: u64,
-        /// What the system said.
-        source: io::Error,
+        /// Why.
+        source: OutputError,
     },
+    /// It is no place for a table.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// There is such a file, and no sweep wrote it.
     #[error("{} is there already and is no sweep's table, since there is no {} beside it: choose another name", path.display(), manifest.display())]
     Foreign {
@@ -212,11 +216,10 @@ impl Output {
             None if !is_new => {
                 return Err(TableError::Foreign { path: path.to_owned(), manifest: Manifest::path(path) });
             }
-            None => manifest.write(path).map_err(|source| TableError::File {
-                what: "write",
-                path: Manifest::path(path),
-                source,
-            })?,
+            None => {
+                place(path, TABLE)?;
+                manifest.write(path)?;
+            }
         }
         let open = File::options().create(true).append(true).open(path);
         let mut file = open.map_err(system("open"))?;
@@ -301,7 +304,7 @@ impl Output {
         if rows.in_order {
             return Ok(());
         }
-        replace(path, rows.text().as_bytes()).map_err(|source| TableError::Order {
+        replace(path, TABLE, rows.text().as_bytes()).map_err(|source| TableError::Order {
             path: path.clone(),
             runs: self.kept,
             source,
