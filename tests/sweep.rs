@@ -198,7 +198,7 @@ fn another_grid_is_refused_and_what_differs_is_named() {
     let cases: [(&str, &[&str]); 6] = [
         ("--set stations=2,4", &["--set stations=2,4"]),
         ("--set stations=3,2", &["--set stations=3,2"]),
-        ("--set stations=2,3 --seeds 3", &["seeds", "2 3"]),
+        ("--set stations=2,3 --seeds 2..3", &["seeds", "2 3"]),
         ("--set stations=2,3 --traffic poisson:0.4", &["--traffic poisson:0.4"]),
         ("--set stations=2,3 --shard 1/2", &["shard", "1/2"]),
         ("--set stations=2,3 --timing", &["--timing"]),
@@ -367,4 +367,22 @@ fn columns_do_not_depend_on_attempt_limit() {
     assert!(rows[1..].iter().all(|row| !row[column("collision_frames_3")].is_empty()));
     let last: Vec<bool> = rows[1..].iter().map(|row| row[column("collision_frames_19")].is_empty()).collect();
     assert_eq!(last, [true, false, true]);
+}
+
+/// Further seeds join a finished table, and the result is the table of one sweep with all of them.
+#[test]
+fn a_finished_sweep_takes_further_seeds() {
+    let place = Place::new();
+    let grid = "--set stations=2,3,4";
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 2"))).succeeded();
+    let ended = run(place.sweep("grown.csv", &format!("{grid} --seeds 5"))).succeeded();
+    assert!(ended.stderr.contains("9 runs") && ended.stderr.contains("6 were there"), "{ended:#?}");
+    run(place.sweep("whole.csv", &format!("{grid} --seeds 5"))).succeeded();
+    assert_eq!(place.read("grown.csv"), place.read("whole.csv"));
+    assert_eq!(place.read("grown.csv.grid.json"), place.read("whole.csv.grid.json"));
+    // Fewer seeds than are there are another grid; and a row is only ever taken for the seed that it has.
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 2"))).failed_with(FAILURE, &["seeds"]);
+    let swapped = place.read("grown.csv").replace("\n1,", "\nx,").replace("\n2,", "\n1,").replace("\nx,", "\n2,");
+    fs::write(place.path("grown.csv"), swapped).expect("own folder");
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 5"))).failed_with(FAILURE, &["line 2", "seed 2"]);
 }

@@ -58,7 +58,51 @@ pub fn label(name: &str) -> Label {
     Label { words: words(stem), unit }
 }
 
+/// A unit of the medium's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Bit times
+    #[default]
+    BitTimes,
+    /// Nanoseconds
+    Nanoseconds,
+    /// Microseconds
+    Microseconds,
+    /// Milliseconds
+    Milliseconds,
+    /// Seconds
+    Seconds,
+}
+
+impl TimeUnit {
+    /// How many of it are a second; of bit times as many as the rate says.
+    pub fn per_second(self) -> f64 {
+        match self {
+            TimeUnit::BitTimes => f64::NAN,
+            TimeUnit::Nanoseconds => 1e9,
+            TimeUnit::Microseconds => 1e6,
+            TimeUnit::Milliseconds => 1e3,
+            TimeUnit::Seconds => 1.0,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            TimeUnit::BitTimes => "BT",
+            TimeUnit::Nanoseconds => "ns",
+            TimeUnit::Microseconds => "\u{b5}s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Seconds => "s",
+        }
+    }
+}
+
 impl Label {
+    /// The same with bit times shown in `unit`.
+    pub fn with(self, unit: TimeUnit) -> Label {
+        if self.unit == "BT" { Label { unit: unit.text(), ..self } } else { self }
+    }
+
     /// Words, and the unit in brackets.
     pub fn text(&self) -> String {
         if self.unit.is_empty() { self.words.clone() } else { format!("{} ({})", self.words, self.unit) }

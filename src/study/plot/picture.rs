@@ -69,6 +69,7 @@ fn svg(figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
     // Plotters takes every font for 1.24 em high; its places are worked out with ours.
     let (theirs, ours) = (text_size(SCALE) / 1.24, text_size(SCALE) / FONT_HEIGHT);
     let text = text.replace(&format!("font-size=\"{theirs}\""), &format!("font-size=\"{ours}\""));
+    let text = bitmap::with_widths(&text).map_err(failed)?;
     // As large on a page as it was meant; the view box keeps the drawing's own measure.
     let own = format!("width=\"{width}\" height=\"{height}\" viewBox");
     Ok(text.replacen(&own, &format!("width=\"{}\" height=\"{}\" viewBox", SIZE.0, SIZE.1), 1).into_bytes())

@@ -123,6 +123,23 @@ impl Manifest {
         self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
     }
 
+    /// The seed of run `run`, from 0.
+    pub fn seed(&self, run: u64) -> u64 {
+        self.seeds[(run % self.seeds.len() as u64) as usize]
+    }
+
+    /// Whether `other` differs in nothing but further seeds. Shards are left alone: the others would not have them.
+    pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
+        let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
+        more && self.shard == Shard::WHOLE && Manifest { seeds: other.seeds.clone(), ..self.clone() } == *other
+    }
+
+    /// The number in `other`, which has further seeds, of run `run`.
+    pub fn run_in(&self, other: &Manifest, run: u64) -> u64 {
+        let (own, others) = (self.seeds.len() as u64, other.seeds.len() as u64);
+        run / own * others + run % own
+    }
+
     /// Its place, beside the table.
     pub fn path(table: &Path) -> PathBuf {
         let mut name = table.as_os_str().to_owned();

@@ -5,6 +5,8 @@
 pub mod check;
 
 use crate::figures::contention::{self, Contention};
+pub use crate::figures::delays::DelayResults;
+pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::words::cable::Cut;
 use crate::words::choices::FilterChoice;
@@ -135,67 +137,6 @@ impl MediumResults {
         self.collision_multiplicity = contention.multiplicity().to_vec();
         self.episodes_before_success = contention.before_success().to_vec();
     }
-}
-
-/// Half-widths of 95 % confidence intervals, each under the name of its metric.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Intervals {
-    /// Where the samples come from: `batch_means` over the run, or `replications`.
-    pub method: String,
-    /// How many samples there are.
-    pub samples: usize,
-    /// The half-widths: a number, or for a delay an object of numbers.
-    #[serde(flatten)]
-    pub half_widths: BTreeMap<String, HalfWidth>,
-}
-
-impl Intervals {
-    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
-    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
-        match (self.half_widths.get(metric)?, figure) {
-            (HalfWidth::Number(half), None) => Some(*half),
-            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
-            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
-        }
-    }
-}
-
-/// How far a figure can be off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum HalfWidth {
-    /// In the metric's own unit.
-    Number(f64),
-    /// For each figure of a delay.
-    Delay(BTreeMap<String, f64>),
-}
-
-/// A delay, in bit times; none of its figures if there was no frame. Percentiles are at most one part in a thousand
-/// above the exact ones; those of a station one part in 16.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct DelayResults {
-    /// Its mean.
-    pub mean_bt: Option<f64>,
-    /// Its median.
-    #[serde(default)]
-    pub p50_bt: Option<u64>,
-    /// Its 90th percentile.
-    #[serde(default)]
-    pub p90_bt: Option<u64>,
-    /// Its 95th percentile.
-    #[serde(default)]
-    pub p95_bt: Option<u64>,
-    /// Its 99th percentile.
-    #[serde(default)]
-    pub p99_bt: Option<u64>,
-    /// Its 99.9th percentile.
-    #[serde(default)]
-    pub p999_bt: Option<u64>,
-    /// The longest.
-    pub max_bt: Option<u64>,
-    /// Frames in each bin, under the longest delay of the bin; four bins for each doubling, empty ones left out.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub histogram: BTreeMap<u64, u64>,
 }
 
 /// One station.
