@@ -207,8 +207,9 @@ fn medium(results: &Results) -> String {
         text += &histogram_line(&collisions.to_string(), count, most);
     }
     if discarded > 0 {
-        let attempts = results.config.medium.config().parameters.attempt_limit;
-        text += &histogram_line(&attempts.to_string(), discarded, most);
+        let attempts = results.config.medium.config().attempt_limit();
+        let label = attempts.map_or_else(String::new, |attempts| attempts.to_string());
+        text += &histogram_line(&label, discarded, most);
     }
     text + "\n"
 }

@@ -242,7 +242,7 @@ impl Grid {
             replays(&plan.traffic)
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
-            collision_places = collision_places.max(places(plan.medium.parameters.attempt_limit));
+            collision_places = collision_places.max(places(plan.medium.attempt_limit()));
             warnings.extend(plan.warnings.iter().map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning.clone(),
                 point => format!("with {point}: {warning}"),

@@ -14,7 +14,7 @@ use std::str::FromStr;
 const VERSION: u32 = 1;
 
 /// The manifest as a file.
-const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginning: b"{" };
+const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginnings: &[b"{"] };
 
 /// Part `number` of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

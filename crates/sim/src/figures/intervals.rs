@@ -7,7 +7,7 @@
 
 use crate::figures::metrics::{DELAYS, FIGURES, Figure, NUMBERS, Sums};
 use crate::figures::results::{DelayResults, MediumResults};
-use medium::Parameters;
+use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
@@ -92,8 +92,8 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium with `parameters`.
-pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, parameters: &Parameters) -> Intervals {
+/// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`.
+pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, config: &Config) -> Intervals {
     let mut half_widths = BTreeMap::new();
     for (name, metric) in NUMBERS {
         // Shares become even with time, so those of batches say nothing of those of the run.
@@ -105,7 +105,8 @@ pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, param
             half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
         }
     }
-    let rare = Rare::new(sums, parameters);
+    // Only exponential backoff has delays with so long a tail.
+    let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
     for (name, delay) in DELAYS {
         let mut figures = BTreeMap::new();
         for (figure, value) in FIGURES {

@@ -117,13 +117,14 @@ fn after_collisions(tally: &Tally) -> Vec<u64> {
 /// The most places that `collision_frames` has unless a frame got through after more collisions.
 const MOST_PLACES: usize = 1_023;
 
-/// How many places `collision_frames` has where a frame has at most `attempt_limit` attempts.
-pub fn places(attempt_limit: NonZeroU32) -> usize {
-    (attempt_limit.get() as usize - 1).min(MOST_PLACES)
+/// How many places `collision_frames` has where a frame has at most `attempt_limit` attempts; if there is no limit, as
+/// many as were needed.
+pub fn places(attempt_limit: Option<NonZeroU32>) -> usize {
+    attempt_limit.map_or(0, |limit| (limit.get() as usize - 1).min(MOST_PLACES))
 }
 
 /// `collision_frames` with as many places as `attempt_limit` asks for, and never without a frame that it has.
-pub fn with_places(mut collision_frames: Vec<u64>, attempt_limit: NonZeroU32) -> Vec<u64> {
+pub fn with_places(mut collision_frames: Vec<u64>, attempt_limit: Option<NonZeroU32>) -> Vec<u64> {
     let used = collision_frames.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
     collision_frames.resize(places(attempt_limit).max(used), 0);
     collision_frames
@@ -215,12 +216,13 @@ mod tests {
     /// A place for each number of collisions after which a frame can still get through.
     #[test]
     fn collision_frames_has_a_place_less_than_attempt_limit() {
-        let limit = |limit| NonZeroU32::new(limit).expect("not 0");
+        let limit = NonZeroU32::new;
         assert_eq!(with_places(vec![3; 15], limit(16)), vec![3; 15]);
         assert_eq!(with_places(vec![0; 15], limit(5)), vec![0; 4]);
         assert_eq!(with_places(vec![0; 15], limit(17)).len(), 16);
         assert_eq!(with_places(Vec::new(), limit(1)), Vec::<u64>::new());
         assert_eq!(with_places(vec![0, 1], limit(1)), [0, 1], "no frame is lost");
         assert_eq!(with_places(Vec::new(), limit(u32::MAX)).len(), MOST_PLACES);
+        assert_eq!(with_places(vec![1, 0, 2, 0], None), [1, 0, 2]);
     }
 }

@@ -455,7 +455,7 @@ impl Results {
 
     /// Gives every `collision_frames` a place for each number of collisions that attempt_limit allows.
     pub fn fit_places(&mut self) {
-        let limit = self.config.medium.config().parameters.attempt_limit;
+        let limit = self.config.medium.config().attempt_limit();
         let stations = self.stations.iter_mut().map(|station| &mut station.collision_frames);
         for counts in stations.chain([&mut self.medium.collision_frames]) {
             *counts = with_places(std::mem::take(counts), limit);

@@ -2,7 +2,7 @@
 //!
 //! Knows nothing of what stands in a line.
 
-use super::output::{self, OutputError};
+use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -54,13 +54,21 @@ pub enum WriteError {
 /// # Errors
 /// It is one of them, or somebody else's, or cannot be made.
 pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
+    create_as(output::LINES, path, others)
+}
+
+/// The same for another kind of file.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, WriteError> {
     let place = path.display().to_string();
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
     let own = identity(path);
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
     }
-    Ok(output::create(path, output::LINES)?)
+    Ok(output::create(path, kind)?)
 }
 
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.

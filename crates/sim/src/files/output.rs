@@ -13,20 +13,23 @@ use std::path::{Path, PathBuf};
 pub struct Kind {
     /// Its name, with an article.
     pub what: &'static str,
-    /// How such files begin; none if the caller knows by other means that a file is its own.
-    pub beginning: &'static [u8],
+    /// How such files can begin; empty if the caller knows by other means that a file is its own.
+    pub beginnings: &'static [&'static [u8]],
 }
 
 /// An event log or a record.
-pub const LINES: Kind = Kind { what: "an event log or a record", beginning: b"{\"format\":\"ethbus " };
+pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
 /// The table of a sweep; the file beside it tells whose it is.
-pub const TABLE: Kind = Kind { what: "a sweep's table", beginning: b"" };
+pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
 /// A figure.
-pub const SVG: Kind = Kind { what: "a figure in SVG", beginning: b"<svg" };
+pub const SVG: Kind = Kind { what: "a figure in SVG", beginnings: &[b"<svg"] };
 /// A figure.
-pub const PNG: Kind = Kind { what: "a figure in PNG", beginning: b"\x89PNG" };
+pub const PNG: Kind = Kind { what: "a figure in PNG", beginnings: &[b"\x89PNG"] };
+/// The frames of a run, or its metrics over time, as CSV or Parquet.
+pub const ROWS: Kind =
+    Kind { what: "a table of frames or metrics", beginnings: &[b"station,serial,", b"from_s,to_s,", b"PAR1"] };
 /// A table in Parquet.
-pub const PARQUET: Kind = Kind { what: "a Parquet file", beginning: b"PAR1" };
+pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] };
 
 /// Why a file is not written. It is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -71,10 +74,11 @@ pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
         return Err(OutputError::Irregular { path: path.to_owned(), is });
     }
     let place = path.canonicalize().map_err(system("follow"))?;
-    if there.len() > 0 && !kind.beginning.is_empty() {
-        let mut beginning = vec![0; kind.beginning.len()];
-        let read = File::open(&place).and_then(|mut file| file.read(&mut beginning)).map_err(system("read"))?;
-        if beginning[..read] != *kind.beginning {
+    if there.len() > 0 && !kind.beginnings.is_empty() {
+        let mut beginning = Vec::new();
+        let read = File::open(&place).and_then(|file| file.take(64).read_to_end(&mut beginning));
+        read.map_err(system("read"))?;
+        if !kind.beginnings.iter().any(|own| beginning.starts_with(own)) {
             return Err(OutputError::Foreign { path: path.to_owned(), what: kind.what });
         }
     }

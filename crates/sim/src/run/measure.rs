@@ -176,7 +176,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
             Some(Samples::Runs(&of_runs))
         }
     };
-    medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium.parameters));
+    medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
     let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
     let mut results = Results {

@@ -38,9 +38,10 @@ impl Results {
         let after_collisions = &self.medium.collision_frames;
         check_sum("collision_frames", after_collisions.iter().map(|&count| Some(count)))?;
         let sent: u64 = self.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
-        let limit = self.config.medium.config().parameters.attempt_limit;
-        // Beyond 1,023 places there are as many as were needed.
-        let fits = (places(limit)..limit.get() as usize).contains(&after_collisions.len());
+        let limit = self.config.medium.config().attempt_limit();
+        // Beyond 1,023 places, or where there is no limit, there are as many as were needed.
+        let most = limit.map_or(usize::MAX, |limit| limit.get() as usize);
+        let fits = (places(limit)..most).contains(&after_collisions.len());
         if !fits || after_collisions.iter().sum::<u64>() > sent {
             let places = places(limit);
             return Err(format!("`collision_frames` has {places} numbers, together at most `frames_transmitted_ok`"));
