@@ -8,7 +8,8 @@ pub mod verdict;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use indicatif::{ProgressBar, ProgressStyle};
-use sim::figures::results::{EmulatorResults, LinkResults, MediumResults, Results, StationResults};
+use sim::figures::intervals::BELOW;
+use sim::figures::results::{DelayResults, EmulatorResults, LinkResults, MediumResults, Results, StationResults};
 use sim::words::cable::Cut;
 use sim::words::units::group;
 use std::error::Error;
@@ -32,7 +33,7 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// What stands where nothing was measured.
+/// What stands where nothing was measured, as for a mean of nothing.
 const NOT_MEASURED: &str = "–";
 
 /// The whole table: stations, medium, emulator, and what it comes to in a sentence; no line is wider than a terminal is
@@ -177,29 +178,34 @@ fn medium(results: &Results) -> String {
     let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
         half_width(medium, key).map_or_else(String::new, |half| format!(" ± {}", format(half)))
     };
-    let percent = |key: &str, part: f64| {
-        format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)))
+    let percent = |key: &str, part: Option<f64>| {
+        let text =
+            |part: f64| format!("{:.2}{} %", 100.0 * part, plus_minus(key, &|half| format!("{:.2}", 100.0 * half)));
+        part.map_or_else(|| NOT_MEASURED.to_owned(), text)
     };
-    let number = |key: &str, value: f64, digits: usize| {
-        format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")))
+    let number = |key: &str, value: Option<f64>, digits: usize| {
+        let text = |value: f64| format!("{value:.digits$}{}", plus_minus(key, &|half| format!("{half:.digits$}")));
+        value.map_or_else(|| NOT_MEASURED.to_owned(), text)
     };
-    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
-    let sent = sum("frames_transmitted_ok");
-    let ended = sent + sum("excessive_collisions");
-    let measured = |is_measured: bool, text: String| if is_measured { text } else { NOT_MEASURED.to_owned() };
-    let delay = |key: &str, delay: &sim::figures::results::DelayResults| {
-        if sent == 0 {
-            return NOT_MEASURED.to_owned();
-        }
-        let figure = |name: &str, value: u64| {
-            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &|half| group(half.ceil() as u64)))
+    let delay = |key: &str, delay: &DelayResults| {
+        let width = |half: f64| group(half.ceil() as u64);
+        let Some(mean) = delay.mean_bt else { return NOT_MEASURED.to_owned() };
+        let spread = match half_width(medium, &format!("{key}.mean_bt{BELOW}")) {
+            Some(below) => {
+                let above = half_width(medium, &format!("{key}.mean_bt")).unwrap_or(below);
+                format!(" \u{2212}{} +{}", width(below), width(above))
+            }
+            None => plus_minus(&format!("{key}.mean_bt"), &width),
+        };
+        let figure = |name: &str, value: Option<u64>| {
+            format!("{}{}", group(value.unwrap_or(0)), plus_minus(&format!("{key}.{name}"), &width))
         };
         format!(
-            "{} BT mean, {} p50, {} p99, {} longest",
-            figure("mean_bt", delay.mean_bt.round() as u64),
+            "{}{spread} BT mean, {} p50, {} p99, {} longest",
+            group(mean.round() as u64),
             figure("p50_bt", delay.p50_bt),
             figure("p99_bt", delay.p99_bt),
-            group(delay.max_bt)
+            group(delay.max_bt.unwrap_or(0))
         )
     };
     let cut = medium.cut.map_or(String::new(), |Cut { segment, position_bt }| {
@@ -211,18 +217,19 @@ fn medium(results: &Results) -> String {
          attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
          fairness           {} (Jain), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",
-        percent("utilization_frame", medium.utilization_frame),
-        percent("utilization_wire", medium.utilization_wire),
-        percent("utilization_total", medium.utilization_total),
-        measured(ended > 0, number("attempts_per_frame", medium.attempts_per_frame, 3)),
+        percent("utilization_frame", Some(medium.utilization_frame)),
+        percent("utilization_wire", Some(medium.utilization_wire)),
+        percent("utilization_total", Some(medium.utilization_total)),
+        number("attempts_per_frame", medium.attempts_per_frame, 3),
         group(medium.collision_episodes),
-        measured(medium.collision_episodes > 0, number("stations_per_collision", medium.stations_per_collision, 2)),
-        measured(sent > 0, number("fairness", medium.fairness, 4)),
-        measured(sent > 1, percent("same_winner", medium.same_winner)),
+        number("stations_per_collision", medium.stations_per_collision, 2),
+        number("fairness", medium.fairness, 4),
+        percent("same_winner", medium.same_winner),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
     );
-    let none = sent - medium.collision_frames.iter().sum::<u64>();
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
     let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
     let discarded = sum("excessive_collisions");
     let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
@@ -231,7 +238,9 @@ fn medium(results: &Results) -> String {
         text += &histogram_line(&collisions.to_string(), count, most);
     }
     if discarded > 0 {
-        text += &histogram_line("16", discarded, most);
+        let attempts = results.config.medium.config().attempt_limit();
+        let label = attempts.map_or_else(String::new, |attempts| attempts.to_string());
+        text += &histogram_line(&label, discarded, most);
     }
     text + "\n"
 }
@@ -411,7 +420,13 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width
     let parts = [
         format!("  {} frames", group(sum("frames_transmitted_ok"))),
         format!("  {} collisions", group(results.medium.collision_episodes)),
-        format!("  {:.2} attempts/frame", results.medium.attempts_per_frame),
+        format!(
+            "  {} attempts/frame",
+            results
+                .medium
+                .attempts_per_frame
+                .map_or_else(|| NOT_MEASURED.to_owned(), |attempts| format!("{attempts:.2}"))
+        ),
         format!("  queued {}{more}", queued.join(" ")),
     ];
     for part in parts {

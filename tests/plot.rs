@@ -67,6 +67,16 @@ fn a_figure_names_its_axes_with_units_its_lines_and_its_band() {
         assert!(texts.contains(&text), "no `{text}` in {texts:?}");
     }
     assert!(svg.contains("width=\"800\" height=\"480\" viewBox=\"0 0 3200 1920\""), "its size on a page");
+    let end_of = |text: &str| {
+        let field = |name: &str| -> f64 {
+            let (_, rest) = text.split_once(&format!(" {name}=\"")).unwrap_or_else(|| panic!("no {name} in {text}"));
+            rest.split_once('"').and_then(|(number, _)| number.parse().ok()).expect("a number")
+        };
+        // Anchored at its begin; others stand at the axes.
+        if text.contains("text-anchor=\"start\"") { field("x") + field("textLength") } else { field("textLength") }
+    };
+    let ends: Vec<f64> = svg.split("<text").skip(1).map(|text| end_of(&format!(" {text}"))).collect();
+    assert!(ends.iter().all(|end| *end < 3200.0), "each text fits in whatever font there is: {ends:?}");
     assert_eq!(svg.find("</svg>"), Some(svg.trim_end().len() - "</svg>".len()), "everything is in the picture");
     table.plot(&table.path("again.svg"), "--x stations --y access_delay_mean_bt --by traffic.frame_size --log-x");
     assert_eq!(
@@ -116,10 +126,30 @@ fn what_makes_no_figure_is_named_and_nothing_is_written() {
     if Path::new("/dev/full").exists() {
         let full = table.path("full.svg");
         std::os::unix::fs::symlink("/dev/full", &full).expect("own folder");
-        table.plot(&full, wanted).failed_with(FAILURE, &["full.svg", "No space left"]);
+        table.plot(&full, wanted).failed_with(FAILURE, &["full.svg", "a device", "regular file"]);
     }
     std::fs::write(table.path("runs.csv"), "a,b\n1\n").expect("own folder");
     table.plot(&table.path("a.svg"), "--x a --y b").failed_with(FAILURE, &["runs.csv", "line: 2"]);
     std::fs::remove_file(table.path("runs.csv")).expect("own table");
     table.plot(&table.path("a.svg"), wanted).failed_with(FAILURE, &["runs.csv", "No such file"]);
+}
+
+/// Delay in microseconds over carried load, a line for each number of stations, with a title, within ranges.
+#[test]
+fn one_metric_over_another_in_another_unit() {
+    let table = Table::new();
+    let out = table.path("figure.svg");
+    let mut plot = ethbus(["plot".as_ref(), table.path("runs.csv").as_os_str(), "--out".as_ref(), out.as_os_str()]);
+    let wanted = "--x utilization_frame --y access_delay_p50_bt --by stations --unit us --x-range 0.1..1";
+    plot.args(wanted.split_whitespace()).args(["--title", "Delay & load"]);
+    run(plot).succeeded();
+    let svg = std::fs::read_to_string(&out).expect("a figure");
+    let texts = texts(&svg);
+    for text in ["Utilization, frames (part of the rate)", "Access delay, median (\u{b5}s)", "Delay &amp; load", "8"] {
+        assert!(texts.contains(&text), "no `{text}` in {texts:?}");
+    }
+    for (option, word) in [("--x-range 1..0", "--x-range"), ("--y-range 5..6", "nothing to draw")] {
+        let ended = table.plot(&table.path("no.svg"), &format!("{wanted} {option}").replace("--x-range 0.1..1 ", ""));
+        ended.failed_with(WRONG_USE, &[word]);
+    }
 }

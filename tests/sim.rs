@@ -120,6 +120,94 @@ fn the_schema_has_every_metric_and_every_counter() {
     }
 }
 
+/// With no frame there is no delay of 0, and with no collision there are not 0 stations in one.
+#[test]
+fn a_mean_of_nothing_is_none() {
+    let run = "--stations 2 --traffic silent --duration 10ms";
+    let silent = simulated(run);
+    for name in ["attempts_per_frame", "discard_fraction", "stations_per_collision", "same_winner", "fairness"] {
+        assert!(silent["medium"][name].is_null(), "{name} in {silent}");
+    }
+    for delay in ["access_delay", "mac_delay"] {
+        for figure in ["mean_bt", "p50_bt", "p99_bt", "max_bt"] {
+            assert!(silent["medium"][delay][figure].is_null(), "{delay}.{figure} in {silent}");
+        }
+    }
+    assert!(simulated(&format!("{run} --replications 2"))["medium"]["fairness"].is_null());
+    let table = sim(run).succeeded().stdout;
+    assert!(table.contains("fairness           \u{2013} (Jain), same winner \u{2013}"), "{table}");
+    assert!(table.contains("access delay       \u{2013}\n"), "{table}");
+    let csv = sim(&format!("{run} --format csv")).succeeded().stdout;
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (names, values) = (lines.next().expect("a header"), lines.next().expect("a row"));
+    for name in ["fairness", "stations_per_collision", "mac_delay_mean_bt", "access_delay_max_bt"] {
+        let column = names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name} in {csv}"));
+        assert_eq!(values[column], "", "{name}");
+    }
+}
+
+/// A frame can get through after as many collisions as attempt_limit allows but one, and is discarded after the last.
+#[test]
+fn attempt_limit_says_how_many_places_collision_frames_has() {
+    for limit in [1, 2, 5, 17] {
+        let scenario = format!("stations = 6\n[medium]\nattempt_limit = {limit}\n");
+        let results = simulated_scenario(&scenario, "--duration 300ms");
+        let places = results["medium"]["collision_frames"].as_array().expect("a list");
+        assert_eq!(places.len(), limit - 1, "{results}");
+        if limit < 17 {
+            let folder = tempfile::tempdir().expect("a folder for temporary files");
+            let path = folder.path().join("limit.toml");
+            std::fs::write(&path, &scenario).expect("own folder");
+            let table = sim(&format!("{} --duration 300ms", path.display())).succeeded().stdout;
+            let last = table.lines().rfind(|line| line.contains('\u{2588}')).expect("a bar");
+            assert!(last.trim_start().starts_with(&format!("{limit} ")), "{table}");
+        }
+    }
+}
+
+/// Distributions are of the same frames and collisions as the counters.
+#[test]
+fn distributions_add_up() {
+    let results = simulated("--stations 4 --duration 500ms --replications 2");
+    let total = |delay: &Value| -> u64 {
+        let bins = delay["histogram"].as_object().expect("bins");
+        bins.values().map(|count| count.as_u64().expect("whole")).sum()
+    };
+    let medium = &results["medium"];
+    for delay in ["access_delay", "mac_delay"] {
+        assert_eq!(total(&medium[delay]), sum(&results, "frames_transmitted_ok"));
+        let figures = ["p50_bt", "p90_bt", "p95_bt", "p99_bt", "p999_bt", "max_bt"];
+        assert!(figures.map(|figure| number(&medium[delay], figure)).is_sorted(), "{medium}");
+        for station in stations(&results) {
+            assert_eq!(total(&station[delay]), number(station, "frames_transmitted_ok"));
+        }
+        let mean = |it: &Value| it[delay]["mean_bt"].as_f64().expect("a mean");
+        let weighted = stations(&results).iter().map(|it| mean(it) * number(it, "frames_transmitted_ok") as f64);
+        let all = weighted.sum::<f64>() / sum(&results, "frames_transmitted_ok") as f64;
+        assert!((all - mean(medium)).abs() < 1e-6 * all, "{all}");
+    }
+    let multiplicity = medium["collision_multiplicity"].as_array().expect("a list");
+    let attempts: u64 = (1..).zip(multiplicity).map(|(of, count)| of * count.as_u64().expect("whole")).sum();
+    // The attempts of a collision that goes on as a run begins are not in it.
+    assert!(attempts <= sum(&results, "collisions") && sum(&results, "collisions") - attempts <= 8, "{medium}");
+}
+
+/// What did not happen in a run may yet happen: no discard in n frames leaves room for 3.69 in n (Poisson, 97.5 %).
+#[test]
+fn nothing_seen_is_not_nothing_for_sure() {
+    let results = simulated("--stations 3 --traffic poisson:0.1 --duration 2s");
+    let frames = sum(&results, "frames_transmitted_ok") as f64;
+    assert_eq!(metric(&results, "discard_fraction"), 0.0);
+    assert!((half_width(&results, "discard_fraction") * frames - 3.689).abs() < 0.001, "{results}");
+    let silent = simulated("--stations 2 --traffic silent --duration 10ms");
+    assert!(silent["medium"]["ci95"]["utilization_frame"].is_null(), "not 0 \u{b1} 0: {silent}");
+    // Frames that many collisions will hold up may be all still to come.
+    let two = simulated("--stations 2 --duration 1s");
+    let delay = &two["medium"]["ci95"]["access_delay"];
+    let (above, below) = (delay["mean_bt"].as_f64().expect("a width"), delay["mean_bt_below"].as_f64());
+    assert!(below.is_some_and(|below| below < above), "{delay}");
+}
+
 /// Collisions of two stations are of two stations; a batch without one says nothing of them.
 #[test]
 fn what_never_varies_has_no_width() {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::process::{Finished, Running, ethbus, run};
-use common::{PATIENCE, Turn, wait_until};
+use common::process::{Finished, Running, ethbus, program, run};
+use common::{PATIENCE, Turn, skipped, wait_until};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -198,7 +198,7 @@ fn another_grid_is_refused_and_what_differs_is_named() {
     let cases: [(&str, &[&str]); 6] = [
         ("--set stations=2,4", &["--set stations=2,4"]),
         ("--set stations=3,2", &["--set stations=3,2"]),
-        ("--set stations=2,3 --seeds 3", &["seeds", "2 3"]),
+        ("--set stations=2,3 --seeds 2..3", &["seeds", "2 3"]),
         ("--set stations=2,3 --traffic poisson:0.4", &["--traffic poisson:0.4"]),
         ("--set stations=2,3 --shard 1/2", &["shard", "1/2"]),
         ("--set stations=2,3 --timing", &["--timing"]),
@@ -327,4 +327,62 @@ fn timing_adds_its_columns_and_nothing_else() {
         let timing = timed.strip_prefix(plain).unwrap_or_else(|| panic!("{timed} does not begin with {plain}"));
         assert_eq!(timing.matches(',').count(), 2, "{timing}");
     }
+}
+
+/// `merge --out` once put a table in the place of whatever was there: a device, a pipe, a link.
+#[test]
+fn only_regular_files_are_replaced() {
+    if skipped(&["mkfifo"]) {
+        return;
+    }
+    let place = Place::new();
+    let grid = "--set stations=2,3";
+    run(place.sweep("1.csv", &format!("{grid} --shard 1/2"))).succeeded();
+    run(place.sweep("2.csv", &format!("{grid} --shard 2/2"))).succeeded();
+    run(program("mkfifo", [place.path("pipe")])).succeeded();
+    std::os::unix::fs::symlink("/dev/full", place.path("device")).expect("own folder");
+    for (name, is) in [("pipe", "a pipe"), ("device", "a device")] {
+        place.merge(name, &["1.csv", "2.csv"]).failed_with(FAILURE, &[name, is, "regular file"]);
+        assert!(!place.path(&format!("{name}.grid.json")).exists());
+    }
+    let kind = |name: &str| fs::symlink_metadata(place.path(name)).expect("still there").file_type();
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind("pipe")) && kind("device").is_symlink());
+    fs::write(place.path("target.csv"), "").expect("own folder");
+    std::os::unix::fs::symlink("target.csv", place.path("link.csv")).expect("own folder");
+    place.merge("link.csv", &["1.csv", "2.csv"]).succeeded();
+    assert!(kind("link.csv").is_symlink() && place.read("target.csv").lines().count() == 3);
+    let mut merge = ethbus(["merge", "--out", "-"]);
+    merge.args([place.path("1.csv"), place.path("2.csv")]);
+    assert_eq!(run(merge).succeeded().stdout, place.read("target.csv"));
+}
+
+/// A grid over attempt_limit is one table: columns for the highest, empty where a run's own limit is lower.
+#[test]
+fn columns_do_not_depend_on_attempt_limit() {
+    let place = Place::new();
+    run(place.sweep("limits.csv", "--set medium.attempt_limit=4,20,16")).succeeded();
+    let table = place.read("limits.csv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    let column = |name: &str| rows[0].iter().position(|known| *known == name).expect("a column");
+    assert!(rows[1..].iter().all(|row| !row[column("collision_frames_3")].is_empty()));
+    let last: Vec<bool> = rows[1..].iter().map(|row| row[column("collision_frames_19")].is_empty()).collect();
+    assert_eq!(last, [true, false, true]);
+}
+
+/// Further seeds join a finished table, and the result is the table of one sweep with all of them.
+#[test]
+fn a_finished_sweep_takes_further_seeds() {
+    let place = Place::new();
+    let grid = "--set stations=2,3,4";
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 2"))).succeeded();
+    let ended = run(place.sweep("grown.csv", &format!("{grid} --seeds 5"))).succeeded();
+    assert!(ended.stderr.contains("9 runs") && ended.stderr.contains("6 were there"), "{ended:#?}");
+    run(place.sweep("whole.csv", &format!("{grid} --seeds 5"))).succeeded();
+    assert_eq!(place.read("grown.csv"), place.read("whole.csv"));
+    assert_eq!(place.read("grown.csv.grid.json"), place.read("whole.csv.grid.json"));
+    // Fewer seeds than are there are another grid; and a row is only ever taken for the seed that it has.
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 2"))).failed_with(FAILURE, &["seeds"]);
+    let swapped = place.read("grown.csv").replace("\n1,", "\nx,").replace("\n2,", "\n1,").replace("\nx,", "\n2,");
+    fs::write(place.path("grown.csv"), swapped).expect("own folder");
+    run(place.sweep("grown.csv", &format!("{grid} --seeds 5"))).failed_with(FAILURE, &["line 2", "seed 2"]);
 }

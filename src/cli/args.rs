@@ -438,6 +438,34 @@ pub struct PlotArgs {
     /// A logarithmic y axis
     #[arg(long)]
     pub log_y: bool,
+    /// The unit of delays
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: PlotUnit,
+    /// What stands above the figure
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// The x axis from one number to another; points beyond are left out
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub x_range: Option<String>,
+    /// The same of the y axis
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true)]
+    pub y_range: Option<String>,
+}
+
+/// The unit of delays in a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlotUnit {
+    /// Bit times
+    #[default]
+    Bt,
+    /// Nanoseconds
+    Ns,
+    /// Microseconds
+    Us,
+    /// Milliseconds
+    Ms,
+    /// Seconds
+    S,
 }
 
 /// Options of `validate`.

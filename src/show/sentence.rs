@@ -33,7 +33,7 @@ pub fn sentence(results: &Results) -> String {
         let verb = if lost == 1 { "was" } else { "were" };
         text += &format!(" {} {verb} given up after {limit} collisions.", frames(lost));
     }
-    let winner = medium.same_winner;
+    let winner = medium.same_winner.unwrap_or(0.0);
     if results.stations.len() > 1 && winner > 1.5 / results.stations.len() as f64 && winner > 0.3 {
         text += &format!(
             " The station that had just sent won again in {:.0} % of cases: that is the capture effect.",
@@ -41,7 +41,7 @@ pub fn sentence(results: &Results) -> String {
         );
     }
     let rate = results.config.rate_bits_per_second as f64;
-    let longest = medium.access_delay.max_bt as f64 / rate;
+    let longest = medium.access_delay.max_bt.unwrap_or(0) as f64 / rate;
     if longest > 0.0 {
         text += &format!(" The longest that a frame had to wait for the bus was {}.", time(longest));
     }

@@ -15,6 +15,7 @@ pub mod draw;
 pub mod labels;
 pub mod picture;
 
+use sim::files::output::OutputError;
 use std::path::PathBuf;
 
 /// Why a figure cannot be drawn.
@@ -50,13 +51,8 @@ pub enum PlotError {
         value: String,
     },
     /// The picture cannot be written.
-    #[error("cannot write {}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] OutputError),
     /// The picture cannot be drawn.
     #[error("cannot draw: {0}")]
     Draw(String),

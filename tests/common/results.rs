@@ -51,7 +51,8 @@ pub fn check(results: &Value) {
     check_schema(results);
     for station in stations(results) {
         check_conservation(station);
-        check_histogram(station, results["config"]["replications"].as_u64().unwrap_or(1));
+        let attempt_limit = number(&results["config"]["medium"]["parameters"], "attempt_limit");
+        check_histogram(station, attempt_limit, results["config"]["replications"].as_u64().unwrap_or(1));
     }
     check_medium(results);
 }
@@ -64,8 +65,20 @@ fn check_schema(results: &Value) {
         assert!(keys.contains(&key), "no `{key}` among {keys:?}");
     }
     assert_eq!(results["version"], 1);
+    let frames = sum(results, "frames_transmitted_ok");
+    let finished = frames + sum(results, "excessive_collisions") + sum(results, "late_collision_discards");
     for key in METRICS {
-        metric(results, key);
+        let is_of_nothing = match key {
+            "fairness" | "same_winner" => frames == 0,
+            "attempts_per_frame" | "discard_fraction" => finished == 0,
+            "stations_per_collision" => number(&results["medium"], "collision_episodes") == 0,
+            _ => false,
+        };
+        if is_of_nothing {
+            assert!(results["medium"][key].is_null(), "{key} is a mean of nothing: {}", results["medium"]);
+        } else {
+            metric(results, key);
+        }
     }
     for station in stations(results) {
         assert!(station["name"].is_string() && station["attached"].is_boolean(), "{station}");
@@ -127,18 +140,19 @@ fn check_conservation(station: &Value) {
 
 /// aCollisionFrames counts successful frames by their collisions, so its sum and those without a collision make all.
 #[track_caller]
-fn check_histogram(station: &Value, runs: u64) {
+fn check_histogram(station: &Value, attempt_limit: u64, runs: u64) {
     let list: Vec<u64> = station["collision_frames"]
         .as_array()
         .expect("a list")
         .iter()
         .map(|count| count.as_u64().expect("whole"))
         .collect();
-    assert_eq!(list.len(), 15, "{station}");
+    assert_eq!(list.len() as u64, attempt_limit - 1, "{station}");
     let sent = number(station, "frames_transmitted_ok");
     let collided: u64 = list.iter().sum();
-    assert_eq!(list[0], number(station, "single_collision_frames"), "{station}");
-    assert_eq!(collided - list[0], number(station, "multiple_collision_frames"), "{station}");
+    let once = list.first().copied().unwrap_or(0);
+    assert_eq!(once, number(station, "single_collision_frames"), "{station}");
+    assert_eq!(collided - once, number(station, "multiple_collision_frames"), "{station}");
     assert!(collided <= sent, "{station}");
     // Frames without a collision were deferred on their first attempt or were not.
     assert!(number(station, "deferred_transmissions") <= sent - collided, "{station}");
@@ -150,7 +164,8 @@ fn check_histogram(station: &Value, runs: u64) {
 /// The medium's own figures are those of its stations.
 #[track_caller]
 fn check_medium(results: &Value) {
-    for n in 0..15 {
+    let places = results["medium"]["collision_frames"].as_array().expect("a list").len();
+    for n in 0..places {
         let of_stations: u64 =
             stations(results).iter().map(|station| station["collision_frames"][n].as_u64().expect("whole")).sum();
         assert_eq!(results["medium"]["collision_frames"][n], of_stations, "after {} collisions", n + 1);
@@ -162,5 +177,14 @@ fn check_medium(results: &Value) {
     let slack = 160.0 + 8.0 * 2_000.0;
     let measured = number(results, "measured_bit_times") as f64;
     assert!(total <= 1.0 + slack / measured, "more than the medium carries: {total}");
-    assert!((0.0..=1.0).contains(&metric(results, "fairness")), "{}", results["medium"]);
+    let fairness = results["medium"]["fairness"].as_f64().unwrap_or(1.0);
+    assert!((0.0..=1.0).contains(&fairness), "{}", results["medium"]);
+    let counts = |key: &str| -> Vec<u64> {
+        let list = results["medium"][key].as_array().expect("a list");
+        list.iter().map(|count| count.as_u64().expect("whole")).collect()
+    };
+    let multiplicity: u64 = counts("collision_multiplicity").iter().sum();
+    assert_eq!(multiplicity, number(&results["medium"], "collision_episodes"), "each episode has a multiplicity");
+    let successes: u64 = counts("episodes_before_success").iter().sum();
+    assert_eq!(successes, sum(results, "frames_transmitted_ok"), "each success comes after some number of episodes");
 }

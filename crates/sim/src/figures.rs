@@ -1,5 +1,10 @@
-//! What happened, as figures: sums and delays, the results schema, and results as one flat row.
+//! What happened, as figures: sums, delays and contention, how far they can be off, the results schema, and results as one
+//! flat row.
 
+pub mod contention;
+pub mod delays;
+pub mod histogram;
+pub mod intervals;
 pub mod metrics;
 pub mod results;
 pub mod row;

@@ -4,5 +4,6 @@ mod columns;
 pub mod event_log;
 mod inputs;
 pub mod json_lines;
+pub mod output;
 pub mod record;
 pub mod table;

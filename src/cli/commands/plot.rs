@@ -1,10 +1,11 @@
 //! `ethbus plot`: figures of a sweep's table.
 
 use super::Outcome;
-use crate::cli::args::PlotArgs;
+use crate::cli::args::{PlotArgs, PlotUnit};
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
-use crate::study::plot::data::{Figure, Table, Wanted};
+use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
+use crate::study::plot::labels::TimeUnit;
 use crate::study::plot::picture::{Kind, write};
 use std::process::ExitCode;
 
@@ -19,23 +20,42 @@ pub fn plot(args: &PlotArgs) -> Outcome {
         None => Err(wrong("--where", format!("`{text}` chooses nothing: write it like `--where stations=10`"))),
     });
     let only = only.collect::<Result<_, _>>()?;
-    let wanted = Wanted { x: args.x.clone(), y: args.y.clone(), by: args.by.clone(), only };
+    let ranged = |option: &str, text: Option<&String>| {
+        text.map(|text| range(text)).transpose().map_err(|what| wrong(option, what))
+    };
+    let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
+    let (x, y, by) = (args.x.clone(), args.y.clone(), args.by.clone());
+    let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
     let figure = Table::read(&args.table)?.figure(&wanted)?;
-    let x = x_axis(&figure, args.log_x).map_err(|what| wrong(if args.log_x { "--log-x" } else { "--x" }, what))?;
-    let y = y_axis(&figure, args.log_y).map_err(|what| wrong(if args.log_y { "--log-y" } else { "--y" }, what))?;
-    write(&args.out, &kind.picture(&figure, (&x, &y))?)?;
+    let option = |is_log: bool, log, plain| if is_log { log } else { plain };
+    let x = x_axis(&figure, args.log_x, ranges[0]);
+    let x = x.map_err(|what| wrong(option(args.log_x, "--log-x", "--x"), what))?;
+    let y = y_axis(&figure, args.log_y, ranges[1]);
+    let y = y.map_err(|what| wrong(option(args.log_y, "--log-y", "--y"), what))?;
+    write(&args.out, kind, &kind.picture(&figure, (&x, &y))?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn unit(unit: PlotUnit) -> TimeUnit {
+    match unit {
+        PlotUnit::Bt => TimeUnit::BitTimes,
+        PlotUnit::Ns => TimeUnit::Nanoseconds,
+        PlotUnit::Us => TimeUnit::Microseconds,
+        PlotUnit::Ms => TimeUnit::Milliseconds,
+        PlotUnit::S => TimeUnit::Seconds,
+    }
 }
 
 fn wrong(option: &str, what: String) -> PlotError {
     PlotError::Option { option: option.to_owned(), what }
 }
 
-fn x_axis(figure: &Figure, is_log: bool) -> Result<Axis, String> {
-    match &figure.names {
-        Some(names) if is_log => Err(format!("{} and the others are no numbers", names[0])),
-        Some(names) => Ok(Axis::names(names)),
-        None => {
+fn x_axis(figure: &Figure, is_log: bool, range: Option<Range>) -> Result<Axis, String> {
+    match (&figure.names, range) {
+        (Some(names), _) if is_log => Err(format!("{} and the others are no numbers", names[0])),
+        (Some(names), _) => Ok(Axis::names(names)),
+        (None, Some(range)) => Axis::between(range, is_log),
+        (None, None) => {
             let places: Vec<f64> =
                 figure.series.iter().flat_map(|series| &series.points).map(|point| point.x).collect();
             Axis::along(&places, is_log)
@@ -44,15 +64,17 @@ fn x_axis(figure: &Figure, is_log: bool) -> Result<Axis, String> {
 }
 
 /// High enough for every point and, where that can be, its band.
-fn y_axis(figure: &Figure, is_log: bool) -> Result<Axis, String> {
+fn y_axis(figure: &Figure, is_log: bool, range: Option<Range>) -> Result<Axis, String> {
+    if let Some(range) = range {
+        return Axis::between(range, is_log);
+    }
     let points = || figure.series.iter().flat_map(|series| series.points.iter().map(|point| (&series.name, point)));
     if let Some((name, point)) = points().find(|(_, point)| is_log && point.mean <= 0.0) {
         return Err(format!("{name}: {} has no place on a logarithmic axis", point.mean));
     }
     let ends = points().flat_map(|(_, point)| {
-        let half = point.half.unwrap_or(0.0);
-        let low = point.mean - half;
-        [if is_log && low <= 0.0 { point.mean } else { low }, point.mean, point.mean + half]
+        let (low, high) = point.ends().unwrap_or((point.mean, point.mean));
+        [if is_log && low <= 0.0 { point.mean } else { low }, point.mean, high]
     });
     Axis::up(&ends.collect::<Vec<_>>(), is_log)
 }

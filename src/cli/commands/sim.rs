@@ -10,6 +10,7 @@ use sim::figures::results::Results;
 use sim::figures::row::csv;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
+use sim::files::output::OutputError;
 use sim::files::record::Recorder;
 use sim::files::table::{TableWriter, lacks_parquet};
 use sim::run::frames::FrameTable;
@@ -159,7 +160,8 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<Observers>, WriteErro
             None => {
                 let place = "standard output".to_owned();
                 let file = std::io::stdout().as_fd().try_clone_to_owned().map(File::from);
-                let file = file.map_err(|source| WriteError::Create { place: place.clone(), source })?;
+                let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
+                let file = file.map_err(system)?;
                 TableWriter::csv(file, place, columns)
             }
         })

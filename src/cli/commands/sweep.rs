@@ -10,7 +10,7 @@ use crate::study::sweep::output::{Output, TableError, line};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
-use sim::figures::row::{Value, columns};
+use sim::figures::row::{Value, columns_with};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Plan, PlanError};
@@ -45,7 +45,8 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
         todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
     }
     let interrupts = interrupts()?;
-    let sweep = Sweep { grid: &grid, timing: args.timing, interrupts: &interrupts };
+    let places = checked.collision_places;
+    let sweep = Sweep { grid: &grid, timing: args.timing, places, interrupts: &interrupts };
     let jobs = args.jobs.map_or_else(pool::processors, usize::from);
     let (begin, before) = (Instant::now(), output.kept());
     let output = sweep.all(&todo, cost, jobs, output)?;
@@ -70,6 +71,9 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
 /// Shards that do not make a whole, a file that cannot be read or written.
 pub fn merge(args: &MergeArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
+    if args.parquet.is_some() && args.out == Path::new("-") {
+        return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());
+    }
     let runs = crate::study::sweep::merge::merge(&args.out, &args.shards)?;
     args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
     say(&format!("ethbus: {} runs: {}\n", group(runs), args.out.display()));
@@ -123,6 +127,8 @@ fn open(args: &SweepArgs, grid: &Grid, manifest: Manifest) -> Result<(Output, Ve
 struct Sweep<'a> {
     grid: &'a Grid,
     timing: bool,
+    /// Columns of `collision_frames`: the same in every row.
+    places: usize,
     interrupts: &'a Receiver<Signal>,
 }
 
@@ -174,7 +180,7 @@ impl Sweep<'_> {
 
     /// The grid's number, the values of its keys, and every figure.
     fn row(&self, run: u64, plan: &Plan, measured: &Measured, wall: f64) -> (String, String) {
-        let figures = columns(&results(plan, std::slice::from_ref(measured)));
+        let figures = columns_with(&results(plan, std::slice::from_ref(measured)), self.places);
         let (mut names, mut values) = (vec!["run".to_owned()], vec![(run + 1).to_string()]);
         let keys = self.grid.axes().iter().map(|axis| axis.key.clone());
         let point = self.grid.values_at(self.grid.place(run).0);

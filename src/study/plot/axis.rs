@@ -46,6 +46,19 @@ impl Axis {
         Ok(Axis { low, high, ticks, ..axis })
     }
 
+    /// An axis from `low` to `high`.
+    ///
+    /// # Errors
+    /// An end that has no place on a logarithmic axis.
+    pub fn between((low, high): (f64, f64), is_log: bool) -> Result<Axis, String> {
+        let axis = Axis { is_log, low: 0.0, high: 0.0, ticks: Vec::new() };
+        let (low, high) = axis.span(&[low, high])?;
+        let ticks = axis.ticks_between(low, high);
+        let texts = if is_log { own_texts(&ticks, false) } else { even_texts(&ticks) };
+        let ticks = ticks.into_iter().map(|value| axis.place(value)).zip(texts).collect();
+        Ok(Axis { low, high, ticks, ..axis })
+    }
+
     /// An axis that ends at ticks, and begins at 0 unless all of `values` are far from it.
     ///
     /// # Errors
@@ -205,6 +218,14 @@ mod tests {
         assert_eq!(texts(&along(&[1.0, 100.0, 1_000_000.0], true)), ["1", "100", "1 M"]);
         assert_eq!(texts(&along(&[0.5, 1.0], false)), ["0.5", "1.0"]);
         assert_eq!(texts(&along(&[7.0], false)), ["7"]);
+    }
+
+    #[test]
+    fn a_range_is_kept() {
+        let axis = Axis::between((0.05, 0.5), false).expect("an axis");
+        assert_eq!((axis.low, axis.high), (0.05, 0.5));
+        assert_eq!(texts(&axis), ["0.1", "0.2", "0.3", "0.4", "0.5"]);
+        assert!(Axis::between((0.0, 1.0), true).is_err());
     }
 
     #[test]

@@ -28,21 +28,50 @@ impl<'a> Bitmap<'a> {
     pub fn new(inner: BitMapBackend<'a>) -> Result<Bitmap<'a>, InvalidFont> {
         Ok(Bitmap { inner, font: FontRef::try_from_slice(FONT_FILE)? })
     }
+}
 
-    /// The letters of `text` side by side from the origin, and how wide they are together.
-    fn set(&self, text: &str, height: f32) -> (Vec<Glyph>, f32) {
-        let (font, mut right, mut last) = (self.font.as_scaled(height), 0.0, None);
-        // The font has no minus sign of its own.
-        let letters = text.chars().map(|letter| if letter == '\u{2212}' { '-' } else { letter }).map(|letter| {
-            let mut glyph = font.scaled_glyph(letter);
-            right += last.map_or(0.0, |last| font.kern(last, glyph.id));
-            glyph.position = point(right, 0.0);
-            right += font.h_advance(glyph.id);
-            last = Some(glyph.id);
-            glyph
-        });
-        (letters.collect(), right)
+/// The letters of `text` side by side from the origin, and how wide they are together.
+fn set(font: &FontRef<'_>, text: &str, height: f32) -> (Vec<Glyph>, f32) {
+    let (font, mut right, mut last) = (font.as_scaled(height), 0.0, None);
+    // The font has no minus sign of its own.
+    let letters = text.chars().map(|letter| if letter == '\u{2212}' { '-' } else { letter }).map(|letter| {
+        let mut glyph = font.scaled_glyph(letter);
+        right += last.map_or(0.0, |last| font.kern(last, glyph.id));
+        glyph.position = point(right, 0.0);
+        right += font.h_advance(glyph.id);
+        last = Some(glyph.id);
+        glyph
+    });
+    (letters.collect(), right)
+}
+
+/// An SVG of Plotters in which each text says how wide it is: so it fits in any font that shows it.
+///
+/// # Errors
+/// The font is damaged.
+pub fn with_widths(svg: &str) -> Result<String, InvalidFont> {
+    let font = FontRef::try_from_slice(FONT_FILE)?;
+    let mut wide = String::with_capacity(svg.len() + svg.len() / 4);
+    for (number, part) in svg.split("<text ").enumerate() {
+        if number > 0 {
+            wide += "<text ";
+            let size = part.split_once("font-size=\"").and_then(|(_, rest)| rest.split_once('"'));
+            let size: Option<f32> = size.and_then(|(size, _)| size.parse().ok());
+            let text = part.split_once('>').and_then(|(_, rest)| rest.split_once("</text>"));
+            if let Some((size, (text, _))) = size.zip(text) {
+                let (_, width) = set(&font, &unescaped(text.trim()), size * FONT_HEIGHT as f32);
+                wide += &format!("textLength=\"{width:.0}\" lengthAdjust=\"spacingAndGlyphs\" ");
+            }
+        }
+        wide += part;
     }
+    Ok(wide)
+}
+
+/// What XML shows a text as.
+fn unescaped(text: &str) -> String {
+    let letters = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
+    letters.iter().fold(text.to_owned(), |text, (escaped, letter)| text.replace(escaped, letter))
 }
 
 impl<'a> DrawingBackend for Bitmap<'a> {
@@ -75,7 +104,7 @@ impl<'a> DrawingBackend for Bitmap<'a> {
     fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: (i32, i32)) -> Done<'a> {
         let height = style.size() as f32;
         let em = height / FONT_HEIGHT as f32;
-        let (letters, width) = self.set(text, height);
+        let (letters, width) = set(&self.font, text, height);
         let left = match style.anchor().h_pos {
             HPos::Left => 0.0,
             HPos::Center => -width / 2.0,

@@ -1,8 +1,8 @@
 //! A table's rows as series of points: means over seeds, each with the half-width of its 95 % interval.
 
 use super::PlotError;
-use super::labels::{self, Label, common, label};
-use sim::figures::metrics::half_width;
+use super::labels::{self, Label, TimeUnit, common, label};
+use sim::figures::intervals::{BELOW, half_width};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,26 @@ pub struct Wanted {
     pub by: Option<String>,
     /// Columns and the value that rows must have there.
     pub only: Vec<(String, String)>,
+    /// The unit in which delays are shown.
+    pub unit: TimeUnit,
+    /// What stands above the figure.
+    pub title: Option<String>,
+    /// Points beyond are left out.
+    pub ranges: [Option<Range>; 2],
+}
+
+/// From one number to another along an axis.
+pub type Range = (f64, f64);
+
+/// Reads a range like `0..0.5`.
+///
+/// # Errors
+/// No two numbers, the first of which is the lower one.
+pub fn range(text: &str) -> Result<Range, String> {
+    let ends =
+        text.split_once("..").and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    let ends = ends.filter(|(low, high): &Range| low < high && low.is_finite() && high.is_finite());
+    ends.ok_or_else(|| format!("`{text}` is no range: write the lower and the higher end like `0..0.5`"))
 }
 
 /// A figure's content.
@@ -28,6 +48,8 @@ pub struct Figure {
     pub names: Option<Vec<String>>,
     /// The y axis's label.
     pub y_label: String,
+    /// What stands above it.
+    pub title: Option<String>,
     /// What the legend is of.
     pub legend: Option<String>,
     /// The lines.
@@ -52,10 +74,37 @@ pub struct Point {
     pub x: f64,
     /// The mean over seeds.
     pub mean: f64,
-    /// Half of its 95 % interval, if there is one.
+    /// Half of its 95 % interval, if there is one; if the halves differ, the upper one.
     pub half: Option<f64>,
+    /// The lower half, if it is another.
+    pub below: Option<f64>,
     /// How many seeds the mean is of.
     pub seeds: usize,
+}
+
+impl Point {
+    /// The ends of its interval, if it has one.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.half.map(|half| (self.mean - self.below.unwrap_or(half), self.mean + half))
+    }
+}
+
+/// What is along the x axis.
+enum Along<'a> {
+    /// A key: each of its values has a place.
+    Key { column: usize, places: BTreeMap<&'a str, f64> },
+    /// A metric: the runs with the same keys are one point, at its mean.
+    Metric { column: usize, keys: Vec<usize> },
+}
+
+/// Runs that are one point.
+struct Sample<'a> {
+    /// What they have in common.
+    id: Vec<&'a str>,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    own: Option<f64>,
+    below: Option<f64>,
 }
 
 /// A table that was read.
@@ -86,8 +135,14 @@ impl Table {
         })
     }
 
-    /// The number in a field; none if it is empty or no finite number.
-    fn number(&self, row: &csv::StringRecord, column: usize) -> Result<Option<f64>, PlotError> {
+    /// The number in a field, times of bits in `unit`; none if it is empty or no finite number.
+    fn number(&self, row: &csv::StringRecord, column: usize, unit: TimeUnit) -> Result<Option<f64>, PlotError> {
+        let scale = if unit != TimeUnit::BitTimes && label(&self.names[column]).unit == "BT" {
+            let rate = self.column("--unit", "rate_bits_per_second")?;
+            self.number(row, rate, TimeUnit::BitTimes)?.map_or(f64::NAN, |rate| unit.per_second() / rate)
+        } else {
+            1.0
+        };
         let value = &row[column];
         if value.is_empty() {
             return Ok(None);
@@ -98,7 +153,7 @@ impl Table {
             column: self.names[column].clone(),
             value: value.to_owned(),
         })?;
-        Ok(Some(number).filter(|number| number.is_finite()))
+        Ok(Some(number * scale).filter(|number| number.is_finite()))
     }
 
     /// The rows that are wanted.
@@ -117,23 +172,24 @@ impl Table {
         Ok(())
     }
 
-    /// A mean over different media means nothing: every key must be along x, in the legend, or the same in all rows.
+    /// Keys other than the lines' that differ between rows, each with its values.
+    fn varying(&self, wanted: &Wanted) -> Vec<(usize, Vec<&str>)> {
+        let is_other = |name: &String| is_key(name) && *name != wanted.x && wanted.by.as_ref() != Some(name);
+        let columns = self.names.iter().enumerate().filter(|(_, name)| is_other(name)).map(|(column, _)| column);
+        let values = columns.map(|column| (column, distinct(self.rows.iter().map(|row| &row[column]))));
+        values.filter(|(_, values)| values.len() > 1).collect()
+    }
+
+    /// A mean over different media means nothing: every key must be along x, in the legend, or the same in all rows. Where a
+    /// metric is along x, one key may differ along a line.
     fn check_keys(&self, wanted: &Wanted) -> Result<(), PlotError> {
-        let is_key = |name: &String| name.contains('.') || name == "stations";
-        for (column, name) in self.names.iter().enumerate().filter(|(_, name)| is_key(name)) {
-            if *name == wanted.x || wanted.by.as_ref() == Some(name) {
-                continue;
-            }
-            let values = distinct(self.rows.iter().map(|row| &row[column]));
-            if values.len() > 1 {
-                let (values, first) = (values.join(", "), values[0]);
-                let what = format!(
-                    "rows differ in {name} too ({values}): give it to --x or --by, or choose with `--where {name}={first}`"
-                );
-                return Err(PlotError::option("--x", what));
-            }
-        }
-        Ok(())
+        let varying = self.varying(wanted);
+        let free = usize::from(is_metric(&wanted.x));
+        let Some((column, values)) = varying.get(free) else { return Ok(()) };
+        let (name, list, first) = (&self.names[*column], values.join(", "), values[0]);
+        let how = if free == 0 { "give it to --x or --by" } else { "give it to --by" };
+        let what = format!("rows differ in {name} too ({list}): {how}, or choose with `--where {name}={first}`");
+        Err(PlotError::option("--x", what))
     }
 
     /// The figure that is wanted.
@@ -154,15 +210,8 @@ impl Table {
                 format!("{} has unit {one} and {} has {another}: draw a figure of each", wanted.y[0], wanted.y[index]);
             return Err(PlotError::option("--y", what));
         }
-        let texts = distinct(self.rows.iter().map(|row| &row[x]));
-        let (places, x_label, names) = match labels::numbers(&wanted.x, &texts) {
-            Some((numbers, words)) => (numbers, words, None),
-            None => {
-                let names = texts.iter().map(|&text| text.to_owned()).collect();
-                ((0..texts.len()).map(|place| place as f64).collect(), label(&wanted.x).words, Some(names))
-            }
-        };
-        let place: BTreeMap<&str, f64> = texts.iter().copied().zip(places).collect();
+        let labels: Vec<Label> = labels.into_iter().map(|label| label.with(wanted.unit)).collect();
+        let (along, x_label, names) = self.along(x, wanted);
         let groups: Vec<Option<&str>> = match by {
             Some(by) => distinct(self.rows.iter().map(|row| &row[by])).into_iter().map(Some).collect(),
             None => vec![None],
@@ -178,40 +227,100 @@ impl Table {
                     Some(group) => (*group).to_owned(),
                     None => label.words.clone(),
                 };
-                series.push(Series { name, points: self.points(rows, |row| place[&row[x]], column, own)? });
+                let points = self.points(rows, &along, column, own, wanted)?;
+                series.push(Series { name, points });
             }
         }
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));
         let note = note(&series, names.is_some());
-        Ok(Figure { x_label, names, y_label: common(&labels).text(), legend: title, note, series })
+        let y_label = common(&labels).text();
+        Ok(Figure { x_label, names, y_label, title: wanted.title.clone(), legend: title, note, series })
+    }
+
+    /// What is along the x axis, what it is called, and the names along it, if its values are no numbers.
+    fn along(&self, x: usize, wanted: &Wanted) -> (Along<'_>, String, Option<Vec<String>>) {
+        if is_metric(&wanted.x) {
+            let keys = (0..self.names.len()).filter(|&column| is_key(&self.names[column])).collect();
+            return (Along::Metric { column: x, keys }, label(&wanted.x).with(wanted.unit).text(), None);
+        }
+        let texts = distinct(self.rows.iter().map(|row| &row[x]));
+        let (places, x_label, names) = match labels::numbers(&wanted.x, &texts) {
+            Some((numbers, words)) => (numbers, words, None),
+            None => {
+                let names = texts.iter().map(|&text| text.to_owned()).collect();
+                ((0..texts.len()).map(|place| place as f64).collect(), label(&wanted.x).words, Some(names))
+            }
+        };
+        (Along::Key { column: x, places: texts.into_iter().zip(places).collect() }, x_label, names)
     }
 
     /// Means of the column `y` at each x, with the half-width over seeds, or the run's `own` if there is one seed.
     fn points<'a>(
         &'a self,
         rows: impl Iterator<Item = &'a csv::StringRecord>,
-        place: impl Fn(&csv::StringRecord) -> f64,
+        along: &Along<'_>,
         y: usize,
         own: Option<usize>,
+        wanted: &Wanted,
     ) -> Result<Vec<Point>, PlotError> {
-        let mut samples: Vec<(f64, Vec<f64>, Option<f64>)> = Vec::new();
+        let below = own.and_then(|own| {
+            let name = format!("{}{BELOW}", self.names[own]);
+            self.names.iter().position(|known| *known == name)
+        });
+        let mut samples: Vec<Sample<'_>> = Vec::new();
         for row in rows {
-            let Some(number) = self.number(row, y)? else { continue };
-            let (x, half) = (place(row), own.map_or(Ok(None), |own| self.number(row, own))?);
-            match samples.iter_mut().find(|(other, _, _)| *other == x) {
-                Some((_, numbers, _)) => numbers.push(number),
-                None => samples.push((x, vec![number], half)),
+            let Some(y) = self.number(row, y, wanted.unit)? else { continue };
+            let (id, x) = match along {
+                Along::Key { column, places } => (vec![&row[*column]], Some(places[&row[*column]])),
+                Along::Metric { column, keys } => {
+                    (keys.iter().map(|&key| &row[key]).collect(), self.number(row, *column, wanted.unit)?)
+                }
+            };
+            let Some(x) = x else { continue };
+            let field = |column: Option<usize>| column.map_or(Ok(None), |column| self.number(row, column, wanted.unit));
+            match samples.iter_mut().find(|sample| sample.id == id) {
+                Some(sample) => {
+                    sample.x.push(x);
+                    sample.y.push(y);
+                }
+                None => samples.push(Sample { id, x: vec![x], y: vec![y], own: field(own)?, below: field(below)? }),
             }
         }
-        samples.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let point = |(x, numbers, own): (f64, Vec<f64>, Option<f64>)| Point {
-            x,
-            seeds: numbers.len(),
-            mean: numbers.iter().sum::<f64>() / numbers.len() as f64,
-            half: if numbers.len() > 1 { half_width(numbers.iter().copied()) } else { own },
-        };
-        Ok(samples.into_iter().map(point).collect())
+        let mut points: Vec<Point> = samples.iter().map(Sample::point).collect();
+        // Along a metric a line follows the key that differs: it may turn back.
+        if let Along::Key { .. } = along {
+            points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        }
+        let is_in = |range: Option<Range>, value: f64| range.is_none_or(|(low, high)| (low..=high).contains(&value));
+        let [x_range, y_range] = wanted.ranges;
+        points.retain(|point| is_in(x_range, point.x) && is_in(y_range, point.mean));
+        Ok(points)
     }
+}
+
+impl Sample<'_> {
+    fn point(&self) -> Point {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let several = self.y.len() > 1;
+        Point {
+            x: mean(&self.x),
+            seeds: self.y.len(),
+            mean: mean(&self.y),
+            half: if several { half_width(self.y.iter().copied()) } else { self.own },
+            below: self.below.filter(|_| !several),
+        }
+    }
+}
+
+/// A key of the scenario, as a table's column.
+fn is_key(name: &str) -> bool {
+    name.contains('.') || name == "stations"
+}
+
+/// What a run gave, not what it was given.
+fn is_metric(name: &str) -> bool {
+    let given = ["run", "seed", "rate_bits_per_second", "longest_distance_bt", "measured_bit_times"];
+    !is_key(name) && !given.contains(&name)
 }
 
 /// What a legend of `by` with these values is of.
@@ -258,6 +367,9 @@ mod tests {
             y: y.split(',').map(str::to_owned).collect(),
             by: by.map(str::to_owned),
             only: only.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            unit: TimeUnit::BitTimes,
+            title: None,
+            ranges: [None, None],
         };
         Table::read(&path).and_then(|table| table.figure(&wanted)).map_err(|error| error.to_string())
     }
@@ -286,6 +398,33 @@ mod tests {
             "{error}"
         );
         figure(TABLE, "stations", "fairness", None, &[("medium.rate", "10M")]).expect("one rate");
+    }
+
+    /// Delay over carried load: a point for each combination of keys, in the order of the grid, a line for each number of
+    /// stations.
+    #[test]
+    fn a_metric_can_be_along_x() {
+        let table = "run,traffic.arrivals,seed,stations,rate_bits_per_second,utilization_frame,mac_delay_mean_bt\n\
+            1,poisson:0.1,1,2,10000000,0.1,100\n2,poisson:0.1,2,2,10000000,0.2,300\n\
+            3,poisson:0.9,1,2,10000000,0.1,900\n4,poisson:0.1,1,4,10000000,0.3,\n";
+        let drawn = figure(table, "utilization_frame", "mac_delay_mean_bt", Some("stations"), &[]).expect("a figure");
+        let points: Vec<(f64, f64)> = drawn.series[0].points.iter().map(|point| (point.x, point.mean)).collect();
+        assert!((points[0].0 - 0.15).abs() < 1e-12 && points[0].1 == 200.0 && points[1] == (0.1, 900.0), "{points:?}");
+        assert!(drawn.series[1].points.is_empty(), "a mean of nothing is no point");
+        assert_eq!(drawn.x_label, "Utilization, frames (part of the rate)");
+        let other = table.replace("traffic.arrivals,", "traffic.arrivals,medium.queue,").replace(",1,2,", ",5,1,2,");
+        let other =
+            other.replace("poisson:0.1,2,2", "poisson:0.1,6,2,2").replace("poisson:0.1,1,4", "poisson:0.1,5,1,4");
+        let error = figure(&other, "utilization_frame", "mac_delay_mean_bt", Some("stations"), &[]).expect_err("two");
+        assert!(error.contains("medium.queue") && error.contains("--by"), "{error}");
+    }
+
+    #[test]
+    fn a_range_is_two_numbers() {
+        assert_eq!(range("-1 .. 2.5"), Ok((-1.0, 2.5)));
+        for text in ["1", "2..1", "a..b", "0..inf", "..", "1..1"] {
+            assert!(range(text).is_err_and(|error| error.contains("like `0..0.5`")), "{text}");
+        }
     }
 
     #[test]

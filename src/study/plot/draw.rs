@@ -92,8 +92,10 @@ pub fn draw<DB: DrawingBackend>(
             // Where x is a name, series stand side by side.
             let shift = if figure.names.is_some() { 0.1 * (number as f64 - (count - 1) as f64 / 2.0) } else { 0.0 };
             let pixel = |point: &Point, value: f64| chart.backend_coord(&(x.place(point.x) + shift, y.place(value)));
+            let within = |value: f64| y.place(value).clamp(y.low, y.high);
             let ends = |point: &Point| {
-                point.half.map(|half| (pixel(point, point.mean - half), pixel(point, point.mean + half)))
+                let pixel = |value: f64| chart.backend_coord(&(x.place(point.x) + shift, within(value)));
+                point.ends().map(|(low, high)| (pixel(low), pixel(high)))
             };
             let points: Vec<Pixel> = series.points.iter().map(|point| pixel(point, point.mean)).collect();
             let is_line = figure.names.is_none() && points.len() > 1;
@@ -196,6 +198,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             .margin_right(self.scale * 2 * MARGIN)
             .y_label_area_size(widest + self.scale * (LINE + GAP))
             .x_label_area_size(self.scale * (TEXT + LINE))
+            .margin_top(self.scale * (MARGIN + figure.title.as_ref().map_or(0, |_| LINE)))
             .build_cartesian_2d(Coordinate(x.clone()), Coordinate(y.clone()))?;
         chart
             .configure_mesh()
@@ -209,6 +212,11 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             .x_desc(&figure.x_label)
             .y_desc(&figure.y_label)
             .draw()?;
+        if let Some(title) = &figure.title {
+            let left = chart.plotting_area().get_pixel_range().0.start;
+            let style = self.text().pos(Pos::new(HPos::Left, VPos::Center));
+            self.area.draw_text(title, &style, (left, self.points(2 * MARGIN)))?;
+        }
         Ok(chart)
     }
 
@@ -280,7 +288,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
 
     fn legend(&self, area: &Area<DB>, figure: &Figure) -> Done<DB> {
         let line = self.points(LINE) * 3 / 4;
-        let (left, mut y) = (area.get_pixel_range().0.start, self.points(2 * MARGIN));
+        let top = 2 * MARGIN + figure.title.as_ref().map_or(0, |_| LINE);
+        let (left, mut y) = (area.get_pixel_range().0.start, self.points(top));
         let style = self.text().pos(Pos::new(HPos::Left, VPos::Center));
         if let Some(title) = &figure.legend {
             self.area.draw_text(title, &style, (left, y))?;

@@ -27,11 +27,17 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("stations_per_collision", "Stations per collision", ""),
     ("access_delay_mean_bt", "Access delay, mean", "BT"),
     ("access_delay_p50_bt", "Access delay, median", "BT"),
+    ("access_delay_p90_bt", "Access delay, 90 % quantile", "BT"),
+    ("access_delay_p95_bt", "Access delay, 95 % quantile", "BT"),
     ("access_delay_p99_bt", "Access delay, 99 % quantile", "BT"),
+    ("access_delay_p999_bt", "Access delay, 99.9 % quantile", "BT"),
     ("access_delay_max_bt", "Access delay, longest", "BT"),
     ("mac_delay_mean_bt", "MAC delay, mean", "BT"),
     ("mac_delay_p50_bt", "MAC delay, median", "BT"),
+    ("mac_delay_p90_bt", "MAC delay, 90 % quantile", "BT"),
+    ("mac_delay_p95_bt", "MAC delay, 95 % quantile", "BT"),
     ("mac_delay_p99_bt", "MAC delay, 99 % quantile", "BT"),
+    ("mac_delay_p999_bt", "MAC delay, 99.9 % quantile", "BT"),
     ("mac_delay_max_bt", "MAC delay, longest", "BT"),
     ("wall_s", "Wall-clock time", "s"),
     ("frames_per_wall_s", "Simulated frames per second of wall-clock time", "1/s"),
@@ -52,7 +58,51 @@ pub fn label(name: &str) -> Label {
     Label { words: words(stem), unit }
 }
 
+/// A unit of the medium's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Bit times
+    #[default]
+    BitTimes,
+    /// Nanoseconds
+    Nanoseconds,
+    /// Microseconds
+    Microseconds,
+    /// Milliseconds
+    Milliseconds,
+    /// Seconds
+    Seconds,
+}
+
+impl TimeUnit {
+    /// How many of it are a second; of bit times as many as the rate says.
+    pub fn per_second(self) -> f64 {
+        match self {
+            TimeUnit::BitTimes => f64::NAN,
+            TimeUnit::Nanoseconds => 1e9,
+            TimeUnit::Microseconds => 1e6,
+            TimeUnit::Milliseconds => 1e3,
+            TimeUnit::Seconds => 1.0,
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            TimeUnit::BitTimes => "BT",
+            TimeUnit::Nanoseconds => "ns",
+            TimeUnit::Microseconds => "\u{b5}s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Seconds => "s",
+        }
+    }
+}
+
 impl Label {
+    /// The same with bit times shown in `unit`.
+    pub fn with(self, unit: TimeUnit) -> Label {
+        if self.unit == "BT" { Label { unit: unit.text(), ..self } } else { self }
+    }
+
     /// Words, and the unit in brackets.
     pub fn text(&self) -> String {
         if self.unit.is_empty() { self.words.clone() } else { format!("{} ({})", self.words, self.unit) }

@@ -8,7 +8,7 @@ use super::draw::{FONT, FONT_HEIGHT, draw, text_size};
 use plotters::backend::RGBPixel;
 use plotters::prelude::*;
 use plotters::style::register_font;
-use std::io;
+use sim::files::output;
 use std::path::Path;
 
 /// Width and height in points.
@@ -69,6 +69,7 @@ fn svg(figure: &Figure, axes: (&Axis, &Axis)) -> Result<Vec<u8>, PlotError> {
     // Plotters takes every font for 1.24 em high; its places are worked out with ours.
     let (theirs, ours) = (text_size(SCALE) / 1.24, text_size(SCALE) / FONT_HEIGHT);
     let text = text.replace(&format!("font-size=\"{theirs}\""), &format!("font-size=\"{ours}\""));
+    let text = bitmap::with_widths(&text).map_err(failed)?;
     // As large on a page as it was meant; the view box keeps the drawing's own measure.
     let own = format!("width=\"{width}\" height=\"{height}\" viewBox");
     Ok(text.replacen(&own, &format!("width=\"{}\" height=\"{}\" viewBox", SIZE.0, SIZE.1), 1).into_bytes())
@@ -110,8 +111,11 @@ fn smooth(pixels: &[u8], width: usize) -> Vec<u8> {
 /// Writes a picture.
 ///
 /// # Errors
-/// The disk is full, or the like.
-pub fn write(path: &Path, picture: &[u8]) -> Result<(), PlotError> {
-    let written: io::Result<()> = std::fs::write(path, picture);
-    written.map_err(|source| PlotError::Write { path: path.to_owned(), source })
+/// There is something else under this name, the disk is full, or the like.
+pub fn write(path: &Path, kind: Kind, picture: &[u8]) -> Result<(), PlotError> {
+    let output = match kind {
+        Kind::Svg => output::SVG,
+        Kind::Png => output::PNG,
+    };
+    Ok(output::replace(path, output, picture)?)
 }

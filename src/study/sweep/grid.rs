@@ -5,6 +5,7 @@
 
 use super::values::{Value, values};
 use medium::BitTimes;
+use sim::figures::metrics::places;
 use sim::scenario::file::{Scenario, ScenarioError, file_text};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Arrivals, Sizes, TrafficSpec, replays};
@@ -235,18 +236,19 @@ impl Grid {
     /// # Errors
     /// Values that do not fit together, or a capture file that cannot be replayed.
     pub fn check(&self) -> Result<Checked, PlanError> {
-        let (mut costs, mut warnings) = (Vec::new(), Vec::new());
+        let (mut costs, mut warnings, mut collision_places) = (Vec::new(), Vec::new(), 0);
         for point in 0..self.points() {
             let plan = self.plan(point * self.seeds.len() as u64)?;
             replays(&plan.traffic)
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
+            collision_places = collision_places.max(places(plan.medium.attempt_limit()));
             warnings.extend(plan.warnings.iter().map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning.clone(),
                 point => format!("with {point}: {warning}"),
             }));
         }
-        Ok(Checked { costs, warnings })
+        Ok(Checked { costs, warnings, collision_places })
     }
 }
 
@@ -257,6 +259,8 @@ pub struct Checked {
     pub costs: Vec<f64>,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
+    /// After how many collisions a frame can still get through, where that is the most.
+    pub collision_places: usize,
 }
 
 /// One key is the other, or a part of it.

@@ -4,14 +4,17 @@
 
 use super::grid::Grid;
 use serde::{Deserialize, Serialize};
+use sim::files::output::{Kind, OutputError, replace};
 use std::fmt::{self, Display, Formatter};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// The format's version.
 const VERSION: u32 = 1;
+
+/// The manifest as a file.
+const MANIFEST: Kind = Kind { what: "what `ethbus sweep` writes beside its table", beginnings: &[b"{"] };
 
 /// Part `number` of `of`, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +123,23 @@ impl Manifest {
         self.set.iter().fold(self.seeds.len() as u64, |runs, (_, values)| runs.saturating_mul(values.len() as u64))
     }
 
+    /// The seed of run `run`, from 0.
+    pub fn seed(&self, run: u64) -> u64 {
+        self.seeds[(run % self.seeds.len() as u64) as usize]
+    }
+
+    /// Whether `other` differs in nothing but further seeds. Shards are left alone: the others would not have them.
+    pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
+        let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
+        more && self.shard == Shard::WHOLE && Manifest { seeds: other.seeds.clone(), ..self.clone() } == *other
+    }
+
+    /// The number in `other`, which has further seeds, of run `run`.
+    pub fn run_in(&self, other: &Manifest, run: u64) -> u64 {
+        let (own, others) = (self.seeds.len() as u64, other.seeds.len() as u64);
+        run / own * others + run % own
+    }
+
     /// Its place, beside the table.
     pub fn path(table: &Path) -> PathBuf {
         let mut name = table.as_os_str().to_owned();
@@ -145,9 +165,9 @@ impl Manifest {
     ///
     /// # Errors
     /// The disk is full, or the like.
-    pub fn write(&self, table: &Path) -> io::Result<()> {
+    pub fn write(&self, table: &Path) -> Result<(), OutputError> {
         let text = serde_json::to_string_pretty(self).expect("numbers and names") + "\n";
-        replace(&Manifest::path(table), text.as_bytes())
+        replace(&Manifest::path(table), MANIFEST, text.as_bytes())
     }
 
     /// What differs from `other`, in words; `None` if the grids are the same, whatever the shard.
@@ -183,26 +203,6 @@ impl Manifest {
         let (there, here) = (only(&one, &another), only(&another, &one));
         Some(if there == here { format!("the order of {what}") } else { both(what, &there, &here) })
     }
-}
-
-/// Writes a file beside `path`, and puts it in its place when it is whole.
-///
-/// # Errors
-/// The disk is full, or the like; then `path` is as it was.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".new");
-    let new = PathBuf::from(name);
-    let write = || {
-        let mut file = File::create(&new)?;
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&new, path)
-    };
-    write().inspect_err(|_| {
-        // If it cannot be removed either, the next one overwrites it.
-        let _ = std::fs::remove_file(&new);
-    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Shards of one grid put together: byte for byte what one sweep over the whole grid would have written.
 
-use super::manifest::{Manifest, Shard, replace};
+use super::manifest::{Manifest, Shard};
 use super::output::{Rows, TableError};
+use sim::files::output::{TABLE, place, replace};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -63,15 +65,25 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
     if !missing.is_empty() {
         return Err(wrong(out, format!("shard {} of the grid is missing: give its file too", missing.join(", "))));
     }
+    let runs = rows.lines.len() as u64;
+    if out == Path::new(STANDARD_OUTPUT) {
+        let mut output = io::stdout().lock();
+        let written = output.write_all(rows.text().as_bytes()).and_then(|()| output.flush());
+        written.map_err(|source| TableError::File { what: "write", path: out.to_owned(), source })?;
+        return Ok(runs);
+    }
     check_place(out, &manifest)?;
-    let system = |path: PathBuf| move |source| TableError::File { what: "write", path, source };
-    manifest.of(Shard::WHOLE).write(out).map_err(system(Manifest::path(out)))?;
-    replace(out, rows.text().as_bytes()).map_err(system(out.to_owned()))?;
-    Ok(rows.lines.len() as u64)
+    manifest.of(Shard::WHOLE).write(out)?;
+    replace(out, TABLE, rows.text().as_bytes())?;
+    Ok(runs)
 }
+
+/// What stands for standard output.
+pub const STANDARD_OUTPUT: &str = "-";
 
 /// What another command wrote is not overwritten.
 fn check_place(out: &Path, manifest: &Manifest) -> Result<(), TableError> {
+    place(out, TABLE)?;
     let there = std::fs::metadata(out).is_ok_and(|metadata| metadata.len() > 0);
     let path = out.to_owned();
     match Manifest::read(out)? {

@@ -3,8 +3,9 @@
 //! Rows are appended to a file as runs end, and put into the grid's order at the end. A pipe or a device gets them in the
 //! grid's order at once.
 
-use super::manifest::{Manifest, ManifestError, replace};
+use super::manifest::{Manifest, ManifestError};
 use sim::files::json_lines::{LineWriter, WriteError};
+use sim::files::output::{OutputError, TABLE, place, replace};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek};
@@ -43,9 +44,12 @@ pub enum TableError {
         path: PathBuf,
         /// How many runs.
         runs: u64,
-        /// What the system said.
-        source: io::Error,
+        /// Why.
+        source: OutputError,
     },
+    /// It is no place for a table.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// There is such a file, and no sweep wrote it.
     #[error("{} is there already and is no sweep's table, since there is no {} beside it: choose another name", path.display(), manifest.display())]
     Foreign {
@@ -114,12 +118,12 @@ impl Rows {
             std::fs::read(path).map_err(|source| TableError::File { what: "read", path: path.to_owned(), source })?;
         let octets = text.iter().rposition(|&octet| octet == b'\n').map_or(0, |end| end + 1);
         let mut rows = Rows { in_order: true, octets: octets as u64, ..Rows::default() };
-        let (mut fields, runs) = (0, manifest.runs());
+        let (mut fields, mut seed, runs) = (0, None, manifest.runs());
         for (index, line) in String::from_utf8_lossy(&text[..octets]).lines().enumerate() {
             let wrong = |what| TableError::Line { path: path.to_owned(), line: index + 1, what };
             let record = record(line);
             if index == 0 {
-                fields = record.len();
+                (fields, seed) = (record.len(), record.iter().position(|name| name == "seed"));
                 rows.header = Some(line.to_owned());
                 continue;
             }
@@ -130,12 +134,26 @@ impl Rows {
                     "this is no row of a run of shard {shard} with {fields} columns: it was changed by something else"
                 )));
             };
+            let own = seed.and_then(|seed| record.get(seed)).map(|seed| (seed, manifest.seed(run).to_string()));
+            if let Some((there, expected)) = own.filter(|(there, expected)| there != expected) {
+                return Err(wrong(format!("run {} has seed {expected}, and not {there}", run + 1)));
+            }
             rows.in_order &= rows.lines.last_key_value().is_none_or(|(last, _)| *last < run);
             if rows.lines.insert(run, line.to_owned()).is_some() {
                 return Err(wrong(format!("run {} stands there twice", run + 1)));
             }
         }
         Ok(rows)
+    }
+
+    /// The same runs under the numbers that they have in `more`, a grid with more seeds.
+    fn renumbered(self, manifest: &Manifest, more: &Manifest) -> Rows {
+        let renumber = |(run, line): (u64, String)| {
+            let run = manifest.run_in(more, run);
+            let rest = line.split_once(',').map_or("", |(_, rest)| rest);
+            (run, format!("{},{rest}", run + 1))
+        };
+        Rows { lines: self.lines.into_iter().map(renumber).collect(), ..self }
     }
 
     /// The table's text, in order.
@@ -200,6 +218,7 @@ impl Output {
         let system = |what| move |source| TableError::File { what, path: path.to_owned(), source };
         let is_new = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
         match Manifest::read(path)? {
+            Some(there) if there.has_fewer_seeds(&manifest) => more_seeds(path, &there, &manifest)?,
             Some(there) => {
                 let difference = there.difference(&manifest).or_else(|| {
                     (there.shard != manifest.shard)
@@ -212,18 +231,12 @@ impl Output {
             None if !is_new => {
                 return Err(TableError::Foreign { path: path.to_owned(), manifest: Manifest::path(path) });
             }
-            None => manifest.write(path).map_err(|source| TableError::File {
-                what: "write",
-                path: Manifest::path(path),
-                source,
-            })?,
+            None => {
+                place(path, TABLE)?;
+                manifest.write(path)?;
+            }
         }
-        let open = File::options().create(true).append(true).open(path);
-        let mut file = open.map_err(system("open"))?;
-        // A file system without locks is no reason to stop.
-        if let Err(TryLockError::WouldBlock) = file.try_lock() {
-            return Err(TableError::InUse { path: path.to_owned() });
-        }
+        let mut file = open_alone(path)?;
         let rows = Rows::read(path, &manifest)?;
         file.set_len(rows.octets).and_then(|()| file.seek(io::SeekFrom::End(0))).map_err(system("write"))?;
         let lock = file.try_clone().map_err(system("open"))?;
@@ -301,12 +314,35 @@ impl Output {
         if rows.in_order {
             return Ok(());
         }
-        replace(path, rows.text().as_bytes()).map_err(|source| TableError::Order {
+        replace(path, TABLE, rows.text().as_bytes()).map_err(|source| TableError::Order {
             path: path.clone(),
             runs: self.kept,
             source,
         })
     }
+}
+
+/// Opens a table that no other process writes.
+fn open_alone(path: &Path) -> Result<File, TableError> {
+    let open = File::options().create(true).append(true).open(path);
+    let file = open.map_err(|source| TableError::File { what: "open", path: path.to_owned(), source })?;
+    // A file system without locks is no reason to stop.
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(TableError::InUse { path: path.to_owned() }),
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+/// Makes of a table of `there` one of `here`, which has more seeds: its rows get the numbers that they have there.
+///
+/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which whoever reads them
+/// notices.
+fn more_seeds(path: &Path, there: &Manifest, here: &Manifest) -> Result<(), TableError> {
+    let _alone = open_alone(path)?;
+    let rows = Rows::read(path, there)?.renumbered(there, here);
+    replace(path, TABLE, rows.text().as_bytes())?;
+    here.write(path)?;
+    Ok(())
 }
 
 #[cfg(test)]

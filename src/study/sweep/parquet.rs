@@ -7,6 +7,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use parquet::{basic, errors::ParquetError};
 use sim::figures::metrics::{DELAYS, FIGURES, NUMBERS};
+use sim::files::output::{PARQUET, place};
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 /// What a column holds. It follows from its name, or from the grid; so every table of one grid has the same types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    /// Whole, and at most 2^63 − 1; may be missing.
     Count,
     /// May be missing.
     Measure,
@@ -27,10 +29,12 @@ impl Kind {
             || DELAYS.iter().any(|(delay, _)| FIGURES.iter().any(|(figure, _)| format!("{delay}_{figure}") == name))
             || name.starts_with("ci95_")
             || name.ends_with("wall_s");
-        let is_key = name.contains('.');
+        let is_count = |value: &&str| value.is_empty() || value.parse::<i64>().is_ok_and(|count| count >= 0);
         match () {
             () if is_measure => Kind::Measure,
-            () if !is_key || values.iter().all(|value| value.parse::<u64>().is_ok()) => Kind::Count,
+            () if values.iter().all(is_count) => Kind::Count,
+            // A seed above 2^63 − 1 would lose digits as a number.
+            () if !name.contains('.') => Kind::Text,
             () if values.iter().all(|value| value.parse::<f64>().is_ok()) => Kind::Measure,
             () => Kind::Text,
         }
@@ -38,13 +42,13 @@ impl Kind {
 
     fn field(self, name: &str) -> Result<Arc<Type>, ParquetError> {
         let (physical, repetition) = match self {
-            Kind::Count => (basic::Type::INT64, basic::Repetition::REQUIRED),
+            Kind::Count => (basic::Type::INT64, basic::Repetition::OPTIONAL),
             Kind::Measure => (basic::Type::DOUBLE, basic::Repetition::OPTIONAL),
             Kind::Text => (basic::Type::BYTE_ARRAY, basic::Repetition::REQUIRED),
         };
         let field = Type::primitive_type_builder(name, physical).with_repetition(repetition);
         let logical = match self {
-            Kind::Count => Some(basic::LogicalType::integer(64, false)),
+            Kind::Count => Some(basic::LogicalType::integer(64, true)),
             Kind::Measure => None,
             Kind::Text => Some(basic::LogicalType::String),
         };
@@ -56,19 +60,16 @@ impl Kind {
         column: &mut SerializedColumnWriter<'_>,
         values: &[&str],
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let is_there: Vec<i16> = values.iter().map(|value| i16::from(!value.is_empty())).collect();
+        let there = values.iter().filter(|value| !value.is_empty());
         match self {
             Kind::Count => {
-                let counts = values.iter().map(|value| value.parse::<u64>().map(|count| count as i64));
-                column.typed::<Int64Type>().write_batch(&counts.collect::<Result<Vec<_>, _>>()?, None, None)?;
+                let counts = there.map(|value| value.parse()).collect::<Result<Vec<i64>, _>>()?;
+                column.typed::<Int64Type>().write_batch(&counts, Some(&is_there), None)?;
             }
             Kind::Measure => {
-                let there: Vec<i16> = values.iter().map(|value| i16::from(!value.is_empty())).collect();
-                let measures = values.iter().filter(|value| !value.is_empty()).map(|value| value.parse());
-                column.typed::<DoubleType>().write_batch(
-                    &measures.collect::<Result<Vec<f64>, _>>()?,
-                    Some(&there),
-                    None,
-                )?;
+                let measures = there.map(|value| value.parse()).collect::<Result<Vec<f64>, _>>()?;
+                column.typed::<DoubleType>().write_batch(&measures, Some(&is_there), None)?;
             }
             Kind::Text => {
                 let texts: Vec<ByteArray> = values.iter().map(|&value| value.into()).collect();
@@ -91,10 +92,11 @@ pub fn write(csv: &Path, path: &Path) -> Result<(), Box<dyn Error + Send + Sync>
     let kinds: Vec<Kind> = names.iter().zip(&columns).map(|(name, values)| Kind::of(name, values)).collect();
     let fields = names.iter().zip(&kinds).map(|(name, kind)| kind.field(name)).collect::<Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("sweep").with_fields(fields).build()?);
+    let place = place(path, PARQUET)?;
     let create = |source| TableError::File { what: "write", path: path.to_owned(), source };
     let properties = WriterProperties::builder().set_created_by(format!("ethbus {}", env!("CARGO_PKG_VERSION")));
     let mut writer =
-        SerializedFileWriter::new(File::create(path).map_err(create)?, schema, Arc::new(properties.build()))?;
+        SerializedFileWriter::new(File::create(place).map_err(create)?, schema, Arc::new(properties.build()))?;
     let mut group = writer.next_row_group()?;
     for (kind, values) in kinds.iter().zip(&columns) {
         let mut column = group.next_column()?.ok_or("a column more than the schema has")?;
@@ -116,16 +118,18 @@ mod tests {
     fn what_is_written_is_read_back_with_its_type() {
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let (csv, path) = (folder.path().join("runs.csv"), folder.path().join("runs.parquet"));
-        let text = "run,medium.rate,medium.queue,seed,fairness,ci95_fairness\n1,10M,5,7,0.25,\n2,\"a,b\",6,8,1,0.5\n";
+        let text = "run,medium.rate,medium.queue,seed,fairness,ci95_fairness,collision_frames_15\n\
+                    1,10M,5,7,0.25,,\n2,\"a,b\",6,9223372036854775808,1,0.5,9\n";
         std::fs::write(&csv, text).expect("own folder");
         write(&csv, &path).expect("room");
         let reader = SerializedFileReader::new(File::open(&path).expect("own file")).expect("a Parquet file");
         let rows = reader.get_row_iter(None).expect("rows").collect::<Result<Vec<_>, _>>().expect("sound rows");
         let fields: Vec<Vec<Field>> =
             rows.iter().map(|row| row.get_column_iter().map(|(_, field)| field.clone()).collect()).collect();
-        let (long, double, text) = (Field::ULong, Field::Double, |text: &str| Field::Str(text.to_owned()));
-        let first = vec![long(1), text("10M"), long(5), long(7), double(0.25), Field::Null];
-        let second = vec![long(2), text("a,b"), long(6), long(8), double(1.0), double(0.5)];
+        let (long, double, text) = (Field::Long, Field::Double, |text: &str| Field::Str(text.to_owned()));
+        let first = vec![long(1), text("10M"), long(5), text("7"), double(0.25), Field::Null, Field::Null];
+        let large = text("9223372036854775808");
+        let second = vec![long(2), text("a,b"), long(6), large, double(1.0), double(0.5), long(9)];
         assert_eq!(fields, [first, second]);
     }
 }

@@ -125,7 +125,11 @@ impl<'a> Bench<'a> {
 
 impl Run {
     /// A metric or a figure of a delay like `mac_delay.mean_bt`, and the half-width of its interval.
-    pub fn estimate(&self, metric: &str, value: f64) -> (f64, f64) {
+    ///
+    /// # Panics
+    /// Where the run has none: a mistake in the check.
+    pub fn estimate(&self, metric: &str, value: Option<f64>) -> (f64, f64) {
+        let value = value.unwrap_or_else(|| panic!("{}: no {metric}", self.command));
         let half = crate::show::half_width(&self.results.medium, metric);
         (value, half.unwrap_or_else(|| panic!("{}: no interval of {metric}", self.command)))
     }

@@ -155,8 +155,8 @@ fn checks(packets: &'static [Packets], quick: bool, whole: &'static str, short: 
 fn row(packets: &Packets, index: usize, run: &super::bench::Run) -> Row {
     let (stations, deviation, medium) = (STATIONS[index], packets.deviations[index], &run.results.medium);
     let measured = match packets.metric {
-        Metric::Wire => run.estimate("utilization_wire", medium.utilization_wire),
-        Metric::Total => run.estimate("utilization_total", medium.utilization_total),
+        Metric::Wire => run.estimate("utilization_wire", Some(medium.utilization_wire)),
+        Metric::Total => run.estimate("utilization_total", Some(medium.utilization_total)),
     };
     let expected = efficiency(stations, packets.bits, packets.slot);
     let what = format!("{}, {stations} station{}", packets.name, if stations == 1 { "" } else { "s" });

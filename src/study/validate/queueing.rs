@@ -3,7 +3,7 @@
 use super::row::Row;
 use super::{Check, Topic};
 use medium::Kind;
-use sim::figures::metrics::half_width;
+use sim::figures::intervals::half_width;
 
 /// Stretches of the run, taken as independent.
 const BATCHES: usize = 32;
@@ -35,7 +35,7 @@ pub(super) fn topic() -> Topic {
             let waited = (waits as f64 / frames as f64, half_width(parts).expect("there are batches"));
             let what = |figure: &str| format!("{size} octets, load {load} (rho {rho:.4}): {figure}");
             let delay = run.estimate("mac_delay.mean_bt", medium.mac_delay.mean_bt);
-            let used = run.estimate("utilization_frame", medium.utilization_frame);
+            let used = run.estimate("utilization_frame", Some(medium.utilization_frame));
             let rows = [
                 Row::about(what("mean mac_delay, BT"), wait + packet, delay),
                 Row::about(what("frames that have to wait"), rho, waited),

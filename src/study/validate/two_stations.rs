@@ -177,7 +177,7 @@ pub(super) fn topic() -> Topic {
             ))?;
             let (means, medium) = (Chain::stationary().means(size), &run.results.medium);
             let rows = [
-                ("utilization_total", means.utilization_total, medium.utilization_total),
+                ("utilization_total", means.utilization_total, Some(medium.utilization_total)),
                 ("attempts_per_frame", means.attempts_per_frame, medium.attempts_per_frame),
                 ("discard_fraction", means.discard_fraction, medium.discard_fraction),
                 ("same_winner", means.same_winner, medium.same_winner),

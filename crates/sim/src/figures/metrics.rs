@@ -1,17 +1,12 @@
-//! The metrics of docs/results.md: sums over a stretch of time, the delays of its frames, and what follows from both.
+//! The metrics of docs/results.md: sums over a stretch of time, and what follows from them and from delays.
 //!
-//! Everything here is a fold of the engine's events. Half-widths of confidence intervals come from stretches of one run
-//! (batch means) or from independent runs.
+//! Everything here is a fold of the engine's events.
 
+use crate::figures::contention;
+pub use crate::figures::delays::Delays;
 use crate::figures::results::{DelayResults, MediumResults};
-use hdrhistogram::Histogram;
-use medium::{Counters, Event, Kind, MediumTally, Tally};
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// Delays up to some 30 hours at 10 Mb/s, in bit times; beyond it they count as that long.
-const LONGEST: u64 = 1 << 40;
-/// A quantile is off by less than one part in a thousand.
-const DIGITS: u8 = 3;
+use medium::{Counters, MediumTally, Tally};
+use std::num::NonZeroU32;
 
 /// The sums over a stretch of time from which metrics follow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +60,31 @@ impl Sums {
         both
     }
 
+    /// Frames that got through.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Frames that got through or were discarded for their collisions.
+    pub fn finished(&self) -> u64 {
+        self.frames + self.excessive_collisions + self.late_collision_discards
+    }
+
+    /// Frames that were discarded after attempt_limit attempts.
+    pub fn excessive_collisions(&self) -> u64 {
+        self.excessive_collisions
+    }
+
+    /// Attempts that collided.
+    pub fn collisions(&self) -> u64 {
+        self.collisions
+    }
+
+    /// Frames that got through after 1, 2, 3 … collisions.
+    pub fn collision_frames(&self) -> &[u64] {
+        &self.collision_frames
+    }
+
     fn change(&mut self, other: &Sums, change: fn(&mut u64, u64)) {
         self.station_octets.resize(self.station_octets.len().max(other.station_octets.len()), 0);
         let singles = [
@@ -87,96 +107,27 @@ impl Sums {
     }
 }
 
-/// How many frames of all stations got through after n collisions, at index n − 1.
+/// Frames that got through after 1, 2, 3 … collisions, of all stations together.
 fn after_collisions(tally: &Tally) -> Vec<u64> {
-    let places = tally.stations().iter().map(|counters| counters.collision_frames.len()).max().unwrap_or(0);
-    let at = |n: usize| tally.stations().iter().filter_map(move |counters| counters.collision_frames.get(n));
-    (0..places).map(|n| at(n).sum()).collect()
+    let mut sums = Vec::new();
+    tally.stations().iter().for_each(|counters| contention::add(&mut sums, &counters.collision_frames));
+    sums
 }
 
-/// Delays of successful frames: their mean and maximum exactly, their quantiles to a part in a thousand.
-#[derive(Clone, Debug)]
-pub struct Delays {
-    access: Delay,
-    mac: Delay,
+/// The most places that `collision_frames` has unless a frame got through after more collisions.
+const MOST_PLACES: usize = 1_023;
+
+/// How many places `collision_frames` has where a frame has at most `attempt_limit` attempts; if there is no limit, as
+/// many as were needed.
+pub fn places(attempt_limit: Option<NonZeroU32>) -> usize {
+    attempt_limit.map_or(0, |limit| (limit.get() as usize - 1).min(MOST_PLACES))
 }
 
-#[derive(Clone, Debug)]
-struct Delay {
-    histogram: Histogram<u64>,
-    sum: u128,
-    max: u64,
-}
-
-impl Default for Delays {
-    fn default() -> Delays {
-        Delays { access: Delay::new(), mac: Delay::new() }
-    }
-}
-
-impl Delays {
-    /// Takes one more event in.
-    #[inline]
-    pub fn record(&mut self, event: &Event) {
-        if let Kind::Transmitted { access_delay, mac_delay, .. } = event.kind {
-            self.access.record(access_delay.get());
-            self.mac.record(mac_delay.get());
-        }
-    }
-
-    /// Takes in the delays of another stretch of time.
-    pub fn add(&mut self, other: &Delays) {
-        self.access.add(&other.access);
-        self.mac.add(&other.mac);
-    }
-
-    /// Forgets everything.
-    pub fn restart(&mut self) {
-        self.access.restart();
-        self.mac.restart();
-    }
-
-    /// Access delay, then MAC delay.
-    pub fn results(&self) -> [DelayResults; 2] {
-        [self.access.results(), self.mac.results()]
-    }
-}
-
-impl Delay {
-    fn new() -> Delay {
-        let mut histogram =
-            Histogram::new_with_max(1 << 20, DIGITS).expect("a range and digits that the histogram supports");
-        histogram.auto(true);
-        Delay { histogram, sum: 0, max: 0 }
-    }
-
-    #[inline]
-    fn record(&mut self, bits: u64) {
-        self.sum += u128::from(bits);
-        self.max = self.max.max(bits);
-        self.histogram.record(bits.min(LONGEST)).expect("the histogram grows to hold any value up to LONGEST");
-    }
-
-    fn add(&mut self, other: &Delay) {
-        self.sum += other.sum;
-        self.max = self.max.max(other.max);
-        self.histogram.add(&other.histogram).expect("the histogram grows to hold any value up to LONGEST");
-    }
-
-    fn restart(&mut self) {
-        self.histogram.reset();
-        (self.sum, self.max) = (0, 0);
-    }
-
-    fn results(&self) -> DelayResults {
-        let frames = self.histogram.len();
-        DelayResults {
-            mean_bt: if frames == 0 { 0.0 } else { self.sum as f64 / frames as f64 },
-            p50_bt: self.histogram.value_at_quantile(0.50).min(self.max),
-            p99_bt: self.histogram.value_at_quantile(0.99).min(self.max),
-            max_bt: self.max,
-        }
-    }
+/// `collision_frames` with as many places as `attempt_limit` asks for, and never without a frame that it has.
+pub fn with_places(mut collision_frames: Vec<u64>, attempt_limit: Option<NonZeroU32>) -> Vec<u64> {
+    let used = collision_frames.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    collision_frames.resize(places(attempt_limit).max(used), 0);
+    collision_frames
 }
 
 impl MediumResults {
@@ -184,8 +135,8 @@ impl MediumResults {
     pub fn new(sums: &Sums, delays: [DelayResults; 2]) -> MediumResults {
         let Sums { measured, frames, payload_octets, attempts, excessive_collisions, episodes, .. } = *sums;
         let frame_bits = 8 * sums.station_octets.iter().sum::<u64>();
-        let part = |bits: u64| ratio(bits, measured);
-        let finished = frames + excessive_collisions + sums.late_collision_discards;
+        let part = |bits: u64| ratio(bits, measured).unwrap_or(0.0);
+        let finished = sums.finished();
         let [access_delay, mac_delay] = delays;
         MediumResults {
             utilization_frame: part(frame_bits),
@@ -200,26 +151,25 @@ impl MediumResults {
             fairness: jain(&sums.station_octets),
             access_delay,
             mac_delay,
-            collision_frames: sums.collision_frames.to_vec(),
-            cut: None,
-            ci95: None,
+            collision_frames: sums.collision_frames.clone(),
+            ..MediumResults::default()
         }
     }
 }
 
-/// How a metric is had from results.
-pub type Metric = fn(&MediumResults) -> f64;
+/// How a metric is had from results; a mean of nothing is none.
+pub type Metric = fn(&MediumResults) -> Option<f64>;
 /// How a delay is had from results.
 pub type DelayOf = fn(&MediumResults) -> &DelayResults;
-/// How a figure is had from a delay.
-pub type Figure = fn(&DelayResults) -> f64;
+/// How a figure is had from a delay; of no frames there is none.
+pub type Figure = fn(&DelayResults) -> Option<f64>;
 
 /// Metrics that are one number, under their names.
 pub const NUMBERS: &[(&str, Metric)] = &[
-    ("utilization_frame", |m| m.utilization_frame),
-    ("utilization_wire", |m| m.utilization_wire),
-    ("utilization_total", |m| m.utilization_total),
-    ("utilization_payload", |m| m.utilization_payload),
+    ("utilization_frame", |m| Some(m.utilization_frame)),
+    ("utilization_wire", |m| Some(m.utilization_wire)),
+    ("utilization_total", |m| Some(m.utilization_total)),
+    ("utilization_payload", |m| Some(m.utilization_payload)),
     ("attempts_per_frame", |m| m.attempts_per_frame),
     ("discard_fraction", |m| m.discard_fraction),
     ("stations_per_collision", |m| m.stations_per_collision),
@@ -231,75 +181,48 @@ pub const NUMBERS: &[(&str, Metric)] = &[
 pub const DELAYS: &[(&str, DelayOf)] = &[("access_delay", |m| &m.access_delay), ("mac_delay", |m| &m.mac_delay)];
 
 /// The figures of a delay that are estimates.
-pub const FIGURES: &[(&str, Figure)] =
-    &[("mean_bt", |d| d.mean_bt), ("p50_bt", |d| d.p50_bt as f64), ("p99_bt", |d| d.p99_bt as f64)];
+pub const FIGURES: &[(&str, Figure)] = &[
+    ("mean_bt", |d| d.mean_bt),
+    ("p50_bt", |d| d.p50_bt.map(|bits| bits as f64)),
+    ("p90_bt", |d| d.p90_bt.map(|bits| bits as f64)),
+    ("p95_bt", |d| d.p95_bt.map(|bits| bits as f64)),
+    ("p99_bt", |d| d.p99_bt.map(|bits| bits as f64)),
+    ("p999_bt", |d| d.p999_bt.map(|bits| bits as f64)),
+];
 
-/// 0 where there is nothing to divide by.
-fn ratio(a: u64, b: u64) -> f64 {
-    if b == 0 { 0.0 } else { a as f64 / b as f64 }
+/// None where there is nothing to divide by.
+fn ratio(a: u64, b: u64) -> Option<f64> {
+    (b > 0).then(|| a as f64 / b as f64)
 }
 
-/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, 0 if nobody has anything.
-fn jain(shares: &[u64]) -> f64 {
+/// Jain's fairness index: 1 if all have the same, 1/n if one has everything, none if nobody has anything.
+fn jain(shares: &[u64]) -> Option<f64> {
     let sum: f64 = shares.iter().map(|&x| x as f64).sum();
     let squares: f64 = shares.iter().map(|&x| (x as f64).powi(2)).sum();
-    if squares == 0.0 { 0.0 } else { sum * sum / (shares.len() as f64 * squares) }
-}
-
-/// Half-width of the 95 % interval of the mean of independent samples: t × s / √n (Student's t, n − 1 degrees of
-/// freedom); `None` for fewer than two.
-pub fn half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let (sum, n) = samples.clone().fold((0.0, 0_usize), |(sum, n), x| (sum + x, n + 1));
-    half_width_around(sum / n as f64, samples)
-}
-
-/// The same around `centre`, a figure of all samples together: what is between it and the samples' mean widens the
-/// interval (sectioning; Asmussen and Glynn, Stochastic Simulation, III.5).
-pub fn half_width_around(centre: f64, samples: impl Iterator<Item = f64>) -> Option<f64> {
-    let (squares, n) = samples.fold((0.0, 0_usize), |(squares, n), x| (squares + (x - centre).powi(2), n + 1));
-    (n > 1).then(|| student_t(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt())
-}
-
-/// The 97.5 % quantile of Student's t with so many degrees of freedom.
-fn student_t(freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive number of degrees of freedom");
-    t.inverse_cdf(0.975)
+    (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Values of any table of Student's t.
-    #[test]
-    fn student_t_is_that_of_the_tables() {
-        for (freedom, t) in [(1, 12.706), (2, 4.303), (9, 2.262), (31, 2.040), (1000, 1.962)] {
-            assert!((student_t(freedom) - t).abs() < 5e-4, "{freedom}: {}", student_t(freedom));
-        }
-    }
-
-    #[test]
-    fn an_interval_needs_two_samples() {
-        assert_eq!(half_width([1.0].into_iter()), None);
-        // Mean 2, s = √2, n = 2: t(1) × √2 / √2.
-        let half = half_width([1.0, 3.0].into_iter()).expect("two samples");
-        assert!((half - 12.706).abs() < 1e-3, "{half}");
-    }
-
     #[test]
     fn shares_are_fair_when_they_are_equal() {
-        assert_eq!(jain(&[5, 5, 5, 5]), 1.0);
-        assert_eq!(jain(&[5, 0, 0, 0]), 0.25);
-        assert_eq!(jain(&[0, 0]), 0.0);
+        assert_eq!(jain(&[5, 5, 5, 5]), Some(1.0));
+        assert_eq!(jain(&[5, 0, 0, 0]), Some(0.25));
+        assert_eq!(jain(&[0, 0]), None);
     }
 
+    /// A place for each number of collisions after which a frame can still get through.
     #[test]
-    fn a_delay_keeps_mean_and_maximum_exactly() {
-        let mut delay = Delay::new();
-        [0, 7, 1_000_003, 1 << 41].into_iter().for_each(|bits| delay.record(bits));
-        let results = delay.results();
-        assert_eq!(results.max_bt, 1 << 41);
-        assert_eq!(results.mean_bt, ((1_u64 << 41) + 1_000_010) as f64 / 4.0);
-        assert_eq!(results.p50_bt, 7);
+    fn collision_frames_has_a_place_less_than_attempt_limit() {
+        let limit = NonZeroU32::new;
+        assert_eq!(with_places(vec![3; 15], limit(16)), vec![3; 15]);
+        assert_eq!(with_places(vec![0; 15], limit(5)), vec![0; 4]);
+        assert_eq!(with_places(vec![0; 15], limit(17)).len(), 16);
+        assert_eq!(with_places(Vec::new(), limit(1)), Vec::<u64>::new());
+        assert_eq!(with_places(vec![0, 1], limit(1)), [0, 1], "no frame is lost");
+        assert_eq!(with_places(Vec::new(), limit(u32::MAX)).len(), MOST_PLACES);
+        assert_eq!(with_places(vec![1, 0, 2, 0], None), [1, 0, 2]);
     }
 }

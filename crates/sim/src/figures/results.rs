@@ -4,7 +4,10 @@
 
 pub mod check;
 
-use crate::figures::metrics::{Delays, Sums};
+use crate::figures::contention::{self, Contention};
+pub use crate::figures::delays::DelayResults;
+pub use crate::figures::intervals::{HalfWidth, Intervals};
+use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::words::cable::Cut;
 use crate::words::choices::FilterChoice;
 use crate::words::configuration::{Configuration, kind, longest_distance};
@@ -95,24 +98,31 @@ pub struct MediumResults {
     pub utilization_total: f64,
     /// Data octets only.
     pub utilization_payload: f64,
-    /// Attempts per frame that was transmitted or discarded.
-    pub attempts_per_frame: f64,
+    /// Attempts per frame that was transmitted or discarded; like every mean of nothing, none if there was no frame.
+    pub attempts_per_frame: Option<f64>,
     /// Frames discarded after attempt_limit attempts, as a part of those transmitted or so discarded.
-    pub discard_fraction: f64,
+    pub discard_fraction: Option<f64>,
     /// Overlaps on the medium.
     pub collision_episodes: u64,
     /// Transmissions per overlap.
-    pub stations_per_collision: f64,
+    pub stations_per_collision: Option<f64>,
     /// Part of the successful frames whose sender also sent the one before.
-    pub same_winner: f64,
+    pub same_winner: Option<f64>,
     /// Jain's index over successful octets.
-    pub fairness: f64,
+    pub fairness: Option<f64>,
     /// Head of the queue to first bit of the successful attempt.
     pub access_delay: DelayResults,
     /// Arrival in the queue to last bit.
     pub mac_delay: DelayResults,
-    /// Frames that got through after 1 … 15 collisions.
+    /// Frames that got through after 1, 2, 3 … collisions, up to one less than attempt_limit.
     pub collision_frames: Vec<u64>,
+    /// Collision episodes of 1, 2, 3 … attempts that noticed the collision.
+    #[serde(default)]
+    pub collision_multiplicity: Vec<u64>,
+    /// Successful frames that came after 0, 1, 2 … collision episodes since the one before; the last of 1,024 places
+    /// counts those after more, too.
+    #[serde(default)]
+    pub episodes_before_success: Vec<u64>,
     /// Where the cable is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
@@ -121,52 +131,12 @@ pub struct MediumResults {
     pub ci95: Option<Intervals>,
 }
 
-/// Half-widths of 95 % confidence intervals, each under the name of its metric.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Intervals {
-    /// Where the samples come from: `batch_means` over the run, or `replications`.
-    pub method: String,
-    /// How many samples there are.
-    pub samples: usize,
-    /// The half-widths: a number, or for a delay an object of numbers.
-    #[serde(flatten)]
-    pub half_widths: BTreeMap<String, HalfWidth>,
-}
-
-impl Intervals {
-    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
-    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
-        match (self.half_widths.get(metric)?, figure) {
-            (HalfWidth::Number(half), None) => Some(*half),
-            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
-            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
-        }
+impl MediumResults {
+    /// Takes in how stations contended.
+    pub fn take_in(&mut self, contention: &Contention) {
+        self.collision_multiplicity = contention.multiplicity().to_vec();
+        self.episodes_before_success = contention.before_success().to_vec();
     }
-}
-
-/// How far a figure can be off.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum HalfWidth {
-    /// In the metric's own unit.
-    Number(f64),
-    /// For each figure of a delay.
-    Delay(BTreeMap<String, f64>),
-}
-
-/// A delay, in bit times.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct DelayResults {
-    /// Its mean.
-    pub mean_bt: f64,
-    /// Its median, to one part in a thousand.
-    #[serde(default)]
-    pub p50_bt: u64,
-    /// Its 99th percentile, to one part in a thousand.
-    #[serde(default)]
-    pub p99_bt: u64,
-    /// The longest.
-    pub max_bt: u64,
 }
 
 /// One station.
@@ -183,8 +153,14 @@ pub struct StationResults {
     pub queued_at_start: u64,
     /// Frames in its transmit queue at the end, the one being sent included.
     pub queued: u64,
-    /// Frames that got through after 1 … 15 collisions.
+    /// Frames that got through after 1, 2, 3 … collisions, up to one less than attempt_limit.
     pub collision_frames: Vec<u64>,
+    /// Its own access delay; not in a live bus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub access_delay: Option<DelayResults>,
+    /// Its own MAC delay; not in a live bus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mac_delay: Option<DelayResults>,
     /// Every counter under its name.
     #[serde(flatten)]
     pub counters: BTreeMap<String, u64>,
@@ -201,17 +177,19 @@ impl StationResults {
             queued_at_start: snapshot.queued_at_start[index],
             queued: snapshot.queued[index],
             collision_frames: counters.collision_frames.to_vec(),
+            access_delay: snapshot.station_delays.get(index).map(|[access, _]| access.clone()),
+            mac_delay: snapshot.station_delays.get(index).map(|[_, mac]| mac.clone()),
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
         };
         stations.map(station).collect()
     }
 
-    /// Takes in what the same station did in another run.
+    /// Takes in what the same station did in another run, but for its delays.
     pub fn add(&mut self, other: &StationResults) {
         self.attached &= other.attached;
         self.queued_at_start += other.queued_at_start;
         self.queued += other.queued;
-        self.collision_frames.iter_mut().zip(&other.collision_frames).for_each(|(count, more)| *count += more);
+        contention::add(&mut self.collision_frames, &other.collision_frames);
         other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
     }
 
@@ -428,6 +406,10 @@ pub struct Snapshot {
     pub cut: Option<Cut>,
     /// Access delay and MAC delay.
     pub delays: [DelayResults; 2],
+    /// Those of each station; nothing in real time, where they would be told too often.
+    pub station_delays: Vec<[DelayResults; 2]>,
+    /// How stations contended.
+    pub contention: Contention,
     /// The emulator itself; nothing in virtual time.
     pub emulator: Option<EmulatorResults>,
 }
@@ -441,9 +423,12 @@ impl Snapshot {
         delays: &Delays,
         emulator: Option<EmulatorResults>,
     ) -> Snapshot {
+        let stations = medium.config().topology.stations();
         Snapshot {
             tally: medium.tally().clone(),
             delays: delays.results(),
+            station_delays: if emulator.is_none() { delays.of_stations(stations) } else { Vec::new() },
+            contention: delays.contention().clone(),
             measured: now.since(start.at),
             queued_at_start: start.queued.clone(),
             queued: queued(medium),
@@ -459,14 +444,27 @@ impl Results {
     /// Works out every metric.
     pub fn new(config: ConfigResults, seed: u64, names: &[String], snapshot: &Snapshot) -> Results {
         let sums = Sums::of(&snapshot.tally, snapshot.measured.get());
-        Results {
+        let mut medium = MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) };
+        medium.take_in(&snapshot.contention);
+        let mut results = Results {
             version: VERSION,
             config,
             seed,
             measured_bit_times: sums.measured,
-            medium: MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) },
+            medium,
             stations: StationResults::all(names, snapshot),
             emulator: snapshot.emulator.clone(),
+        };
+        results.fit_places();
+        results
+    }
+
+    /// Gives every `collision_frames` a place for each number of collisions that attempt_limit allows.
+    pub fn fit_places(&mut self) {
+        let limit = self.config.medium.config().attempt_limit();
+        let stations = self.stations.iter_mut().map(|station| &mut station.collision_frames);
+        for counts in stations.chain([&mut self.medium.collision_frames]) {
+            *counts = with_places(std::mem::take(counts), limit);
         }
     }
 }
@@ -491,7 +489,7 @@ mod tests {
         let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
         assert_eq!(results.medium.utilization_total, 1.0);
         assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);
-        assert_eq!(results.medium.fairness, 0.5);
+        assert_eq!(results.medium.fairness, Some(0.5));
         assert!(results.stations.iter().all(StationResults::adds_up));
         let json = serde_json::to_string(&results).expect("numbers and names");
         let back: Results = serde_json::from_str(&json).expect("what was written");

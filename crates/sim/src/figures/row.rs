@@ -1,5 +1,6 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
+use crate::figures::intervals::BELOW;
 use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::figures::results::Results;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ pub enum Value {
     Count(u64),
     /// A measure; it is written with as many digits as bring it back exactly.
     Measure(f64),
-    /// There is none, as for an interval of a single sample.
+    /// There is none, as for an interval of a single sample or the mean of nothing.
     Missing,
 }
 
@@ -26,6 +27,12 @@ impl Value {
     }
 }
 
+impl From<Option<f64>> for Value {
+    fn from(measure: Option<f64>) -> Value {
+        measure.map_or(Value::Missing, Value::Measure)
+    }
+}
+
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -37,8 +44,13 @@ impl std::fmt::Display for Value {
 }
 
 /// Every figure of a run under its column's name: metrics, their half-widths as `ci95_…`, then each counter summed over
-/// the stations. The names and their order are the same for all runs.
+/// the stations. The names and their order are the same for all runs with the same `attempt_limit`.
 pub fn columns(results: &Results) -> Vec<(String, Value)> {
+    columns_with(results, results.medium.collision_frames.len())
+}
+
+/// The same with columns for up to `places` collisions: so runs with other values of `attempt_limit` have the same.
+pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
     let medium = &results.medium;
     let mut row = vec![
         ("seed".to_owned(), Value::Count(results.seed)),
@@ -48,24 +60,24 @@ pub fn columns(results: &Results) -> Vec<(String, Value)> {
         ("measured_bit_times".to_owned(), Value::Count(results.measured_bit_times)),
         ("collision_episodes".to_owned(), Value::Count(medium.collision_episodes)),
     ];
-    row.extend(NUMBERS.iter().map(|(name, metric)| ((*name).to_owned(), Value::Measure(metric(medium)))));
+    row.extend(NUMBERS.iter().map(|(name, metric)| ((*name).to_owned(), metric(medium).into())));
     for (name, delay) in DELAYS {
         let delay = delay(medium);
-        row.extend(FIGURES.iter().map(|(figure, value)| (format!("{name}_{figure}"), Value::Measure(value(delay)))));
-        row.push((format!("{name}_max_bt"), Value::Count(delay.max_bt)));
+        row.extend(FIGURES.iter().map(|(figure, value)| (format!("{name}_{figure}"), value(delay).into())));
+        row.push((format!("{name}_max_bt"), delay.max_bt.map_or(Value::Missing, Value::Count)));
     }
     let half = |metric: &str, figure: Option<&str>| {
-        let half = medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure));
-        half.map_or(Value::Missing, Value::Measure)
+        medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
     };
     row.extend(NUMBERS.iter().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
     for (name, _) in DELAYS {
         row.extend(FIGURES.iter().map(|(figure, _)| (format!("ci95_{name}_{figure}"), half(name, Some(figure)))));
+        let below = format!("mean_bt{BELOW}");
+        row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
-    let collision_frames = medium.collision_frames.iter().enumerate();
-    row.extend(
-        collision_frames.map(|(index, count)| (format!("collision_frames_{}", index + 1), Value::Count(*count))),
-    );
+    let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
+    let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(places);
+    row.extend((1..).zip(collision_frames).map(|(after, count)| (format!("collision_frames_{after}"), count)));
     let mut counters: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, count) in results.stations.iter().flat_map(|station| &station.counters) {
         *counters.entry(name).or_default() += count;

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of what stands in a line.
 
+use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -18,13 +19,8 @@ const LONGEST: u64 = 1 << 20;
 #[non_exhaustive]
 pub enum WriteError {
     /// There is no file to write to.
-    #[error("cannot create {place}")]
-    Create {
-        /// The file.
-        place: String,
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// Two outputs, or an input and an output, are one file.
     #[error("{place} cannot be two things at once: give each file a name of its own")]
     Same {
@@ -53,18 +49,26 @@ pub enum WriteError {
     },
 }
 
-/// Makes a file to write to, or empties it, unless it is one of `others`.
+/// Makes a file to write to, or empties one that is ours, unless it is one of `others`.
 ///
 /// # Errors
-/// It is one of them, or cannot be made.
+/// It is one of them, or somebody else's, or cannot be made.
 pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
+    create_as(output::LINES, path, others)
+}
+
+/// The same for another kind of file.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, WriteError> {
     let place = path.display().to_string();
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
     let own = identity(path);
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
     }
-    File::create(path).map_err(|source| WriteError::Create { place, source })
+    Ok(output::create(path, kind)?)
 }
 
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.

@@ -5,7 +5,8 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::files::json_lines::{LineWriter, WriteError, create};
+use crate::files::json_lines::{LineWriter, WriteError, create_as};
+use crate::files::output;
 use std::fs::File;
 use std::path::Path;
 
@@ -81,7 +82,7 @@ impl TableWriter {
     /// # Errors
     /// The file cannot be made, or its beginning not be written.
     pub fn create(path: &Path, others: &[&Path], columns: &[Column]) -> Result<TableWriter, WriteError> {
-        let (file, place) = (create(path, others)?, path.display().to_string());
+        let (file, place) = (create_as(output::ROWS, path, others)?, path.display().to_string());
         #[cfg(feature = "parquet")]
         if is_parquet(path) {
             return Ok(TableWriter(Format::Parquet(Box::new(parquet::ParquetTable::new(file, place, columns)?))));

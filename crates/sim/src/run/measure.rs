@@ -1,9 +1,9 @@
 //! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
 
-use crate::figures::metrics::{DELAYS, Delays, FIGURES, Figure, NUMBERS, Sums, half_width, half_width_around};
-use crate::figures::results::{
-    ConfigResults, DelayResults, HalfWidth, Intervals, MediumResults, Results, RunResults, StationResults, VERSION,
-};
+use crate::figures::delays::Delays;
+use crate::figures::intervals::{Samples, intervals};
+use crate::figures::metrics::Sums;
+use crate::figures::results::{ConfigResults, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::Simulator;
@@ -11,7 +11,6 @@ use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::configuration::Configuration;
 use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
-use std::collections::BTreeMap;
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
@@ -82,6 +81,7 @@ pub fn run<O: Observer>(
                 break;
             }
         }
+        measured.delays.add(running.simulator.delays());
     }
     measured.whole = measured.batches.len() as u64 == BATCHES;
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
@@ -138,9 +138,9 @@ impl Measured {
 
     fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
         let sums = simulator.sums(measured);
-        let delays = simulator.take_delays();
+        let delays = simulator.take_batch();
         if whole {
-            self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.results()));
+            self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.figures()));
         }
         self.delays.add(&delays);
         self.sums = sums;
@@ -156,16 +156,30 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     for run in runs.iter().skip(1) {
         stations.iter_mut().zip(&run.stations).for_each(|(station, more)| station.add(more));
     }
-    let mut medium = MediumResults::new(&sums, delays.results());
     if runs.len() > 1 {
-        // That of one run's length: over all runs together shares would be more even.
-        let fairness = |run: &Measured| MediumResults::new(&run.sums, run.delays.results()).fairness;
-        medium.fairness = runs.iter().map(fairness).sum::<f64>() / runs.len() as f64;
+        for (station, [access, mac]) in stations.iter_mut().zip(delays.of_stations(plan.stations.len())) {
+            (station.access_delay, station.mac_delay) = (Some(access), Some(mac));
+        }
     }
-    medium.ci95 = intervals(runs, &medium);
+    let mut medium = MediumResults::new(&sums, delays.results());
+    medium.take_in(delays.contention());
+    let of_runs: Vec<MediumResults>;
+    let samples = match runs {
+        [] => None,
+        [one] => Some(Samples::Batches(&one.batches)),
+        _ => {
+            let whole = runs.iter().filter(|run| run.whole);
+            of_runs = whole.map(|run| MediumResults::new(&run.sums, run.delays.figures())).collect();
+            // That of one run's length: over all runs together shares would be more even.
+            let fairness: Vec<f64> = of_runs.iter().filter_map(|run| run.fairness).collect();
+            medium.fairness = (!fairness.is_empty()).then(|| fairness.iter().sum::<f64>() / fairness.len() as f64);
+            Some(Samples::Runs(&of_runs))
+        }
+    };
+    medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
     let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
-    Results {
+    let mut results = Results {
         version: VERSION,
         config,
         seed: plan.medium.seed,
@@ -173,7 +187,9 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         medium,
         stations,
         emulator: None,
-    }
+    };
+    results.fit_places();
+    results
 }
 
 /// What each station offers, in words; one text if it is the same for all.
@@ -195,66 +211,5 @@ fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic)
         warmup_s: run.warmup.as_secs_f64(),
         replications: run.replications,
         traffic: texts,
-    }
-}
-
-/// Half-widths from several runs, or from the batches of one.
-fn intervals(runs: &[Measured], whole: &MediumResults) -> Option<Intervals> {
-    let several: Vec<MediumResults>;
-    let (method, samples) = match runs {
-        [] => return None,
-        [one] => ("batch_means", &one.batches),
-        _ => {
-            let whole = runs.iter().filter(|run| run.whole);
-            several = whole.map(|run| MediumResults::new(&run.sums, run.delays.results())).collect();
-            ("replications", &several)
-        }
-    };
-    let mut half_widths = BTreeMap::new();
-    for (name, metric) in NUMBERS {
-        // Shares become even with time, so those of batches say nothing of those of the run.
-        if *name == "fairness" && method == "batch_means" {
-            continue;
-        }
-        let told: Vec<f64> = samples.iter().filter(|sample| tells(name, sample)).map(metric).collect();
-        if let Some(half) = half_width_of_mean(&told, method) {
-            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
-        }
-    }
-    for (name, delay) in DELAYS {
-        let told: Vec<&DelayResults> = samples.iter().filter(|sample| tells(name, sample)).map(delay).collect();
-        let half = |(figure, value): &(&str, Figure)| {
-            let values: Vec<f64> = told.iter().map(|delay| value(delay)).collect();
-            let half = match *figure {
-                "mean_bt" => half_width_of_mean(&values, method),
-                // The run's quantile is not the mean of those of its parts: so they are held against the run's.
-                _ => half_width_around(value(delay(whole)), values.iter().copied()),
-            };
-            half.map(|half| ((*figure).to_owned(), half))
-        };
-        let figures: BTreeMap<String, f64> = FIGURES.iter().filter_map(half).collect();
-        if !figures.is_empty() {
-            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
-        }
-    }
-    Some(Intervals { method: method.to_owned(), samples: samples.len(), half_widths })
-}
-
-/// Batches that lie next to each other can depend on each other, and then too many of them make the interval too narrow:
-/// so the widest of those from all, half and a quarter as many serves. Runs are independent.
-fn half_width_of_mean(samples: &[f64], method: &str) -> Option<f64> {
-    let groups: &[usize] = if method == "batch_means" { &[1, 2, 4] } else { &[1] };
-    let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
-    let half = |size: &usize| half_width(samples.chunks_exact(*size).map(mean));
-    groups.iter().filter_map(half).reduce(f64::max)
-}
-
-/// Whether a stretch of time had anything of which the metric is a mean: with no collision there were not 0 stations in
-/// one, and with no frame no delay of 0.
-fn tells(metric: &str, sample: &MediumResults) -> bool {
-    match metric {
-        "stations_per_collision" => sample.collision_episodes > 0,
-        name if name.starts_with("utilization") => true,
-        _ => sample.utilization_frame > 0.0,
     }
 }

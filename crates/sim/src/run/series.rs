@@ -1,8 +1,9 @@
 //! Metrics over time: one row for each interval of the measured time. See docs/results.md.
 
-use crate::figures::metrics::Delays;
+use crate::figures::contention::Contention;
+use crate::figures::metrics::{Delays, places};
 use crate::figures::results::{ConfigResults, Results, Snapshot};
-use crate::figures::row::{Value, columns};
+use crate::figures::row::{Value, columns_with};
 use crate::files::json_lines::WriteError;
 use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
@@ -82,7 +83,9 @@ impl Series {
             attached: vec![true; stations],
             faults: vec![None; stations],
             cut: None,
-            delays: self.delays.results(),
+            delays: self.delays.figures(),
+            station_delays: Vec::new(),
+            contention: Contention::default(),
             emulator: None,
         };
         let results = Results::new(self.config.clone(), 0, &self.names, &snapshot);
@@ -90,7 +93,8 @@ impl Series {
         let ends = [("from_s", seconds(self.from)), ("to_s", seconds(to))];
         let queued = [("queued", Value::Count(self.queued.iter().sum()))];
         let named = ends.into_iter().chain(queued).map(|(name, value)| (name.to_owned(), value));
-        named.chain(columns(&results).into_iter().filter(varies)).collect()
+        let places = places(results.config.medium.config().attempt_limit());
+        named.chain(columns_with(&results, places).into_iter().filter(varies)).collect()
     }
 
     /// Ends the interval at `at` and begins the next.

@@ -41,9 +41,14 @@ impl Simulator {
         &self.medium
     }
 
-    /// Delays since the measurement began or they were last taken.
-    pub fn take_delays(&mut self) -> Delays {
-        std::mem::take(&mut self.delays)
+    /// Delays of all stations together since the measurement began or they were last taken.
+    pub fn take_batch(&mut self) -> Delays {
+        self.delays.take_batch()
+    }
+
+    /// What was not taken: each station's delays, and how stations contended.
+    pub fn delays(&self) -> &Delays {
+        &self.delays
     }
 
     /// Gives the medium an input that is no frame, at instant 0 and before anything else.

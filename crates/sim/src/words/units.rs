@@ -291,14 +291,22 @@ pub fn load(text: &str) -> Result<Load, String> {
     if text.trim() == "saturated" {
         return Ok(Load::Saturated);
     }
-    let (number, unit) = split(text);
-    let percent = if unit == "%" { 100.0 } else { 1.0 };
-    match millionths(number).map(|n| n as f64 / 1e6 / percent) {
-        Some(load) if matches!(unit, "" | "%") && load > 0.0 && load <= 10.0 => Ok(Load::Fraction(load)),
+    let trimmed = text.trim();
+    let (number, percent) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |number| (number.trim_end(), 100.0));
+    match decimal(number).map(|number| number / percent) {
+        Some(load) if load > 0.0 && load <= 10.0 => Ok(Load::Fraction(load)),
         _ => Err(format!(
             "`{text}` is no load: write `saturated`, or the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
         )),
     }
+}
+
+/// Any decimal number that is not negative, like `0.4`, `0.123456789` or `2.5e-3`, as the nearest number there is.
+fn decimal(number: &str) -> Option<f64> {
+    let plain: String = number.chars().filter(|c| *c != '_').collect();
+    let of_numbers = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+');
+    let is_number = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.chars().all(of_numbers);
+    plain.parse().ok().filter(|_| is_number)
 }
 
 /// A number with its thousands apart.
@@ -362,6 +370,12 @@ mod tests {
         assert_eq!(load("40%"), load("0.4"));
         assert_eq!(load("saturated"), Ok(Load::Saturated));
         assert!(load("0").is_err() && load("11").is_err() && load("half").is_err());
+        assert!(load("inf").is_err() && load("1e400").is_err() && load("-0.1").is_err() && load("").is_err());
+        for (text, fraction) in
+            [("0.4", 0.4), ("0.123456789", 0.123456789), ("2.5e-3", 0.0025), ("33.3333333 %", 0.333333333)]
+        {
+            assert_eq!(load(text), Ok(Load::Fraction(fraction)), "{text}");
+        }
         assert_eq!(frame_rate("100/s"), Ok(FrameRate::PerSecond(100.0)));
         assert!(frame_rate("0").is_err() && frame_rate("many").is_err());
     }

@@ -4,6 +4,7 @@
 //! supervisor no harm, nor the terminal on which it is shown.
 
 use super::Results;
+use crate::figures::metrics::places;
 use medium::{Config, Counters};
 
 /// The largest count that every JSON reader has exact: 2^53. At 1 Gb/s it takes centuries.
@@ -38,10 +39,19 @@ impl Results {
         let after_collisions = &self.medium.collision_frames;
         check_sum("collision_frames", after_collisions.iter().map(|&count| Some(count)))?;
         let sent: u64 = self.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
-        if after_collisions.len() != 15 || after_collisions.iter().sum::<u64>() > sent {
-            return Err("`collision_frames` has 15 numbers, together at most `frames_transmitted_ok`".to_owned());
+        let limit = self.config.medium.config().attempt_limit();
+        // Beyond 1,023 places, or where there is no limit, there are as many as were needed.
+        let most = limit.map_or(usize::MAX, |limit| limit.get() as usize);
+        let fits = (places(limit)..most).contains(&after_collisions.len());
+        if !fits || after_collisions.iter().sum::<u64>() > sent {
+            let places = places(limit);
+            return Err(format!("`collision_frames` has {places} numbers, together at most `frames_transmitted_ok`"));
         }
-        Ok(())
+        let contention = [
+            ("collision_multiplicity", &self.medium.collision_multiplicity),
+            ("episodes_before_success", &self.medium.episodes_before_success),
+        ];
+        contention.into_iter().try_for_each(|(name, counts)| check_sum(name, counts.iter().map(|&count| Some(count))))
     }
 }
 
@@ -96,6 +106,8 @@ mod tests {
         refused("`queued`", |it| it["stations"][2]["queued"] = u64::MAX.into());
         refused("15 numbers", |it| it["medium"]["collision_frames"] = vec![1; 14].into());
         refused("15 numbers", |it| it["medium"]["collision_frames"][0] = (1_u64 << 50).into());
+        refused("4 numbers", |it| it["config"]["medium"]["parameters"]["attempt_limit"] = 5.into());
+        refused("collision_multiplicity", |it| it["medium"]["collision_multiplicity"] = vec![u64::MAX; 2].into());
         refused("1025 stations", |it| {
             let station = it["stations"][0].clone();
             it["stations"] = vec![station; 1025].into();

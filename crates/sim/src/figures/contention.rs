@@ -1,0 +1,152 @@
+//! How stations contended: how many attempts met in a collision, and how many collisions stood between two successes.
+//!
+//! A fold of the engine's events.
+
+use medium::{Event, Kind};
+use std::collections::VecDeque;
+
+/// Collisions that may still get another attempt: far more than can go on at once, since each has two stations or more.
+const OPEN: usize = 2_048;
+/// The last place of `episodes_before_success`, which counts all from there on.
+const MOST_EPISODES: usize = 1_023;
+
+/// What collisions were like.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contention {
+    multiplicity: Vec<u64>,
+    before_success: Vec<u64>,
+    /// The number of the first episode that `attempts` has.
+    first: u64,
+    /// Attempts in each of the latest episodes.
+    attempts: VecDeque<u32>,
+    /// Episodes since the last frame that got through.
+    since: usize,
+}
+
+impl Contention {
+    /// Episodes in which 1, 2, 3 … attempts collided, as far as their stations noticed it.
+    pub fn multiplicity(&self) -> &[u64] {
+        &self.multiplicity
+    }
+
+    /// Frames that got through after 0, 1, 2 … episodes since the one that got through before; the last of 1,024 places
+    /// counts those after more, too.
+    pub fn before_success(&self) -> &[u64] {
+        &self.before_success
+    }
+
+    /// Takes one more event in.
+    #[inline]
+    pub fn record(&mut self, event: &Event) {
+        if let Kind::Collision { episode, .. } = event.kind {
+            self.collision(episode);
+        } else if let Kind::Transmitted { .. } = event.kind {
+            increment(&mut self.before_success, self.since.min(MOST_EPISODES));
+            self.since = 0;
+        }
+    }
+
+    fn collision(&mut self, episode: u64) {
+        // One that began before the counting did is not counted.
+        let Some(index) = episode.checked_sub(self.first) else { return };
+        let index = index as usize;
+        if index >= self.attempts.len() {
+            self.attempts.resize(index + 1, 0);
+        }
+        self.attempts[index] += 1;
+        match self.attempts[index] {
+            1 => self.since += 1,
+            attempts => self.multiplicity[attempts as usize - 2] -= 1,
+        }
+        increment(&mut self.multiplicity, self.attempts[index] as usize - 1);
+        let old = self.attempts.len().saturating_sub(OPEN);
+        self.attempts.drain(..old);
+        self.first += old as u64;
+    }
+
+    /// Counts from zero again. A collision that goes on is not counted a second time.
+    pub fn restart(&mut self) {
+        let first = self.first + self.attempts.len() as u64;
+        *self = Contention { first, since: self.since, ..Contention::default() };
+    }
+
+    /// Takes in what was counted in another run.
+    pub fn add(&mut self, other: &Contention) {
+        add(&mut self.multiplicity, &other.multiplicity);
+        add(&mut self.before_success, &other.before_success);
+    }
+}
+
+fn increment(counts: &mut Vec<u64>, index: usize) {
+    if index >= counts.len() {
+        counts.resize(index + 1, 0);
+    }
+    counts[index] += 1;
+}
+
+/// Adds counts to others place by place.
+pub fn add(counts: &mut Vec<u64>, more: &[u64]) {
+    counts.resize(counts.len().max(more.len()), 0);
+    counts.iter_mut().zip(more).for_each(|(count, more)| *count += more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitInstant, BitTimes, FrameId, Octets, StationId};
+
+    fn event(kind: Kind) -> Event {
+        let station = StationId::new(0);
+        Event { at: BitInstant::ZERO, station, frame: FrameId { station, serial: 1 }, kind }
+    }
+
+    fn collision(episode: u64) -> Event {
+        event(Kind::Collision { attempt: 1, late: false, episode })
+    }
+
+    fn success() -> Event {
+        event(Kind::Transmitted {
+            size: Octets::new(64),
+            attempts: 1,
+            deferred: false,
+            access_delay: BitTimes::ZERO,
+            mac_delay: BitTimes::ZERO,
+            extension: BitTimes::ZERO,
+            no_carrier: false,
+        })
+    }
+
+    /// Three attempts, then two, then a success; and one without a collision before it.
+    #[test]
+    fn attempts_of_an_episode_are_counted_together() {
+        let mut contention = Contention::default();
+        let events = [collision(1), collision(1), collision(2), collision(1), collision(2), success(), success()];
+        events.iter().for_each(|event| contention.record(event));
+        assert_eq!(contention.multiplicity(), [0, 1, 1]);
+        assert_eq!(contention.before_success(), [1, 0, 1]);
+    }
+
+    #[test]
+    fn a_collision_that_goes_on_at_the_start_is_not_counted_again() {
+        let mut contention = Contention::default();
+        contention.record(&collision(7));
+        contention.restart();
+        [collision(7), collision(8), collision(8), success()].iter().for_each(|event| contention.record(event));
+        assert_eq!(contention.multiplicity(), [0, 1]);
+        // The success ends a contention that began before the counting.
+        assert_eq!(contention.before_success(), [0, 0, 1]);
+    }
+
+    #[test]
+    fn very_many_episodes_take_little_room() {
+        let mut contention = Contention::default();
+        for episode in 1..=100_000 {
+            contention.record(&collision(episode));
+            contention.record(&collision(episode));
+        }
+        contention.record(&success());
+        assert_eq!(contention.multiplicity(), [0, 100_000]);
+        assert_eq!(contention.before_success().iter().rposition(|&count| count == 1), Some(MOST_EPISODES));
+        assert!(contention.attempts.len() <= OPEN);
+    }
+}

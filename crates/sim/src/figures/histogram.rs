@@ -1,0 +1,132 @@
+//! Counts of whole numbers in buckets that grow with them. Knows nothing of what is counted.
+
+use std::collections::BTreeMap;
+
+/// How often each number came: exact below 2^BITS, above it to one part in 2^(BITS − 1).
+///
+/// ```text
+///   BITS = 3:  0 1 2 3 4 5 6 7 | 8-9 10-11 12-13 14-15 | 16-19 20-23 24-27 28-31 | 32-39 …
+/// ```
+/// It has as many buckets as its largest number needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram<const BITS: u32> {
+    counts: Vec<u64>,
+    total: u64,
+}
+
+/// Bins of [`Histogram::bins`]: four for each doubling.
+type Coarse = Histogram<3>;
+
+impl<const BITS: u32> Histogram<BITS> {
+    /// Buckets of one doubling.
+    const HALF: u64 = 1 << (BITS - 1);
+
+    /// Takes in one number.
+    #[inline]
+    pub fn record(&mut self, number: u64) {
+        let bucket = Self::bucket(number) as usize;
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        self.total += 1;
+    }
+
+    /// Takes in what another one has.
+    pub fn add(&mut self, other: &Histogram<BITS>) {
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.total += other.total;
+    }
+
+    /// How many numbers there are.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// For each of `parts`, which rise from 0 to 1: the largest number of the bucket up to which that part of all
+    /// numbers lies; none of nothing.
+    pub fn quantiles<const N: usize>(&self, parts: [f64; N]) -> [Option<u64>; N] {
+        let mut found = [None; N];
+        let (mut seen, mut next) = (0, 0);
+        for (bucket, count) in (0..).zip(&self.counts) {
+            seen += count;
+            while next < N && self.total > 0 && seen >= ((parts[next] * self.total as f64).ceil() as u64).max(1) {
+                found[next] = Some(Self::last(bucket));
+                next += 1;
+            }
+        }
+        found
+    }
+
+    /// How many numbers are in each bin, four bins for each doubling, under the bin's largest number.
+    pub fn bins(&self) -> BTreeMap<u64, u64> {
+        let mut bins = BTreeMap::new();
+        for (bucket, &count) in (0..).zip(&self.counts).filter(|(_, count)| **count > 0) {
+            *bins.entry(Coarse::last(Coarse::bucket(Self::first(bucket)))).or_default() += count;
+        }
+        bins
+    }
+
+    #[inline]
+    fn bucket(number: u64) -> u64 {
+        let width = u64::BITS - number.leading_zeros();
+        let shift = width.saturating_sub(BITS);
+        u64::from(shift) * Self::HALF + (number >> shift)
+    }
+
+    /// The least number of a bucket.
+    fn first(bucket: u64) -> u64 {
+        let shift = (bucket / Self::HALF).saturating_sub(1);
+        (bucket - shift * Self::HALF) << shift
+    }
+
+    /// The largest.
+    fn last(bucket: u64) -> u64 {
+        Self::first(bucket + 1) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Every number is in the bucket that says so, and a bucket is at most one part in 2^(BITS − 1) wide.
+        #[test]
+        fn a_bucket_holds_its_numbers(number in 0_u64..1 << 62) {
+            let bucket = Histogram::<11>::bucket(number);
+            let (first, last) = (Histogram::<11>::first(bucket), Histogram::<11>::last(bucket));
+            prop_assert!((first..=last).contains(&number), "{} in {}..={}", number, first, last);
+            prop_assert!((last - first) as f64 <= first as f64 / 1024.0);
+            prop_assert!(last == first || first >= 2048);
+        }
+
+        /// A quantile is the number of that rank, or less than one part in a thousand above it.
+        #[test]
+        fn quantiles_are_those_of_the_sorted_numbers(mut numbers in prop::collection::vec(0_u64..1 << 30, 1..200)) {
+            let mut histogram = Histogram::<11>::default();
+            numbers.iter().for_each(|&number| histogram.record(number));
+            numbers.sort_unstable();
+            let parts = [0.5, 0.9, 0.95, 0.99, 0.999];
+            for (part, found) in parts.into_iter().zip(histogram.quantiles(parts)) {
+                let rank = (part * numbers.len() as f64).ceil() as usize;
+                let (exact, found) = (numbers[rank - 1], found.expect("not empty"));
+                prop_assert!(exact <= found && found - exact <= exact / 1000, "{part}: {exact}, {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn bins_are_four_for_each_doubling_whatever_the_precision() {
+        let numbers = [0, 7, 8, 9, 100, 1_000_000];
+        let expected: BTreeMap<u64, u64> = [(0, 1), (7, 1), (9, 2), (111, 1), (1_048_575, 1)].into();
+        let (mut fine, mut coarse) = (Histogram::<11>::default(), Histogram::<5>::default());
+        numbers.into_iter().for_each(|number| fine.record(number));
+        numbers.into_iter().for_each(|number| coarse.record(number));
+        assert_eq!(fine.bins(), expected);
+        assert_eq!(coarse.bins(), expected);
+        assert_eq!(Histogram::<11>::default().quantiles([0.5]), [None]);
+    }
+}

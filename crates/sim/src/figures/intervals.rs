@@ -1,0 +1,279 @@
+//! How far figures can be off: half-widths of 95 % confidence intervals.
+//!
+//! Samples are stretches of one run (batch means) or independent runs, and Student's t makes intervals of them. That does
+//! not see what has not happened yet: where one frame in a hundred thousand waits a hundred thousand times as long as the
+//! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
+//! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
+
+use crate::figures::metrics::{DELAYS, FIGURES, Figure, NUMBERS, Sums};
+use crate::figures::results::{DelayResults, MediumResults};
+use medium::{Config, Method, Parameters};
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
+use std::collections::BTreeMap;
+
+/// Frames with fewer collisions than so many are common wherever collisions are.
+const RARE: usize = 3;
+/// The part of the distribution that an interval leaves out at either side.
+const TAIL: f64 = 0.025;
+
+/// Half-widths of 95 % confidence intervals, each under the name of its metric.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Where the samples come from: `batch_means` over the run, or `replications`.
+    pub method: String,
+    /// How many samples there are.
+    pub samples: usize,
+    /// The half-widths: a number, or for a delay an object of numbers.
+    #[serde(flatten)]
+    pub half_widths: BTreeMap<String, HalfWidth>,
+}
+
+impl Intervals {
+    /// The half-width of a metric or, of a delay, of one of its figures; none where there is none.
+    pub fn half_width(&self, metric: &str, figure: Option<&str>) -> Option<f64> {
+        match (self.half_widths.get(metric)?, figure) {
+            (HalfWidth::Number(half), None) => Some(*half),
+            (HalfWidth::Delay(figures), Some(figure)) => figures.get(figure).copied(),
+            (HalfWidth::Number(_), Some(_)) | (HalfWidth::Delay(_), None) => None,
+        }
+    }
+}
+
+/// How far a figure can be off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HalfWidth {
+    /// In the metric's own unit.
+    Number(f64),
+    /// For each figure of a delay.
+    Delay(BTreeMap<String, f64>),
+}
+
+/// What intervals are made from.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples<'a> {
+    /// Stretches of one run, one after another.
+    Batches(&'a [MediumResults]),
+    /// Independent runs.
+    Runs(&'a [MediumResults]),
+}
+
+impl<'a> Samples<'a> {
+    fn all(self) -> &'a [MediumResults] {
+        match self {
+            Samples::Batches(all) | Samples::Runs(all) => all,
+        }
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Samples::Batches(_) => "batch_means",
+            Samples::Runs(_) => "replications",
+        }
+    }
+
+    /// Batches that lie next to each other can depend on each other, and then too many of them make the interval too
+    /// narrow: so the widest of those from all, half and a quarter as many serves. Runs are independent.
+    fn half_width_of_mean(self, values: &[f64]) -> Option<f64> {
+        let groups: &[usize] = match self {
+            Samples::Batches(_) => &[1, 2, 4],
+            Samples::Runs(_) => &[1],
+        };
+        let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
+        let half = |size: &usize| half_width(values.chunks_exact(*size).map(mean));
+        groups.iter().filter_map(half).reduce(f64::max)
+    }
+
+    /// The values that a metric has where there was something to take a mean of: with no collision there were not 0
+    /// stations in one.
+    fn values(self, value: impl Fn(&MediumResults) -> Option<f64>) -> Vec<f64> {
+        self.all().iter().filter_map(value).collect()
+    }
+}
+
+/// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`.
+pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, config: &Config) -> Intervals {
+    let mut half_widths = BTreeMap::new();
+    for (name, metric) in NUMBERS {
+        // Shares become even with time, so those of batches say nothing of those of the run.
+        if *name == "fairness" && matches!(samples, Samples::Batches(_)) {
+            continue;
+        }
+        let half = samples.half_width_of_mean(&samples.values(metric));
+        if let Some(half) = half.and_then(|half| of_counts(name, half, sums)) {
+            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+        }
+    }
+    // Only exponential backoff has delays with so long a tail.
+    let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
+    for (name, delay) in DELAYS {
+        let mut figures = BTreeMap::new();
+        for (figure, value) in FIGURES {
+            figures.extend(of_delay(samples, figure, *value, delay(whole), |sample| value(delay(sample)), &rare));
+        }
+        if !figures.is_empty() {
+            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
+        }
+    }
+    Intervals { method: samples.method().to_owned(), samples: samples.all().len(), half_widths }
+}
+
+/// The half-width of a metric that counts events: where none happened, samples that agree on it prove nothing.
+fn of_counts(name: &str, half: f64, sums: &Sums) -> Option<f64> {
+    let happened = match name {
+        "discard_fraction" => {
+            let finished = sums.finished();
+            let bound = above(sums.excessive_collisions()) / finished as f64;
+            return (finished > 0).then_some(half.max(bound.min(1.0)));
+        }
+        "attempts_per_frame" => sums.collisions() > 0,
+        name if name.starts_with("utilization") => sums.frames() > 0,
+        _ => true,
+    };
+    (happened || half > 0.0).then_some(half)
+}
+
+/// The half-widths of one figure of a delay: under its name that to above and, where it is another, that to below.
+fn of_delay(
+    samples: Samples<'_>,
+    name: &str,
+    figure: Figure,
+    whole: &DelayResults,
+    value: impl Fn(&MediumResults) -> Option<f64>,
+    rare: &Rare,
+) -> Vec<(String, f64)> {
+    let values = samples.values(value);
+    if name != "mean_bt" {
+        // The run's quantile is not the mean of those of its parts: so they are held against the run's.
+        let half = figure(whole).and_then(|centre| half_width_around(centre, values.into_iter()));
+        return half.into_iter().map(|half| (name.to_owned(), half)).collect();
+    }
+    let Some(half) = samples.half_width_of_mean(&values) else { return Vec::new() };
+    let (up, down) = (half.max(rare.above), half.max(rare.below));
+    let below = (down != up).then(|| (format!("{name}{BELOW}"), down));
+    [(name.to_owned(), up)].into_iter().chain(below).collect()
+}
+
+/// What the name of a figure has after it where its interval reaches less far below it than above.
+pub const BELOW: &str = "_below";
+
+/// How far a mean delay can be off because too few or too many frames met many collisions, in bit times.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Rare {
+    above: f64,
+    below: f64,
+}
+
+impl Rare {
+    /// Sum over the numbers of collisions k from [`RARE`] on: the bounds of the count of such frames, times the backoff
+    /// that they had on average, over all frames. Squares add up, since the counts are nearly independent.
+    fn new(sums: &Sums, parameters: &Parameters) -> Rare {
+        let frames = sums.frames() as f64;
+        // Where nothing collided, nothing is known to be rare.
+        if sums.collisions() == 0 || frames == 0.0 {
+            return Rare::default();
+        }
+        let (mut backoff, mut squares) = (0.0, (0.0, 0.0));
+        for (collisions, &count) in (1..).zip(sums.collision_frames()) {
+            backoff += mean_backoff(collisions, parameters);
+            if collisions >= RARE {
+                squares.0 += (above(count) * backoff / frames).powi(2);
+                squares.1 += (below(count) * backoff / frames).powi(2);
+            }
+        }
+        Rare { above: squares.0.sqrt(), below: squares.1.sqrt() }
+    }
+}
+
+/// Mean backoff after a frame's n-th collision, in bit times: (2^min(n, backoff_limit) − 1) / 2 slots (802.3, 4.2.3.2.5).
+fn mean_backoff(collisions: usize, parameters: &Parameters) -> f64 {
+    let exponent = (collisions as i32).min(parameters.backoff_limit as i32);
+    parameters.slot_time.get() as f64 * (2_f64.powi(exponent) - 1.0) / 2.0
+}
+
+/// How far the mean of a Poisson count can be above it: χ²(0.975; 2(c + 1)) / 2 − c.
+fn above(count: u64) -> f64 {
+    chi_square(1.0 - TAIL, 2 * (count + 1)) / 2.0 - count as f64
+}
+
+/// How far it can be below: c − χ²(0.025; 2c) / 2.
+fn below(count: u64) -> f64 {
+    if count == 0 { 0.0 } else { count as f64 - chi_square(TAIL, 2 * count) / 2.0 }
+}
+
+/// A quantile of χ² with so many degrees of freedom.
+fn chi_square(part: f64, freedom: u64) -> f64 {
+    /// From here on Wilson and Hilferty's cube is right to five digits.
+    const MANY: u64 = 500;
+    let freedom_f = freedom as f64;
+    if freedom < MANY {
+        let chi = ChiSquared::new(freedom_f).expect("a positive number of degrees of freedom");
+        return chi.inverse_cdf(part);
+    }
+    let normal = if part > 0.5 { 1.959_964 } else { -1.959_964 };
+    let (shift, width) = (2.0 / (9.0 * freedom_f), (2.0 / (9.0 * freedom_f)).sqrt());
+    freedom_f * (1.0 - shift + normal * width).powi(3)
+}
+
+/// Half-width of the 95 % interval of the mean of independent samples: t × s / √n (Student's t, n − 1 degrees of
+/// freedom); `None` for fewer than two.
+pub fn half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let (sum, n) = samples.clone().fold((0.0, 0_usize), |(sum, n), x| (sum + x, n + 1));
+    half_width_around(sum / n as f64, samples)
+}
+
+/// The same around `centre`, a figure of all samples together: what is between it and the samples' mean widens the
+/// interval (sectioning; Asmussen and Glynn, Stochastic Simulation, III.5).
+pub fn half_width_around(centre: f64, samples: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, n) = samples.fold((0.0, 0_usize), |(squares, n), x| (squares + (x - centre).powi(2), n + 1));
+    (n > 1).then(|| student_t(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt())
+}
+
+/// The 97.5 % quantile of Student's t with so many degrees of freedom.
+fn student_t(freedom: usize) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, freedom as f64).expect("a positive number of degrees of freedom");
+    t.inverse_cdf(1.0 - TAIL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::BitRate;
+
+    /// Values of any table of Student's t.
+    #[test]
+    fn student_t_is_that_of_the_tables() {
+        for (freedom, t) in [(1, 12.706), (2, 4.303), (9, 2.262), (31, 2.040), (1000, 1.962)] {
+            assert!((student_t(freedom) - t).abs() < 5e-4, "{freedom}: {}", student_t(freedom));
+        }
+    }
+
+    #[test]
+    fn an_interval_needs_two_samples() {
+        assert_eq!(half_width([1.0].into_iter()), None);
+        // Mean 2, s = √2, n = 2: t(1) × √2 / √2.
+        let half = half_width([1.0, 3.0].into_iter()).expect("two samples");
+        assert!((half - 12.706).abs() < 1e-3, "{half}");
+    }
+
+    /// Exact limits of a Poisson count (Garwood, 1936): 0 to 3.689 for none, 2.202 to 13.060 for six.
+    #[test]
+    fn a_count_is_off_by_what_the_tables_say() {
+        for (count, low, high) in [(0, 0.0, 3.689), (1, 0.0253, 5.572), (6, 2.202, 13.060), (50, 37.11, 65.92)] {
+            let (below, above) = (count as f64 - below(count), count as f64 + above(count));
+            assert!((below - low).abs() < 6e-3 && (above - high).abs() < 6e-3, "{count}: {below} to {above}");
+        }
+        // Where the approximation begins it meets the exact one.
+        let (exact, near) = (chi_square(0.975, 499), chi_square(0.975, 500));
+        assert!((near - exact - 1.06).abs() < 0.03, "{exact}, {near}");
+    }
+
+    /// STANDARD: 0.5, 1.5, 3.5 … 511.5 slots of 512 BT.
+    #[test]
+    fn mean_backoff_doubles_up_to_backoff_limit() {
+        let parameters = Parameters::at(BitRate::MBIT_10);
+        let slots = [1, 2, 3, 10, 15].map(|collisions| mean_backoff(collisions, &parameters) / 512.0);
+        assert_eq!(slots, [0.5, 1.5, 3.5, 511.5, 511.5]);
+    }
+}

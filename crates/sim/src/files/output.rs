@@ -1,0 +1,184 @@
+//! Where a command's output goes: the one place that makes, empties and replaces files that a user named.
+//!
+//! A file that is replaced is a regular file, and new, empty, or what such a command wrote before. Links are followed. What
+//! is written line by line may also go to a pipe or a device, which is opened as it is and never emptied or replaced.
+
+use std::fs::{File, FileType, Metadata};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// What a file is for, and how one can tell.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its name, with an article.
+    pub what: &'static str,
+    /// How such files can begin; empty if the caller knows by other means that a file is its own.
+    pub beginnings: &'static [&'static [u8]],
+}
+
+/// An event log or a record.
+pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
+/// The table of a sweep; the file beside it tells whose it is.
+pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
+/// A figure.
+pub const SVG: Kind = Kind { what: "a figure in SVG", beginnings: &[b"<svg"] };
+/// A figure.
+pub const PNG: Kind = Kind { what: "a figure in PNG", beginnings: &[b"\x89PNG"] };
+/// The frames of a run, or its metrics over time, as CSV or Parquet.
+pub const ROWS: Kind =
+    Kind { what: "a table of frames or metrics", beginnings: &[b"station,serial,", b"from_s,to_s,", b"PAR1"] };
+/// A table in Parquet.
+pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] };
+
+/// Why a file is not written. It is as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// It is a device, a pipe, a folder or the like.
+    #[error("{} is {is}: an output is a regular file, so choose another name", path.display())]
+    Irregular {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        is: &'static str,
+    },
+    /// It is there, and something else.
+    #[error("{} is there already and is not {what}: choose another name, or remove it", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it should be.
+        what: &'static str,
+    },
+    /// The system refused.
+    #[error("cannot {call} {}", path.display())]
+    System {
+        /// What was tried.
+        call: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Where an output of `kind` at `path` goes, links followed, if it may be made or replaced.
+///
+/// # Errors
+/// There is something that is no regular file, or not of this kind.
+pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
+    let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
+    let Some(there) = metadata(path).map_err(system("look at"))? else { return Ok(path.to_owned()) };
+    if let Some(is) = irregular(there.file_type()) {
+        return Err(OutputError::Irregular { path: path.to_owned(), is });
+    }
+    let place = path.canonicalize().map_err(system("follow"))?;
+    if there.len() > 0 && !kind.beginnings.is_empty() {
+        let mut beginning = Vec::new();
+        let read = File::open(&place).and_then(|file| file.take(64).read_to_end(&mut beginning));
+        read.map_err(system("read"))?;
+        if !kind.beginnings.iter().any(|own| beginning.starts_with(own)) {
+            return Err(OutputError::Foreign { path: path.to_owned(), what: kind.what });
+        }
+    }
+    Ok(place)
+}
+
+/// A file of `kind` to be written from its beginning: as [`place`] says, or a pipe or a device as it is.
+///
+/// # Errors
+/// As [`place`], but for pipes and devices; the file cannot be made or opened.
+pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
+    let system = |source| OutputError::System { call: "create", path: path.to_owned(), source };
+    match place(path, kind) {
+        Ok(place) => File::create(place).map_err(system),
+        Err(OutputError::Irregular { is, .. }) if is != FOLDER => {
+            File::options().write(true).open(path).map_err(system)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a file beside the one at `path`, and puts it in its place when it is whole.
+///
+/// # Errors
+/// As [`place`]; the disk is full, or the like.
+pub fn replace(path: &Path, kind: Kind, content: &[u8]) -> Result<(), OutputError> {
+    let place = place(path, kind)?;
+    let mut name = place.as_os_str().to_owned();
+    name.push(format!(".new-{}", std::process::id()));
+    let new = PathBuf::from(name);
+    let write = || {
+        let mut file = File::options().write(true).create_new(true).open(&new)?;
+        if let Some(there) = metadata(&place)? {
+            file.set_permissions(there.permissions())?;
+        }
+        file.write_all(content)?;
+        file.sync_all()?;
+        std::fs::rename(&new, &place)
+    };
+    write().map_err(|source| {
+        if source.kind() != io::ErrorKind::AlreadyExists {
+            // If it cannot be removed either, it stays under a name that nobody else takes.
+            let _ = std::fs::remove_file(&new);
+        }
+        OutputError::System { call: "write", path: path.to_owned(), source }
+    })
+}
+
+/// What a path leads to; nothing if nothing has that name.
+fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
+    match std::fs::metadata(path) {
+        Ok(there) => Ok(Some(there)),
+        // A link that leads nowhere has a name all the same.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && std::fs::symlink_metadata(path).is_err() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+const FOLDER: &str = "a folder";
+
+/// What a file is that is not regular.
+fn irregular(it: FileType) -> Option<&'static str> {
+    match () {
+        () if it.is_file() => None,
+        () if it.is_dir() => Some(FOLDER),
+        () if it.is_fifo() => Some("a pipe"),
+        () if it.is_char_device() || it.is_block_device() => Some("a device"),
+        () => Some("a socket"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is there, which of the two may write to it, and what it is afterwards.
+    #[test]
+    fn only_a_regular_file_that_is_new_or_ours_is_replaced() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("ours"), "<svg old").expect("own folder");
+        std::fs::write(path("empty"), "").expect("own folder");
+        std::fs::write(path("notes"), "milk, eggs").expect("own folder");
+        std::os::unix::fs::symlink("empty", path("link")).expect("own folder");
+        std::os::unix::fs::symlink("nowhere", path("dangling")).expect("own folder");
+        for name in ["new", "ours", "empty", "link"] {
+            replace(&path(name), SVG, b"<svg new").unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(std::fs::read(path(name)).expect("written"), b"<svg new");
+        }
+        assert!(std::fs::symlink_metadata(path("link")).expect("a link").is_symlink(), "the link itself stays");
+        let error = replace(&path("notes"), SVG, b"<svg").expect_err("not ours");
+        assert!(error.to_string().ends_with("not a figure in SVG: choose another name, or remove it"), "{error}");
+        assert_eq!(std::fs::read(path("notes")).expect("there"), b"milk, eggs");
+        assert!(create(&path("notes"), LINES).is_err() && create(folder.path(), LINES).is_err());
+        assert!(replace(&path("dangling"), SVG, b"<svg").is_err() && !path("nowhere").exists());
+        for device in ["/dev/null", "/dev/full"] {
+            let error = place(Path::new(device), TABLE).expect_err("a device");
+            assert!(matches!(error, OutputError::Irregular { is: "a device", .. }), "{error}");
+            create(Path::new(device), LINES).unwrap_or_else(|error| panic!("{device}: {error}"));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 6, "nothing else is left");
+    }
+}
