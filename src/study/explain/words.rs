@@ -61,13 +61,11 @@ impl Teller<'_> {
             [group(at.get()), group(since.get()), self.real(since)]
         };
         // Wider where a number needs it, so that columns never run together.
-        let mut widths = COLUMNS;
-        for step in &self.story.steps {
-            for (width, cell) in widths.iter_mut().zip(cells(step.at)) {
-                *width = (*width).max(cell.chars().count() + 1);
-            }
+        let [mut t, mut since, mut real] = COLUMNS;
+        for [at, after, in_time] in self.story.steps.iter().map(|step| cells(step.at)) {
+            (t, since) = (t.max(at.len()), since.max(after.len() + 2));
+            real = real.max(in_time.chars().count());
         }
-        let [t, since, real] = widths;
         let mut text = format!("{:>t$}{:>since$}  in time\n", "t in BT", "since then");
         let mut steps = &self.story.steps[..];
         while let Some((first, rest)) = steps.split_first() {
@@ -308,16 +306,17 @@ impl Teller<'_> {
         let waits = |step: &&Step| matches!(step.kind(), Some(Kind::Defer { attempt: waits }) if *waits == attempt);
         let ready = self.story.steps.iter().find(waits).map(|step| step.at);
         let missed = self.missed(setting);
-        match (ready, on_air.first()) {
+        let back = on_air.iter().map(|one| one.at(own, &self.config).begin).min();
+        match (ready, back) {
             (Some(ready), None) => format!(
                 "Silence at the place of {station} for the inter-packet gap of {} (4.2.3.2.2): after {} of deferring it sends{missed}",
                 self.span(gap),
                 self.span(at.since(ready))
             ),
-            (Some(ready), Some(first)) => {
+            (Some(ready), Some(back)) => {
                 // The gap ends now: so it began that long ago.
                 let gap_begin = BitInstant::new(at.get().saturating_sub(gap.get()));
-                let back = BitTimes::new(first.at(own, &self.config).begin.get().saturating_sub(gap_begin.get()));
+                let back = BitTimes::new(back.get().saturating_sub(gap_begin.get()));
                 let why = if back >= self.config.parameters.inter_packet_gap_part_1 {
                     "in its second part"
                 } else {
