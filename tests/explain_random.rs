@@ -2,7 +2,8 @@
 //! sentence about every frame is held against the log's lines, read as JSON, and against what was offered.
 //!
 //! The check knows who is where by asking of each signal whether it covers a bit time at a place, and nothing else.
-//! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more.
+//! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of sentence has
+//! its check here.
 
 #[path = "../crates/medium/tests/common/scenario.rs"]
 mod scenario;

@@ -1,7 +1,9 @@
 //! A frame's life in words, each step with its clause of IEEE 802.3.
 
 use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
-use super::{Meeting, Setting, Step, Story, Transmission, Unheard, name};
+mod heard;
+
+use super::{Meeting, Setting, Step, Story, Transmission, name};
 use medium::{BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Input, Kind, Place, StationId, Tally};
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
@@ -123,28 +125,26 @@ impl Teller<'_> {
 
     fn transmitted(&self, kind: &Kind) -> String {
         let station = &self.names[self.story.frame.station.index()];
-        match *kind {
-            Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } => {
-                let extended = match extension {
-                    BitTimes::ZERO => String::new(),
-                    bits => format!(", and {} of carrier extension after it (4.2.3.4)", self.span(bits)),
-                };
-                let deaf = if no_carrier {
-                    " It had no carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
-                } else {
-                    ""
-                };
-                format!(
-                    "The last bit is out{extended}, and {station} has noticed no collision: transmitted, {} octets, at \
-                     attempt {attempts} (4.2.8). Access delay {}, from the head of the queue to the first bit of this \
-                     attempt; MAC delay {}, from the host to now.{deaf}",
-                    size.get(),
-                    self.span(access_delay),
-                    self.span(mac_delay)
-                )
-            }
-            _ => String::new(),
-        }
+        let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind else {
+            return String::new();
+        };
+        let extended = match extension {
+            BitTimes::ZERO => String::new(),
+            bits => format!(", and {} of carrier extension after it (4.2.3.4)", self.span(bits)),
+        };
+        let deaf = if no_carrier {
+            " It had no carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
+        } else {
+            ""
+        };
+        format!(
+            "The last bit is out{extended}, and {station} has noticed no collision: transmitted, {} octets, at \
+             attempt {attempts} (4.2.8). Access delay {}, from the head of the queue to the first bit of this \
+             attempt; MAC delay {}, from the host to now.{deaf}",
+            size.get(),
+            self.span(access_delay),
+            self.span(mac_delay)
+        )
     }
 
     fn offered(&self, size: u32, setting: &Setting) -> String {
@@ -228,31 +228,6 @@ impl Teller<'_> {
                 "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
             }
             Input::Offer { .. } | Input::Timeout => String::new(),
-        }
-    }
-
-    fn unheard(&self, who: &[StationId], why: Unheard) -> String {
-        let who: Vec<String> = who.iter().map(|station| self.names[station.index()].clone()).collect();
-        let (s, is) = if who.len() == 1 { ("s", "is") } else { ("", "are") };
-        let who = self.some(&who);
-        match why {
-            Unheard::Cut => {
-                format!("{who}, whom it is for, hear{s} nothing of it: the cable was cut in between as it began.")
-            }
-            Unheard::Detached => {
-                format!(
-                    "{who}, whom it is for, {is} off the medium when its last bit comes, and do{} not receive it.",
-                    if s.is_empty() { "" } else { "es" }
-                )
-            }
-        }
-    }
-
-    /// Names, but no more than are read.
-    fn some(&self, names: &[String]) -> String {
-        match names.len().saturating_sub(NAMED) {
-            0 => list(names),
-            more => format!("{} and {} more", names[..NAMED].join(", "), group(more as u64)),
         }
     }
 
@@ -467,84 +442,6 @@ impl Teller<'_> {
                 format!("The station is off the medium: the frame is discarded after {attempts} attempts. No clause: a cable is pulled.")
             }
         }
-    }
-
-    /// Stations that heard the same, as one step.
-    fn receivers(&self, steps: &[Step]) -> String {
-        let Some((Some(first), setting)) = steps.first().map(|step| (step.event, &step.setting)) else {
-            return String::new();
-        };
-        let places: Vec<StationId> = steps.iter().filter_map(|step| step.event).map(|event| event.station).collect();
-        let named: Vec<String> = places.iter().take(NAMED).map(|station| self.names[station.index()].clone()).collect();
-        let who = match places.len() - named.len() {
-            0 => list(&named),
-            more => {
-                format!("{} and {} more, the last at t = {}", named.join(", "), group(more as u64), self.last(steps))
-            }
-        };
-        let s = if steps.len() == 1 { "s" } else { "" };
-        match first.kind {
-            Kind::Fragment { bits } => format!(
-                "{who}, whom it is for, hear{s} {} bits after the SFD. That is less than {}: a collision \
-                 fragment, dropped without an error (4.2.4.2.2).",
-                bits.get(),
-                self.least_received(setting)
-            ),
-            Kind::Damaged { bits } => format!(
-                "{who}, whom it is for, hear{s} {} bits with a bad FCS and drop{s} them (4.2.4.1.2): {}.",
-                bits.get(),
-                self.what_spoilt(setting, &places)
-            ),
-            Kind::TooLong { size } => {
-                format!("{who}, whom it is for, hear{s} {} octets: too long, dropped (4.2.4.2.1).", size.get())
-            }
-            _ => format!("{who} receive{s} the frame whole (4.2.4)."),
-        }
-    }
-
-    /// Below what a packet is a fragment.
-    fn least_received(&self, setting: &Setting) -> String {
-        let parameters = &self.config.parameters;
-        let (Setting::Receives { packet: Some(packet), .. }, true) = (setting, parameters.extend_size.get() > 0) else {
-            return "minFrameSize".to_owned();
-        };
-        let least = self.span(parameters.least_received(!packet.burst));
-        if packet.burst {
-            format!("minFrameSize, {least}, as a later frame of a burst must have")
-        } else {
-            format!("slotTime, {least}, which a frame that begins a burst or is alone must fill")
-        }
-    }
-
-    /// Why what stations at `places` received had a bad FCS.
-    fn what_spoilt(&self, setting: &Setting, places: &[StationId]) -> String {
-        let (packet, spoilt_by) = match setting {
-            Setting::Receives { packet: Some(packet), spoilt_by } => (packet, spoilt_by),
-            _ => return "its signal began before the log, so this does not tell why".to_owned(),
-        };
-        let called = |one: &Transmission| {
-            let whose = if places.contains(&one.source()) { ", the receiver's own" } else { "" };
-            self.called(one) + whose
-        };
-        let sender = &self.names[packet.source().index()];
-        match (packet.collision, packet.fault, spoilt_by.is_empty()) {
-            (Some(_), _, _) => {
-                format!("{sender} noticed a collision and cut it short with a jam, too late for a fragment")
-            }
-            (None, Some(Fault::BadFcs), _) => format!("{sender} had the fault `bad_fcs` as it began"),
-            (None, _, false) => {
-                let names: Vec<String> = spoilt_by.iter().map(called).collect();
-                format!("the signal of {} lay over it there", list(&names))
-            }
-            (None, _, true) => {
-                "no signal in this log met it there, so its sender was faulty, or that signal began before the log"
-                    .to_owned()
-            }
-        }
-    }
-
-    fn last(&self, steps: &[Step]) -> String {
-        steps.last().map_or(String::new(), |step| group(step.at.get()))
     }
 
     /// What is said of a life whose end the log does not have.
