@@ -172,3 +172,149 @@ fn every_frame_of_odd_runs_has_a_story() {
         }
     }
 }
+
+/// A run in virtual time with its log.
+struct Simulated {
+    log: String,
+}
+
+impl Simulated {
+    fn new(options: &[&str]) -> Simulated {
+        let folder = tempfile::tempdir().expect("a folder");
+        let events = folder.path().join("events");
+        let rest = ["--warmup", "0s", "--traffic", "saturated", "--events", events.to_str().expect("UTF-8")];
+        // What comes last wins, so a test may have traffic of its own.
+        let traffic = if options.contains(&"--traffic") { &rest[..2] } else { &rest[..4] };
+        run(ethbus([&["sim"], options, traffic, &rest[4..]].concat())).succeeded();
+        Simulated { log: fs::read_to_string(&events).expect("UTF-8") }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = serde_json::Value> {
+        self.log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON"))
+    }
+
+    /// The frames of events that `which` picks, `most` of them.
+    fn frames(&self, most: usize, which: impl Fn(&serde_json::Value) -> bool) -> Vec<String> {
+        let picked = self.lines().filter(|line| which(line)).take(most);
+        let frames: Vec<String> = picked.map(|line| line["frame"].as_str().expect("a frame").to_owned()).collect();
+        assert!(!frames.is_empty(), "the run has what is asked for");
+        frames
+    }
+
+    /// What is told of a frame, in one line.
+    fn tell(&self, frame: &str) -> String {
+        self.told(frame).split_whitespace().collect::<Vec<&str>>().join(" ")
+    }
+
+    fn told(&self, frame: &str) -> String {
+        let mut log = EventLogReader::new(LineReader::new(self.log.as_bytes(), "log".to_owned())).expect("a log");
+        let wanted = Wanted::parse(frame, None, log.header()).expect("its name");
+        let story = find(&mut log, wanted).expect("it is in the log");
+        tell(&story, log.header())
+    }
+}
+
+/// An undetected collision is one, though it is the frame's beginning that the receiver's own signal meets.
+#[test]
+fn a_receiver_that_sends_spoils_what_it_would_receive() {
+    let run = Simulated::new(&[
+        "--stations", "2", "--topology", "star:300bt", "--frame-size", "64", "--duration", "100ms",
+    ]);
+    for frame in run.frames(40, |line| line["kind"] == "damaged") {
+        let told = run.tell(&frame);
+        assert!(told.contains(", the receiver's own lay over it there"), "{told}");
+        assert!(!told.contains("faulty"), "{told}");
+    }
+}
+
+/// A signal is noticed when it arrives, and not when it is sent.
+#[test]
+fn a_signal_that_has_not_arrived_is_not_noticed() {
+    let run = Simulated::new(&["--stations", "4", "--topology", "bus:500m", "--duration", "30ms"]);
+    let told = run.tell("st2#1");
+    let first = told.split("Collision (4.2.3.2.4)").nth(1).expect("a collision").split("Preamble").next();
+    let notices = first.expect("words").split(" notices ").nth(1).expect("a party");
+    assert_eq!(notices.matches('#').count(), 2, "st1 and st3 are 7 BT away, st4 15: {notices}");
+    assert!(!notices.contains("st4#"), "{notices}");
+}
+
+/// At 1 Gb/s a collision after a burst's first frame is late whenever it comes, and a fragment is what is below slotTime.
+#[test]
+fn bursts_have_rules_of_their_own() {
+    let run = Simulated::new(&[
+        "--stations", "6", "--topology", "star:900bt", "--rate", "1G", "--frame-size", "64", "--duration", "5ms",
+    ]);
+    let mut begin = std::collections::HashMap::new();
+    let mut early = Vec::new();
+    for line in run.lines() {
+        let (frame, t) = (line["frame"].as_str().unwrap_or("").to_owned(), line["t"].as_u64().expect("an instant"));
+        match line["kind"].as_str() {
+            Some("attempt") => _ = begin.insert(frame, t),
+            Some("collision") if line["late"] == true && t - begin[&frame] <= 4096 => early.push(frame),
+            _ => {}
+        }
+    }
+    assert!(!early.is_empty(), "a run with late collisions that come early");
+    for frame in early.iter().take(5) {
+        let told = run.tell(frame);
+        assert!(told.contains("After a burst's first frame every collision is a late one"), "{told}");
+        assert!(!told.contains("later than slotTime"), "{told}");
+        assert!(told.contains("late_collisions"), "{told}");
+    }
+    let long = |line: &serde_json::Value| line["kind"] == "fragment" && line["bits"].as_u64() > Some(512);
+    for frame in run.frames(5, long) {
+        let told = run.tell(&frame);
+        assert!(told.contains("That is less than slotTime, 4,096 BT"), "{told}");
+    }
+}
+
+/// Waits of more than 100 ms have columns of their own, and excessive deferrals are counted.
+#[test]
+fn long_waits_keep_their_columns_and_count() {
+    let run = Simulated::new(&[
+        "--stations", "40", "--topology", "star:0bt", "--frame-size", "1518", "--duration", "400ms", "--traffic",
+        "poisson:3",
+    ]);
+    let long = |line: &serde_json::Value| line["kind"] == "transmitted" && line["mac_delay"].as_u64() > Some(1_234_567);
+    for frame in run.frames(5, long) {
+        let told = run.told(&frame);
+        let steps = told.lines().filter(|line| line.contains(" ms  ") || line.contains(" us  "));
+        let apart = steps.filter(|line| line.contains("The last bit is out")).count();
+        assert_eq!(apart, 1, "{told}");
+    }
+    for frame in run.frames(3, |line| line["excessive_deferral"] == true) {
+        assert!(run.tell(&frame).contains("excessive_deferrals"), "{}", run.tell(&frame));
+    }
+}
+
+/// What was done to stations and cable is told where it mattered.
+#[test]
+fn faults_and_cuts_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [record, events] = ["record", "events"].map(|name| folder.path().join(name).to_str().expect("UTF-8").to_owned());
+    let bus = CLASS.replace(r#"{"star":{"stations":3,"distance_bt":50}}"#, r#"{"bus":{"positions_bt":[0,20,300]}}"#);
+    let header = bus.lines().next().expect("a header");
+    let inputs = [
+        r#"{"t":0,"kind":"set_fault","station":"st2","fault":"deaf"}"#,
+        r#"{"t":10,"kind":"offer","station":"st1","size":600,"destination":{"station":"st3"},"tagged":false}"#,
+        r#"{"t":900,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+        r#"{"t":40000,"kind":"set_fault","station":"st2","fault":"bad_fcs"}"#,
+        r#"{"t":40001,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+        r#"{"t":50000,"kind":"set_cut","cut":{"segment":0,"position_bt":100}}"#,
+        r#"{"t":50001,"kind":"offer","station":"st1","size":64,"destination":{"station":"st3"},"tagged":false}"#,
+        r#"{"kind":"end","t":90000,"run_to":90000,"inputs":7,"missing":0}"#,
+    ];
+    fs::write(&record, format!("{header}\n{}\n", inputs.join("\n"))).expect("a file");
+    run(ethbus(["replay", &record, "--events", &events])).succeeded();
+    for (frame, words) in [
+        ("st2#1", "it does not hear st1#1, since it had no carrier sense when that began (5.2.4.2)"),
+        ("st2#1", "st2 has the fault `deaf`: no carrier sense."),
+        ("st2#2", "st2 had the fault `bad_fcs` as it began"),
+        ("st1#2", "The cable is cut on segment 0, just before 100 BT (10 us)."),
+        ("st1#2", "st3, whom it is for, hears nothing of it: the cable was cut in between as it began."),
+    ] {
+        let told = run(ethbus(["explain", &events, "--frame", frame])).succeeded().stdout;
+        let told = told.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(told.contains(words), "{frame}: {words}: {told}");
+    }
+}

@@ -2,14 +2,17 @@
 //! at the moment, so that a log of any length will do.
 
 mod emulated;
+mod scene;
 mod timeline;
 mod words;
 
 use emulated::Emulated;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, StationId};
+use medium::{BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, Span, StationId};
+use scene::{Scene, Station};
 use sim::files::event_log::{Entry, EventLogReader, Header, Names};
 use sim::files::json_lines::ReadError;
 use std::io::BufRead;
+use std::sync::Arc;
 
 pub use words::tell;
 
@@ -115,18 +118,29 @@ impl Wanted {
     }
 }
 
+/// For each station, whether something is so.
+type Each = Arc<[bool]>;
+
 /// One attempt as it was on the medium, at its sender's place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Transmission {
     frame: FrameId,
     attempt: u32,
     begin: BitInstant,
     /// interPacketGap of extension bits came first.
     burst: bool,
+    /// Where the preamble begins, or would have.
+    preamble: BitInstant,
     collision: Option<Collision>,
     end: Option<BitInstant>,
     /// Of that, carrier extension after the frame.
     extension: BitTimes,
+    /// What was wrong with its sender as it began.
+    fault: Option<Fault>,
+    /// The cable was cut as it began: which stations were on the far side.
+    parted: Option<Each>,
+    /// Which stations had no carrier sense as it began.
+    deaf: Option<Each>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,19 +153,31 @@ impl Transmission {
     fn is(&self, other: &Transmission) -> bool {
         (self.frame, self.attempt) == (other.frame, other.attempt)
     }
-}
 
-/// What a station is doing, and did last.
-#[derive(Clone, Debug, Default)]
-struct Station {
-    /// The latest transmission, and the one before.
-    recent: [Option<Transmission>; 2],
-    first: Option<u64>,
-    offered: u64,
-    /// Frames that the MAC is done with, since the log's beginning.
-    done: u64,
-    /// The last that was at the head of the queue, and when it left it.
-    left: Option<(FrameId, BitInstant)>,
+    fn source(&self) -> StationId {
+        self.frame.station
+    }
+
+    /// When it was at the place of `station`.
+    fn at(&self, station: StationId, config: &Config) -> Span {
+        let preamble = if self.cut_before_preamble() { self.begin } else { self.preamble };
+        let span = Span { begin: self.begin, preamble, end: self.end };
+        span.after(config.topology.distance(self.source(), station))
+    }
+
+    fn cut_before_preamble(&self) -> bool {
+        self.collision.is_some_and(|collision| collision.at < self.preamble)
+    }
+
+    /// Its signal got, or gets, to `station`.
+    fn reaches(&self, station: StationId) -> bool {
+        self.parted.as_ref().is_none_or(|far| far[station.index()] == far[self.source().index()])
+    }
+
+    /// `station` had no carrier sense as it began, and never hears it.
+    fn escapes(&self, station: StationId) -> bool {
+        self.deaf.as_ref().is_some_and(|deaf| deaf[station.index()])
+    }
 }
 
 /// What a step took place among.
@@ -163,15 +189,39 @@ enum Setting {
     Behind(u64),
     /// It came to the head of the queue as this frame left it.
     After(FrameId),
-    /// These signals were at the station's place, or had been until less than a gap ago.
-    Hears(Vec<Transmission>),
+    /// The station heard these signals, or had until less than a gap ago; others were there that it does not hear.
+    Hears { heard: Vec<Transmission>, missed: Vec<Transmission> },
+    /// The sender noticed these signals.
+    Meets(Vec<Transmission>),
+    /// What was received of `packet`, unless that began before the log, was spoilt by these signals, or by none.
+    Receives { packet: Option<Transmission>, spoilt_by: Vec<Transmission> },
+    /// No event: this was done to the medium; if it is a cut, which stations are on its far side.
+    Done(Input, Option<Each>),
+    /// No event: these stations, whom the frame is for, hear nothing of it.
+    Unheard(Vec<StationId>, Unheard),
 }
 
-/// One thing that happened to the frame.
+/// Why a station hears nothing of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unheard {
+    /// The cable was cut in between as it began.
+    Cut,
+    /// The station was off the medium as the last bit came.
+    Detached,
+}
+
+/// One thing that happened to the frame, or to the medium meanwhile.
 #[derive(Clone, Debug)]
 struct Step {
-    event: Event,
+    at: BitInstant,
+    event: Option<Event>,
     setting: Setting,
+}
+
+impl Step {
+    fn kind(&self) -> Option<&Kind> {
+        self.event.as_ref().map(|event| &event.kind)
+    }
 }
 
 /// An attempt of the frame, and whom it met.
@@ -185,6 +235,11 @@ struct Meeting {
 #[derive(Clone, Debug)]
 pub struct Story {
     frame: FrameId,
+    /// Whom it is for, if the log says so.
+    destination: Option<Destination>,
+    /// What was wrong with its station, and where the cable was cut, when it was first heard of.
+    fault: Option<Fault>,
+    cut: Option<Place>,
     steps: Vec<Step>,
     meetings: Vec<Meeting>,
     /// What the emulator did to it.
@@ -206,12 +261,12 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     let longest = sim::words::configuration::longest_distance(&config.topology).get();
     // By then every station has heard the end, and whoever collided has finished the jam.
     let echo = BitTimes::new(2 * longest + 2 * PREAMBLE.get() + config.parameters.jam_size.get());
-    let mut scene = Scene::new(config);
+    let mut scene = Scene::new(config, echo);
     let (mut cut_short, mut emulated) = (None, Vec::new());
     loop {
         match log.next_entry() {
-            Ok(Some(Entry::Medium(event))) => scene.take(&event, wanted),
-            Ok(Some(Entry::Input { .. })) => {}
+            Ok(Some(Entry::Medium(event))) => scene.take(&event, wanted, log.destination()),
+            Ok(Some(Entry::Input { at, input })) => scene.input(at, input),
             Ok(Some(Entry::Emulator(event))) => {
                 let unfinished = scene.stories.iter().any(|story| story.end.is_none());
                 // Of a late arrival the log tells before the frame itself.
@@ -231,6 +286,7 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
             break;
         }
     }
+    scene.finish();
     let Scene { mut stories, stations, now, .. } = scene;
     let names = &log.header().stations;
     match (stories.len(), wanted) {
@@ -270,212 +326,5 @@ fn offered(names: &[String], stations: &[Station], station: StationId) -> String
         None => format!("{own} offered none in it"),
         Some(first) if first == offered => format!("of {own} it has {own}#{first} only"),
         Some(first) => format!("of {own} it has {own}#{first} to {own}#{offered}"),
-    }
-}
-
-/// Everything that the frames asked for may meet.
-#[derive(Debug)]
-struct Scene {
-    config: Config,
-    stations: Vec<Station>,
-    stories: Vec<Story>,
-    now: BitInstant,
-}
-
-impl Scene {
-    fn new(config: Config) -> Scene {
-        let stations = vec![Station::default(); config.topology.stations()];
-        Scene { config, stations, stories: Vec::new(), now: BitInstant::ZERO }
-    }
-
-    fn take(&mut self, event: &Event, wanted: Wanted) {
-        self.now = event.at;
-        let frame = event.frame;
-        if wanted.is(frame) && !self.stories.iter().any(|story| story.frame == frame) {
-            self.stories.push(Story {
-                frame,
-                steps: Vec::new(),
-                meetings: Vec::new(),
-                emulated: Emulated::default(),
-                end: None,
-                read_to: event.at,
-                cut_short: None,
-            });
-        }
-        let step = wanted.is(frame).then(|| Step { event: *event, setting: self.setting(event) });
-        let moved = self.follow(event);
-        for story in &mut self.stories {
-            match moved {
-                Some(moved) if moved.frame == story.frame => story.own_moved(moved),
-                Some(moved) => story.other_moved(moved),
-                None => {}
-            }
-        }
-        if let Some(step) = step {
-            self.add(step);
-        }
-    }
-
-    /// What the event takes place among, before it has changed anything.
-    fn setting(&self, event: &Event) -> Setting {
-        let own = &self.stations[event.frame.station.index()];
-        match event.kind {
-            Kind::Offered { .. } => Setting::Behind(own.offered.saturating_sub(own.done + own.before_the_log())),
-            Kind::Defer { .. } | Kind::Attempt { .. } => Setting::Hears(self.heard(event.station, event.at)),
-            Kind::QueueDrop | Kind::Collision { .. } | Kind::JamEnd { .. } => Setting::Alone,
-            Kind::Backoff { .. } | Kind::Transmitted { .. } | Kind::Discarded { .. } => Setting::Alone,
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::TooLong { .. } => Setting::Alone,
-            Kind::Damaged { .. } => {
-                let mut met = self.heard(event.station, event.at);
-                met.retain(|other| other.frame != event.frame && self.overlaps(event, other));
-                Setting::Hears(met)
-            }
-        }
-    }
-
-    /// Signals at the place of `station`, or there until less than a gap ago, as decisions see them: just before `at`.
-    fn heard(&self, station: StationId, at: BitInstant) -> Vec<Transmission> {
-        let gap = self.config.parameters.inter_packet_gap;
-        let all = self.stations.iter().flat_map(|station| station.recent.iter().flatten());
-        let here = |one: &&Transmission| {
-            let distance = self.config.topology.distance(one.frame.station, station);
-            one.begin + distance < at && one.end.is_none_or(|end| end + distance + gap > at)
-        };
-        let mut heard: Vec<Transmission> = all.filter(here).copied().collect();
-        heard.sort_by_key(|one| one.begin);
-        heard
-    }
-
-    /// Whether another signal met the frame's own, which ends as `event` says, at the place of the event.
-    fn overlaps(&self, event: &Event, other: &Transmission) -> bool {
-        let own = self.stations[event.frame.station.index()].recent.iter().flatten();
-        let to_here = |one: &Transmission| self.config.topology.distance(one.frame.station, event.station);
-        own.filter(|own| own.frame == event.frame).any(|own| {
-            let begin = own.begin + to_here(own);
-            other.begin + to_here(other) < event.at && other.end.is_none_or(|end| end + to_here(other) > begin)
-        })
-    }
-
-    /// Keeps up with the event's station; gives a transmission that began or changed.
-    fn follow(&mut self, event: &Event) -> Option<Transmission> {
-        let Event { at, frame, kind, .. } = *event;
-        let station = &mut self.stations[frame.station.index()];
-        match kind {
-            Kind::Offered { .. } => {
-                station.first.get_or_insert(frame.serial);
-                station.offered = frame.serial;
-                return None;
-            }
-            Kind::QueueDrop => station.done += 1,
-            Kind::Attempt { attempt, burst, .. } => {
-                let begun = Transmission {
-                    frame,
-                    attempt,
-                    begin: at,
-                    burst,
-                    collision: None,
-                    end: None,
-                    extension: BitTimes::ZERO,
-                };
-                station.recent = [Some(begun), station.recent[0]];
-                return Some(begun);
-            }
-            Kind::Collision { episode, .. } => {
-                let current = station.recent[0].as_mut()?;
-                current.collision = Some(Collision { at, episode });
-                return Some(*current);
-            }
-            Kind::JamEnd { .. } => {
-                let current = station.recent[0].as_mut()?;
-                current.end = Some(at);
-                return Some(*current);
-            }
-            Kind::Transmitted { extension, .. } => {
-                station.done += 1;
-                station.left = Some((frame, at));
-                let current = station.recent[0].as_mut()?;
-                (current.end, current.extension) = (Some(at), extension);
-                return Some(*current);
-            }
-            Kind::Discarded { attempts, .. } => {
-                station.done += 1;
-                if attempts > 0 {
-                    station.left = Some((frame, at));
-                }
-            }
-            Kind::Defer { .. } | Kind::Backoff { .. } => {}
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-        }
-        None
-    }
-
-    /// Adds a step to its story, and whom it shows that the frame has met.
-    fn add(&mut self, step: Step) {
-        let Event { at, station, frame, kind } = step.event;
-        let left = self.stations[frame.station.index()].left;
-        let met = match (&kind, &step.setting) {
-            (Kind::Collision { .. }, _) => {
-                let mut met = self.heard(station, at + BitTimes::new(1));
-                // Silent at this place by now, so it is not what was noticed.
-                let sounds = |one: &Transmission| {
-                    let distance = self.config.topology.distance(one.frame.station, station);
-                    one.frame.station != station && one.end.is_none_or(|end| end + distance > at)
-                };
-                met.retain(sounds);
-                met
-            }
-            (Kind::Damaged { .. }, Setting::Hears(met)) => met.clone(),
-            _ => Vec::new(),
-        };
-        let Some(story) = self.stories.iter_mut().find(|story| story.frame == frame) else { return };
-        let waited_behind = story.steps.last().is_some_and(|last| matches!(last.setting, Setting::Behind(1..)));
-        if let (Kind::Defer { .. } | Kind::Attempt { .. }, true, Some((before, since))) = (&kind, waited_behind, left) {
-            let event = Event { at: since, ..step.event };
-            story.steps.push(Step { event, setting: Setting::After(before) });
-        }
-        if matches!(kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
-            story.end = Some(at);
-        }
-        story.meet(met);
-        story.steps.push(step);
-    }
-}
-
-impl Station {
-    /// Frames that were offered before the log begins.
-    fn before_the_log(&self) -> u64 {
-        self.first.map_or(0, |first| first - 1)
-    }
-}
-
-impl Story {
-    fn own_moved(&mut self, moved: Transmission) {
-        match self.meetings.last_mut().filter(|meeting| meeting.own.is(&moved)) {
-            Some(meeting) => meeting.own = moved,
-            None => self.meetings.push(Meeting { own: moved, others: Vec::new() }),
-        }
-    }
-
-    /// Somebody else began to send, collided or ended: a party of the last meeting, or of one before.
-    fn other_moved(&mut self, moved: Transmission) {
-        for meeting in self.meetings.iter_mut().rev().take(2) {
-            let episode = |one: &Transmission| one.collision.map(|collision| collision.episode);
-            let party = episode(&meeting.own).is_some() && episode(&meeting.own) == episode(&moved);
-            match meeting.others.iter_mut().find(|other| other.is(&moved)) {
-                Some(other) => *other = moved,
-                None if party => meeting.others.push(moved),
-                None => {}
-            }
-        }
-    }
-
-    /// These were met in the last attempt.
-    fn meet(&mut self, met: Vec<Transmission>) {
-        let Some(meeting) = self.meetings.last_mut() else { return };
-        for other in met {
-            if !meeting.others.iter().any(|known| known.is(&other)) {
-                meeting.others.push(other);
-            }
-        }
     }
 }

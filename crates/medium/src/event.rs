@@ -28,6 +28,19 @@ pub enum Value<'a> {
     Word(&'a str),
 }
 
+/// What is told the fields of an event: a closure, or a type whose method is worth inlining.
+pub trait Visitor {
+    /// One field more.
+    fn field(&mut self, name: &'static str, value: Value<'static>);
+}
+
+impl<F: FnMut(&'static str, Value<'static>)> Visitor for F {
+    #[inline]
+    fn field(&mut self, name: &'static str, value: Value<'static>) {
+        self(name, value);
+    }
+}
+
 /// What a field can be made of.
 trait Field: Sized {
     fn value(self) -> Value<'static>;
@@ -67,14 +80,16 @@ macro_rules! kinds {
                 match self { $(Kind::$kind { .. } => $name,)* }
             }
 
-            /// Tells `visit` every field, by name, in the order in which logs have them.
+            /// Tells `visitor` every field, by name, in the order in which logs have them.
             #[inline(always)]
-            pub fn fields(&self, mut visit: impl FnMut(&'static str, Value<'static>)) {
+            pub fn fields(&self, mut visitor: impl Visitor) {
                 match *self {
-                    $(Kind::$kind { $($($field,)*)? } => { $($(visit(stringify!($field), $field.value());)*)? })*
+                    $(Kind::$kind { $($($field,)*)? } => {
+                        $($(visitor.field(stringify!($field), $field.value());)*)?
+                    })*
                 }
                 // A kind may have no field at all.
-                let _ = &mut visit;
+                let _ = &mut visitor;
             }
 
             /// The kind that is called `name`, with the values that `field` gives for its fields.
@@ -309,7 +324,7 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} {:<3} {:<11} {}", self.at.get(), self.station.to_string(), self.kind.name(), self.frame)?;
         let (mut first, mut then) = (String::new(), String::new());
-        self.kind.fields(|name, value| match value {
+        self.kind.fields(|name: &'static str, value: Value<'static>| match value {
             Value::Number(0) if name == RARE => {}
             Value::Number(number) if name == RARE => then += &format!(" {name}={number}"),
             Value::Number(number) => first += &format!(" {name}={number}"),

@@ -48,7 +48,7 @@ mod topology;
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
 pub use access::slotted_aloha::{Population, SlottedAloha};
 pub use config::{Config, ConfigError, Method};
-pub use event::{Cause, Event, Kind, KindError, Value};
+pub use event::{Cause, Event, Kind, KindError, Value, Visitor};
 pub use frame::{Destination, Frame, FrameId, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;

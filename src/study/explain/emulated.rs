@@ -48,7 +48,7 @@ pub(super) fn read_on<R: BufRead>(
 impl Emulated {
     /// Of all `events` those of this frame's life.
     pub(super) fn of(story: &Story, events: &[EmulatorEvent]) -> Emulated {
-        let begin = story.steps.first().map(|step| step.event.at);
+        let begin = story.steps.first().map(|step| step.at);
         let lives = |at: BitInstant| begin.is_some_and(|begin| begin <= at) && story.end.is_none_or(|end| at <= end);
         let mut emulated = Emulated::default();
         for event in events {
@@ -92,7 +92,7 @@ impl Emulated {
         if sentences.is_empty() {
             return String::new();
         }
-        format!("\n{}", wrap("", &format!("The emulator, not the medium: {}", sentences.join(" "))))
+        format!("\n{}", wrap("", 0, &format!("The emulator, not the medium: {}", sentences.join(" "))))
     }
 }
 

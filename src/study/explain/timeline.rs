@@ -8,7 +8,7 @@
 //! ```
 
 use super::{Meeting, PREAMBLE, Story, Transmission, name};
-use medium::{BitInstant, BitTimes, Config, Kind};
+use medium::{BitInstant, BitTimes, Config, Event, Kind};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -69,7 +69,7 @@ impl Axis {
 }
 
 /// One attempt and whom it met.
-pub fn attempt(meeting: &Meeting, names: &[String], config: &Config, read_to: BitInstant) -> String {
+pub fn attempt(meeting: &Meeting, names: &[String], read_to: BitInstant) -> String {
     let all = || std::iter::once(&meeting.own).chain(&meeting.others);
     let from = all().map(|one| one.begin).min().unwrap_or(meeting.own.begin);
     let to = all().map(|one| one.end.unwrap_or(read_to)).max().unwrap_or(read_to);
@@ -83,14 +83,14 @@ pub fn attempt(meeting: &Meeting, names: &[String], config: &Config, read_to: Bi
     );
     text += &axis.ruler(meeting.own.begin, label_width);
     for one in all() {
-        let row = row(one, &axis, config.parameters.inter_packet_gap, read_to);
+        let row = row(one, &axis, read_to);
         writeln!(text, "  {:label_width$}  {}", name(names, one.frame), row.trim_end())
             .expect("a string takes any text");
     }
     text
 }
 
-fn row(one: &Transmission, axis: &Axis, gap: BitTimes, read_to: BitInstant) -> String {
+fn row(one: &Transmission, axis: &Axis, read_to: BitInstant) -> String {
     let mut cells = vec![' '; axis.columns as usize];
     let mut paint = |from: BitInstant, to: BitInstant, letter: char| {
         // A column shows what fills most of it; what is shorter than a column shows all the same.
@@ -101,7 +101,7 @@ fn row(one: &Transmission, axis: &Axis, gap: BitTimes, read_to: BitInstant) -> S
             cells[first.min(last - 1)..last].fill(letter);
         }
     };
-    let preamble = if one.burst { one.begin + gap } else { one.begin };
+    let preamble = one.preamble;
     let end = one.end.unwrap_or(read_to);
     let body = BitInstant::new(end.get() - one.extension.get().min(end.get()));
     paint(preamble + PREAMBLE, body, '=');
@@ -109,9 +109,18 @@ fn row(one: &Transmission, axis: &Axis, gap: BitTimes, read_to: BitInstant) -> S
     if let Some(collision) = one.collision {
         paint(collision.at.max(preamble + PREAMBLE), end, 'j');
     }
-    paint(preamble, end.min(preamble + PREAMBLE), 'p');
+    let extended_to = if one.cut_before_preamble() {
+        // No preamble at all: extension bits, and the jam.
+        one.collision.map_or(preamble, |collision| collision.at)
+    } else {
+        paint(preamble, end.min(preamble + PREAMBLE), 'p');
+        preamble
+    };
+    if let Some(collision) = one.collision.filter(|_| one.cut_before_preamble()) {
+        paint(collision.at, end, 'j');
+    }
     if one.burst {
-        paint(one.begin, preamble.min(end), 'e');
+        paint(one.begin, extended_to.min(end), 'e');
     }
     if let Some(collision) = one.collision {
         cells[axis.column(collision.at)] = 'X';
@@ -124,18 +133,18 @@ fn row(one: &Transmission, axis: &Axis, gap: BitTimes, read_to: BitInstant) -> S
 
 /// The whole life in one row.
 pub fn life(story: &Story, names: &[String], config: &Config) -> Option<String> {
-    let from = story.steps.first()?.event.at;
+    let from = story.steps.first()?.at;
     let to = story.end.unwrap_or(story.read_to);
     let axis = Axis::new(from, from, to);
     let mut cells = vec!['.'; axis.columns as usize];
     let mut paint = |from: BitInstant, to: BitInstant, letter: char| {
         cells[axis.column(from)..=axis.column(to)].fill(letter);
     };
-    let own = || story.steps.iter().filter(|step| step.event.station == story.frame.station);
-    let until = |at: BitInstant| own().map(|step| step.event.at).find(|&next| next > at).unwrap_or(to);
-    for step in own() {
-        let at = step.event.at;
-        match step.event.kind {
+    let events = || story.steps.iter().filter_map(|step| step.event);
+    let own = || events().filter(|event| event.station == story.frame.station);
+    let until = |at: BitInstant| own().map(|event| event.at).find(|&next| next > at).unwrap_or(to);
+    for Event { at, kind, .. } in own() {
+        match kind {
             Kind::Defer { .. } => paint(at, until(at), 'd'),
             Kind::Backoff { slots, .. } => paint(at, (at + config.parameters.slot_time * slots).min(to), 'b'),
             _ => {}
@@ -147,10 +156,10 @@ pub fn life(story: &Story, names: &[String], config: &Config) -> Option<String> 
     for collision in story.meetings.iter().filter_map(|meeting| meeting.own.collision) {
         paint(collision.at, collision.at, 'X');
     }
-    for step in own() {
-        match step.event.kind {
-            Kind::Transmitted { .. } => paint(step.event.at, step.event.at, 'T'),
-            Kind::Discarded { .. } | Kind::QueueDrop => paint(step.event.at, step.event.at, 'D'),
+    for Event { at, kind, .. } in own() {
+        match kind {
+            Kind::Transmitted { .. } => paint(at, at, 'T'),
+            Kind::Discarded { .. } | Kind::QueueDrop => paint(at, at, 'D'),
             _ => {}
         }
     }
@@ -163,7 +172,7 @@ pub fn life(story: &Story, names: &[String], config: &Config) -> Option<String> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::{BitRate, FrameId, StationId, Topology};
+    use medium::{FrameId, StationId};
 
     fn sent(station: u16, begin: u64, collision: Option<u64>, end: u64) -> Transmission {
         Transmission {
@@ -171,6 +180,10 @@ mod tests {
             attempt: 1,
             begin: BitInstant::new(begin),
             burst: false,
+            preamble: BitInstant::new(begin),
+            fault: None,
+            parted: None,
+            deaf: None,
             collision: collision.map(|at| super::super::Collision { at: BitInstant::new(at), episode: 1 }),
             end: Some(BitInstant::new(end)),
             extension: BitTimes::ZERO,
@@ -181,9 +194,8 @@ mod tests {
     #[test]
     fn an_attempt_is_drawn_at_each_senders_place() {
         let meeting = Meeting { own: sent(0, 1000, Some(1050), 1096), others: vec![sent(1, 996, Some(1054), 1092)] };
-        let config = Config::new(BitRate::MBIT_10, Topology::star(2, 50), 1);
         let names = ["a", "long"].map(str::to_owned);
-        let text = attempt(&meeting, &names, &config, BitInstant::new(2000));
+        let text = attempt(&meeting, &names, BitInstant::new(2000));
         assert!(text.starts_with("  attempt 1: 0 is t = 1,000 BT, a column is 2 BT\n"), "{text}");
         let rows: Vec<&str> = text.lines().skip(3).collect();
         let own = format!("  a#7       {}X{}{}", "p".repeat(25), "p".repeat(6), "j".repeat(16));

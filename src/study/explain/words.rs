@@ -1,8 +1,10 @@
 //! A frame's life in words, each step with its clause of IEEE 802.3.
 
 use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
-use super::{Meeting, PREAMBLE, Setting, Step, Story, Transmission, name};
-use medium::{BitInstant, BitTimes, Cause, Config, Event, Kind};
+mod heard;
+
+use super::{Meeting, Setting, Step, Story, Transmission, name};
+use medium::{BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Input, Kind, Place, StationId, Tally};
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
 use sim::words::units::group;
@@ -10,10 +12,13 @@ use std::fmt::Write;
 
 /// Columns that a line has at most.
 const WIDTH: usize = 110;
-/// Columns of the text's left edge.
-const EDGE: usize = 40;
+/// Columns that instant, time since the first step, and the same in seconds have at least.
+const COLUMNS: [usize; 3] = [16, 12, 8];
 /// A space that no line is broken at, until the text is done.
 const TIED: char = '\u{a0}';
+/// Counters that say nothing which the steps do not: every frame is offered, and attempts are told one by one.
+const TOLD_ELSEWHERE: [&str; 6] =
+    ["offered", "attempts", "collisions", "delivered", "octets_transmitted_ok", "frames_received_ok"];
 /// Stations that are named one by one where they heard the same.
 const NAMED: usize = 5;
 
@@ -52,30 +57,46 @@ impl Teller<'_> {
     }
 
     fn steps(&self) -> String {
-        let mut text = format!("{:>16}{:>12}  in time\n", "t in BT", "since then");
-        let begin = self.story.steps.first().map_or(BitInstant::ZERO, |step| step.event.at);
+        let begin = self.story.steps.first().map_or(BitInstant::ZERO, |step| step.at);
+        let cells = |at: BitInstant| {
+            let since = at.since(begin);
+            [group(at.get()), group(since.get()), self.real(since)]
+        };
+        // Wider where a number needs it, so that columns never run together.
+        let [mut t, mut since, mut real] = COLUMNS;
+        for [at, after, in_time] in self.story.steps.iter().map(|step| cells(step.at)) {
+            (t, since) = (t.max(at.len()), since.max(after.len() + 2));
+            real = real.max(in_time.chars().count());
+        }
+        let mut text = format!("{:>t$}{:>since$}  in time\n", "t in BT", "since then");
         let mut steps = &self.story.steps[..];
         while let Some((first, rest)) = steps.split_first() {
             let same = rest.iter().take_while(|step| heard_alike(first, step)).count();
-            let what = if hears(&first.event) { self.receivers(&steps[..=same]) } else { self.words(first) };
+            let what = if hears(first) { self.receivers(&steps[..=same]) } else { self.words(first) };
             steps = &rest[same..];
-            let since = first.event.at.since(begin);
-            let head =
-                format!("{:>16}{:>12}  {:<8}", group(first.event.at.get()), group(since.get()), self.real(since));
-            text += &wrap(&head, &what);
+            let [at, after, in_time] = cells(first.at);
+            let head = format!("{at:>t$}{after:>since$}  {in_time:<real$}");
+            text += &wrap(&head, t + since + real + 4, &what);
         }
         text
     }
 
     fn words(&self, step: &Step) -> String {
-        let Event { at, kind, .. } = step.event;
         let station = &self.names[self.story.frame.station.index()];
-        if let Setting::After(before) = step.setting {
-            return format!(
-                "The MAC of {station} is done with {}: this frame is at the head of the queue.",
-                name(self.names, before)
-            );
+        match (&step.setting, step.event) {
+            (Setting::After(before), _) => {
+                let before = name(self.names, *before);
+                format!("The MAC of {station} is done with {before}: this frame is at the head of the queue.")
+            }
+            (Setting::Done(input, far), _) => self.done(input, far.as_deref()),
+            (Setting::Unheard(who, why), _) => self.unheard(who, *why),
+            (_, Some(event)) => self.event(step, event),
+            (_, None) => String::new(),
         }
+    }
+
+    fn event(&self, step: &Step, event: Event) -> String {
+        let Event { at, kind, .. } = event;
         match kind {
             Kind::Offered { size } => self.offered(size.get(), &step.setting),
             Kind::QueueDrop => format!(
@@ -88,36 +109,42 @@ impl Teller<'_> {
                 let why = if burst { self.bursts() } else { self.may_send(attempt, at, &step.setting) };
                 self.attempt(attempt, &why, excessive_deferral)
             }
-            Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode),
+            Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode, &step.setting),
             Kind::JamEnd { .. } => {
                 let jam = self.span(self.config.parameters.jam_size);
                 format!("The jam of {jam} is out, so that the other parties notice the collision too (4.2.3.2.4).")
             }
             Kind::Backoff { attempt, slots } => self.backoff(attempt, slots, at),
-            Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } => {
-                let extended = match extension {
-                    BitTimes::ZERO => String::new(),
-                    bits => format!(", and {} of carrier extension after it (4.2.3.4)", self.span(bits)),
-                };
-                let deaf = if no_carrier {
-                    " It had no carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
-                } else {
-                    ""
-                };
-                format!(
-                    "The last bit is out{extended}, and {station} has noticed no collision: transmitted, {} octets, at \
-                     attempt {attempts} (4.2.8). Access delay {}, from the head of the queue to the first bit of this \
-                     attempt; MAC delay {}, from the host to now.{deaf}",
-                    size.get(),
-                    self.span(access_delay),
-                    self.span(mac_delay)
-                )
-            }
+            Kind::Transmitted { .. } => self.transmitted(&kind),
             Kind::Discarded { cause, attempts } => self.discarded(cause, attempts),
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.receivers(std::slice::from_ref(step))
             }
         }
+    }
+
+    fn transmitted(&self, kind: &Kind) -> String {
+        let station = &self.names[self.story.frame.station.index()];
+        let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind else {
+            return String::new();
+        };
+        let extended = match extension {
+            BitTimes::ZERO => String::new(),
+            bits => format!(", and {} of carrier extension after it (4.2.3.4)", self.span(bits)),
+        };
+        let deaf = if no_carrier {
+            " It had no carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
+        } else {
+            ""
+        };
+        format!(
+            "The last bit is out{extended}, and {station} has noticed no collision: transmitted, {} octets, at \
+             attempt {attempts} (4.2.8). Access delay {}, from the head of the queue to the first bit of this \
+             attempt; MAC delay {}, from the host to now.{deaf}",
+            size.get(),
+            self.span(access_delay),
+            self.span(mac_delay)
+        )
     }
 
     fn offered(&self, size: u32, setting: &Setting) -> String {
@@ -137,30 +164,98 @@ impl Teller<'_> {
             }
             _ => format!("No other frame of {station} is before it."),
         };
+        let whom = match self.story.destination {
+            Some(Destination::Station(to)) => format!(" for {}", self.names[to.index()]),
+            Some(Destination::All) => " for all stations".to_owned(),
+            Some(Destination::Nobody) => " for an address that no station has".to_owned(),
+            None => String::new(),
+        };
+        let fault = match self.story.fault {
+            Some(Fault::Deaf) => format!(" {station} has the fault `deaf`: no carrier sense."),
+            Some(Fault::BadFcs) => format!(" {station} has the fault `bad_fcs`."),
+            Some(Fault::Babble) => format!(" {station} has the fault `babble`: its MAC takes frames of any length."),
+            None => String::new(),
+        };
+        let cut = self.story.cut.map_or(String::new(), |cut| format!(" The cable is cut {}.", self.place(cut)));
         format!(
-            "The host of {station} hands the frame to its MAC: {size} octets from destination address to FCS{padded}. {queue}"
+            "The host of {station} hands the frame{whom} to its MAC: {size} octets from destination address to FCS{padded}. {queue}{fault}{cut}"
         )
     }
 
-    /// The signals at the station's place, and those that ended there less than a gap ago.
-    fn on_air_and_over(&self, at: BitInstant, setting: &Setting) -> (Vec<String>, Vec<String>) {
-        let station = self.story.frame.station;
-        let Setting::Hears(heard) = setting else { return Default::default() };
-        let (mut on_air, mut over) = (Vec::new(), Vec::new());
-        for one in heard {
-            let distance = self.config.topology.distance(one.frame.station, station);
-            let own = one.frame.station == station;
-            // What ends at the instant itself still sounds for those who decide at it; they know of their own.
-            let ended = one.end.is_some_and(|end| end + distance < at || own && end <= at);
-            if ended { &mut over } else { &mut on_air }.push(name(self.names, one.frame));
+    fn place(&self, Place { segment, position }: Place) -> String {
+        format!("on segment {segment}, just before {}", self.span(position))
+    }
+
+    /// What was done to the medium or to a station.
+    fn done(&self, input: &Input, far: Option<&[bool]>) -> String {
+        let of = |station: StationId| &self.names[station.index()];
+        match *input {
+            Input::Attach { station } => format!("{} is put back on the medium.", of(station)),
+            Input::Detach { station } => {
+                format!(
+                    "{} is taken off the medium: an attempt under way ends as it would, other frames are discarded.",
+                    of(station)
+                )
+            }
+            Input::SetFault { station, fault } => {
+                let whose = of(station);
+                match fault {
+                    Some(Fault::Deaf) => format!(
+                        "{whose} gets the fault `deaf`: it hears no signal that begins from now on and defers to none; \
+                         collisions it still detects (5.2.4.2)."
+                    ),
+                    Some(Fault::BadFcs) => {
+                        format!("{whose} gets the fault `bad_fcs`: what it begins to send from now on has a bad FCS.")
+                    }
+                    Some(Fault::Babble) => format!(
+                        "{whose} gets the fault `babble`: its MAC takes frames of any length, and its MAU cuts them off \
+                         at {} (8.2.1.5).",
+                        self.span(self.config.parameters.jabber_limit)
+                    ),
+                    None => format!("{whose} has no fault any more."),
+                }
+            }
+            Input::SetCut { cut: Some(cut) } => {
+                let beyond = far.into_iter().flatten().zip(self.names).filter(|(far, _)| **far);
+                let beyond: Vec<String> = beyond.map(|(_, name)| name.clone()).collect();
+                format!(
+                    "The cable is cut {}: {} on the far side. No signal that begins from now on gets past the cut.",
+                    self.place(cut),
+                    are(&beyond)
+                )
+            }
+            Input::SetCut { cut: None } => {
+                "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
+            }
+            Input::Offer { .. } | Input::Timeout => String::new(),
         }
-        (on_air, over)
+    }
+
+    /// The signals at the station's place, and those that ended there last, less than a gap ago.
+    fn on_air_and_over(&self, at: BitInstant, setting: &Setting) -> (Vec<Transmission>, Vec<String>) {
+        let station = self.story.frame.station;
+        let Setting::Hears { heard, .. } = setting else { return Default::default() };
+        // What ends at the instant itself still sounds for those who decide at it; they know of their own.
+        let end = |one: &Transmission| one.at(station, &self.config).end;
+        let ended = |one: &&Transmission| end(one).is_some_and(|end| end < at || one.source() == station && end <= at);
+        let (over, on_air): (Vec<&Transmission>, Vec<&Transmission>) = heard.iter().partition(ended);
+        let last = over.iter().filter_map(|one| end(one)).max();
+        let over = over.into_iter().filter(|one| end(one) == last).map(|one| self.called(one)).collect();
+        (on_air.into_iter().cloned().collect(), over)
+    }
+
+    fn called(&self, one: &Transmission) -> String {
+        name(self.names, one.frame)
+    }
+
+    fn all_called<'a>(&self, all: impl IntoIterator<Item = &'a Transmission>) -> String {
+        list(&all.into_iter().map(|one| self.called(one)).collect::<Vec<String>>())
     }
 
     fn defer(&self, attempt: u32, at: BitInstant, setting: &Setting) -> String {
         let (on_air, over) = self.on_air_and_over(at, setting);
         let why = match (on_air.is_empty(), over.is_empty()) {
-            (false, _) => format!("it hears {}", list(&on_air)),
+            (false, _) => format!("it hears {}", self.all_called(&on_air)),
             (true, false) => {
                 let gap = self.span(self.config.parameters.inter_packet_gap);
                 format!("the inter-packet gap of {gap} after {} is not over (4.2.3.2.2)", list(&over))
@@ -180,32 +275,66 @@ impl Teller<'_> {
     /// Why the station may send, or does.
     fn may_send(&self, attempt: u32, at: BitInstant, setting: &Setting) -> String {
         let gap = self.config.parameters.inter_packet_gap;
-        let station = &self.names[self.story.frame.station.index()];
+        let own = self.story.frame.station;
+        let station = &self.names[own.index()];
         let (on_air, _) = self.on_air_and_over(at, setting);
-        let waits = |event: &Event| matches!(event.kind, Kind::Defer { attempt: waits } if waits == attempt);
-        let ready = self.story.steps.iter().map(|step| &step.event).find(|event| waits(event));
-        match (ready, on_air.is_empty()) {
-            (Some(ready), true) => format!(
-                "Silence at the place of {station} for the inter-packet gap of {} (4.2.3.2.2): after {} of deferring it sends",
+        let waits = |step: &&Step| matches!(step.kind(), Some(Kind::Defer { attempt: waits }) if *waits == attempt);
+        let ready = self.story.steps.iter().find(waits).map(|step| step.at);
+        let missed = self.missed(setting);
+        let back = on_air.iter().map(|one| one.at(own, &self.config).begin).min();
+        match (ready, back) {
+            (Some(ready), None) => format!(
+                "Silence at the place of {station} for the inter-packet gap of {} (4.2.3.2.2): after {} of deferring it sends{missed}",
                 self.span(gap),
-                self.span(at.since(ready.at))
+                self.span(at.since(ready))
             ),
-            (Some(ready), false) => {
-                let part_2 = BitTimes::new(gap.get() - self.config.parameters.inter_packet_gap_part_1.get());
+            (Some(ready), Some(back)) => {
+                // The gap ends now: so it began that long ago.
+                let gap_begin = BitInstant::new(at.get().saturating_sub(gap.get()));
+                let back = BitTimes::new(back.get().saturating_sub(gap_begin.get()));
+                let why = if back >= self.config.parameters.inter_packet_gap_part_1 {
+                    "in its second part"
+                } else {
+                    "but the gap follows a signal of its own"
+                };
                 format!(
-                    "{} came back in the second part of the inter-packet gap, its last {}, or right after its own signal: \
-                     the gap runs to its end all the same (4.2.3.2.2), and after {} of deferring {station} sends",
-                    list(&on_air),
-                    self.span(part_2),
-                    self.span(at.since(ready.at))
+                    "{} came back {} into the inter-packet gap, {why}: the gap runs to its end all the same (4.2.3.2.2), \
+                     and after {} of deferring {station} sends{missed}",
+                    self.all_called(&on_air),
+                    self.span(back),
+                    self.span(at.since(ready))
                 )
             }
-            (None, true) => format!("The medium is free at the place of {station}: it sends at once (4.2.3.2.1)"),
-            (None, false) => format!(
-                "{} is there, but {station} does not defer: its carrier sense is faulty (5.2.4.2), or the cable is cut in between; it sends",
-                list(&on_air)
+            (None, None) if missed.is_empty() => {
+                format!("The medium is free at the place of {station}: it sends at once (4.2.3.2.1)")
+            }
+            (None, None) => format!("{station} hears nothing and sends at once (4.2.3.2.1){missed}"),
+            (None, Some(_)) => format!(
+                "{} is there, but {station} does not defer: its carrier sense is faulty (5.2.4.2), or the cable is cut in \
+                 between, which this log does not tell; it sends",
+                self.all_called(&on_air)
             ),
         }
+    }
+
+    /// Signals on the medium that the station does not hear, and why.
+    fn missed(&self, setting: &Setting) -> String {
+        let station = self.story.frame.station;
+        let Setting::Hears { missed, .. } = setting else { return String::new() };
+        let (cut, deaf): (Vec<&Transmission>, Vec<&Transmission>) =
+            missed.iter().partition(|one| !one.reaches(station));
+        let mut text = String::new();
+        if !deaf.is_empty() {
+            let deaf = self.all_called(deaf);
+            write!(text, "; it does not hear {deaf}, since it had no carrier sense when that began (5.2.4.2)")
+                .expect("a string takes any text");
+        }
+        if !cut.is_empty() {
+            let cut = self.all_called(cut);
+            write!(text, "; {cut} cannot be heard here, since the cable was cut in between when that began")
+                .expect("a string takes any text");
+        }
+        text
     }
 
     fn attempt(&self, attempt: u32, why: &str, excessive: bool) -> String {
@@ -221,35 +350,47 @@ impl Teller<'_> {
         format!("{why}. Attempt {attempt} of at most {}.{excess}", parameters.attempt_limit)
     }
 
-    fn collision(&self, attempt: u32, at: BitInstant, late: bool, episode: u64) -> String {
+    fn collision(&self, attempt: u32, at: BitInstant, late: bool, episode: u64, setting: &Setting) -> String {
         let station = &self.names[self.story.frame.station.index()];
         let parameters = &self.config.parameters;
-        let Some(meeting) = self.meeting(attempt) else {
+        let Some(Meeting { own, .. }) = self.meeting(attempt) else {
             return format!("A collision (4.2.3.2.4), episode {episode}.");
         };
-        let sent = at.since(meeting.own.begin);
-        let met: Vec<String> = meeting.others.iter().map(|other| self.party(meeting, other)).collect();
+        let sent = at.since(own.begin);
+        let met: Vec<String> = match setting {
+            Setting::Meets(met) => met.iter().map(|other| self.party(own, other)).collect(),
+            _ => Vec::new(),
+        };
         let met = if met.is_empty() { "a signal that began before the log".to_owned() } else { met.join("; and ") };
-        let preamble = if sent < PREAMBLE && !meeting.own.burst {
+        let jam = if own.preamble > at {
+            " Its preamble has not begun, so there is none, and the jam follows at once."
+        } else if parameters.jam_begin(at, own.preamble) > at {
             " Preamble and SFD are finished first, then comes the jam."
         } else {
             " The jam follows at once."
         };
-        let late = if late {
-            format!(" That is later than slotTime, {}: a late collision (4.2.3.2.3).", self.span(parameters.slot_time))
-        } else {
-            String::new()
+        let late = match (late, parameters.late(sent, false)) {
+            (false, _) => String::new(),
+            (true, true) => {
+                format!(
+                    " That is later than slotTime, {}: a late collision (4.2.3.2.3).",
+                    self.span(parameters.slot_time)
+                )
+            }
+            (true, false) => {
+                " After a burst's first frame every collision is a late one, however early it comes (4.2.3.2.3, 4.2.8)."
+                    .to_owned()
+            }
         };
         format!(
-            "Collision (4.2.3.2.4), episode {episode} on this medium: {} after its own first bit {station} notices {met}.{late}{preamble}",
+            "Collision (4.2.3.2.4), episode {episode} on this medium: {} after its own first bit {station} notices {met}.{late}{jam}",
             self.span(sent)
         )
     }
 
     /// Who was met, and how that came.
-    fn party(&self, meeting: &Meeting, other: &Transmission) -> String {
-        let own = &meeting.own;
-        let name = name(self.names, other.frame);
+    fn party(&self, own: &Transmission, other: &Transmission) -> String {
+        let name = self.called(other);
         let distance = self.config.topology.distance(other.frame.station, own.frame.station);
         let apart = if distance > BitTimes::ZERO { format!(", {} away", self.span(distance)) } else { String::new() };
         if other.begin == own.begin {
@@ -303,55 +444,13 @@ impl Teller<'_> {
         }
     }
 
-    /// Stations that heard the same, as one step.
-    fn receivers(&self, steps: &[Step]) -> String {
-        let Some(first) = steps.first() else { return String::new() };
-        let named: Vec<String> =
-            steps.iter().take(NAMED).map(|step| self.names[step.event.station.index()].clone()).collect();
-        let who = match steps.len() - named.len() {
-            0 => list(&named),
-            more => {
-                format!("{} and {} more, the last at t = {}", named.join(", "), group(more as u64), self.last(steps))
-            }
-        };
-        let s = if steps.len() == 1 { "s" } else { "" };
-        match first.event.kind {
-            Kind::Fragment { bits } => format!(
-                "{who}, whom it is for, hear{s} {} bits after the SFD. That is less than minFrameSize: a collision \
-                 fragment, dropped without an error (4.2.4.2.2).",
-                bits.get()
-            ),
-            Kind::Damaged { bits } => {
-                let cause = match &first.setting {
-                    Setting::Hears(met) if !met.is_empty() => {
-                        let met: Vec<String> = met.iter().map(|other| name(self.names, other.frame)).collect();
-                        format!("the signal of {} lay over it there", list(&met))
-                    }
-                    _ => "its sender was faulty, since no other signal met it there".to_owned(),
-                };
-                format!(
-                    "{who}, whom it is for, hear{s} {} bits with a bad FCS and drop{s} them (4.2.4.1.2): {cause}.",
-                    bits.get()
-                )
-            }
-            Kind::TooLong { size } => {
-                format!("{who}, whom it is for, hear{s} {} octets: too long, dropped (4.2.4.2.1).", size.get())
-            }
-            _ => format!("{who} receive{s} the frame whole (4.2.4)."),
-        }
-    }
-
-    fn last(&self, steps: &[Step]) -> String {
-        steps.last().map_or(String::new(), |step| group(step.event.at.get()))
-    }
-
     /// What is said of a life whose end the log does not have.
     fn ending(&self) -> String {
         let cut = self.story.cut_short.as_ref().map_or(String::new(), |cut| format!(" ({cut})"));
         if self.story.end.is_some() {
             return if cut.is_empty() { String::new() } else { format!("\nThe log is not whole{cut}.\n") };
         }
-        let state = match self.story.steps.last().map(|step| step.event.kind) {
+        let state = match self.story.steps.iter().rev().find_map(Step::kind) {
             Some(Kind::Offered { .. }) => "waiting in the queue",
             Some(Kind::Defer { .. }) => "deferring",
             Some(Kind::Attempt { .. }) => "being sent",
@@ -360,7 +459,7 @@ impl Teller<'_> {
             _ => "on its way",
         };
         let read_to = self.story.read_to;
-        let since = self.story.steps.first().map_or(BitTimes::ZERO, |step| read_to.since(step.event.at));
+        let since = self.story.steps.first().map_or(BitTimes::ZERO, |step| read_to.since(step.at));
         let text = format!(
             "The log ends at t = {}, {} after the frame was first heard of and before its end{cut}: it was {state}.\n",
             group(read_to.get()),
@@ -371,7 +470,7 @@ impl Teller<'_> {
 
     fn drawn(&self) -> String {
         let mut text = String::new();
-        let draw = |meeting: &Meeting| draw_attempt(meeting, self.names, &self.config, self.story.read_to);
+        let draw = |meeting: &Meeting| draw_attempt(meeting, self.names, self.story.read_to);
         let attempts: Vec<String> = self.story.meetings.iter().map(draw).collect();
         if !attempts.is_empty() {
             text += &format!("\nEach attempt, every row at its own sender's place: {LETTERS}\n");
@@ -396,31 +495,25 @@ impl Teller<'_> {
             if collisions == 1 { "" } else { "s" },
             self.span(on_air)
         );
-        let counted = self.counted(collisions);
+        let counted = self.counted();
         if !counted.is_empty() {
-            write!(text, " It counts in {} (30.3.1.1).", list(&counted)).expect("a string takes any text");
+            let so_far = if self.story.end.is_some() { "" } else { " so far" };
+            write!(text, " It counts{so_far} in {} (30.3.1.1).", list(&counted)).expect("a string takes any text");
         }
-        wrap("", &text).trim_end().to_owned() + "\n"
+        wrap("", 0, &text).trim_end().to_owned() + "\n"
     }
 
-    /// The counters of its own station that the frame went into.
-    fn counted(&self, collisions: u64) -> Vec<String> {
-        let last = self.story.steps.iter().rev().find_map(|step| match step.event.kind {
-            Kind::Transmitted { deferred, .. } => Some(Ok(deferred)),
-            Kind::Discarded { cause, .. } => Some(Err(cause)),
-            _ => None,
-        });
-        let names: &[&str] = match (last, collisions) {
-            (Some(Ok(false)), 0) => &["frames_transmitted_ok"],
-            (Some(Ok(true)), 0) => &["frames_transmitted_ok", "deferred_transmissions"],
-            (Some(Ok(_)), 1) => &["frames_transmitted_ok", "single_collision_frames", "collision_frames[1]"],
-            (Some(Ok(_)), _) => &["frames_transmitted_ok", "multiple_collision_frames"],
-            (Some(Err(Cause::ExcessiveCollisions)), _) => &["excessive_collisions"],
-            (Some(Err(_)), _) => &["internal_mac_transmit_errors"],
-            (None, _) => &[],
-        };
-        let many = (collisions > 1 && names.len() == 2).then(|| format!("collision_frames[{collisions}]"));
-        names.iter().map(|&name| name.to_owned()).chain(many).collect()
+    /// The counters of its own station that the frame went into, as the engine counts.
+    fn counted(&self) -> Vec<String> {
+        let mut tally = Tally::new(self.names.len());
+        self.story.steps.iter().filter_map(|step| step.event.as_ref()).for_each(|event| tally.record(event));
+        let counters = tally.station(self.story.frame.station);
+        let times = |count: u64| if count == 1 { String::new() } else { format!(" ({} times)", group(count)) };
+        let named = counters.named().filter(|(name, count)| *count > 0 && !TOLD_ELSEWHERE.contains(name));
+        let named = named.map(|(name, count)| format!("{name}{}", times(count)));
+        let after = (1..).zip(&counters.collision_frames).filter(|(_, frames)| **frames > 0);
+        let after = after.map(|(collisions, _): (usize, _)| format!("collision_frames[{collisions}]"));
+        named.chain(after).collect()
     }
 
     fn meeting(&self, attempt: u32) -> Option<&Meeting> {
@@ -455,13 +548,18 @@ pub(super) fn nanos(nanos: u64) -> String {
     format!("{}{TIED}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-fn hears(event: &Event) -> bool {
-    matches!(event.kind, Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. })
+fn hears(step: &Step) -> bool {
+    let Some(kind) = step.kind() else { return false };
+    matches!(kind, Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. })
+}
+
+fn are(names: &[String]) -> String {
+    format!("{} {}", list(names), if names.len() == 1 { "is" } else { "are" })
 }
 
 /// Two stations heard the same of one transmission.
 fn heard_alike(one: &Step, other: &Step) -> bool {
-    hears(&one.event) && one.event.kind == other.event.kind && one.setting == other.setting
+    hears(one) && one.kind() == other.kind() && one.setting == other.setting
 }
 
 pub(super) fn list(words: &[String]) -> String {
@@ -472,9 +570,8 @@ pub(super) fn list(words: &[String]) -> String {
     }
 }
 
-/// Text broken into lines beside `head`.
-pub(super) fn wrap(head: &str, text: &str) -> String {
-    let edge = if head.is_empty() { 0 } else { EDGE };
+/// Text broken into lines beside `head`, from column `edge` on.
+pub(super) fn wrap(head: &str, edge: usize, text: &str) -> String {
     let (mut lines, mut line) = (String::new(), format!("{head:<edge$}"));
     let mut empty = true;
     for word in text.split(' ') {

@@ -12,7 +12,7 @@ use super::{Digest, Names};
 use crate::files::columns::{number, string, truth};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, PIECE, WriteError};
-use medium::{BitInstant, Cause, Event, Input, Kind, Value};
+use medium::{BitInstant, Cause, Event, Input, Kind, Value, Visitor};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -96,11 +96,7 @@ impl Pen {
         text.extend_from_slice(names.frame_column(frame.station));
         text.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
         text.push(b'"');
-        kind.fields(|name, value| match value {
-            Value::Number(value) => number(text, name, value),
-            Value::Truth(value) => truth(text, name, value),
-            Value::Word(value) => string(text, name, value),
-        });
+        kind.fields(Columns(text));
     }
 
     /// Whom an offered frame is for, if its input is known.
@@ -191,6 +187,21 @@ impl Drop for Pen {
 fn sum_up(crc32: &mut crc32fast::Hasher, text: &[u8], summed: &mut usize, to: usize) {
     crc32.update(&text[*summed..to]);
     *summed = to;
+}
+
+/// Appends an event's fields.
+struct Columns<'a>(&'a mut Vec<u8>);
+
+impl Visitor for Columns<'_> {
+    /// Where the name is known when this is compiled, it is a few stores and no copy of unknown length.
+    #[inline(always)]
+    fn field(&mut self, name: &'static str, value: Value<'static>) {
+        match value {
+            Value::Number(value) => number(self.0, name, value),
+            Value::Truth(value) => truth(self.0, name, value),
+            Value::Word(value) => string(self.0, name, value),
+        }
+    }
 }
 
 /// How a line of `at` begins.

@@ -145,7 +145,11 @@ fn write_batch(pen: &mut Pen, mut batch: Vec<Note>, then: Then) -> Done {
     let mut written = Ok(());
     for note in batch.drain(..) {
         match note {
-            Note::Event(event) => written = written.and(pen.event(&event)),
+            Note::Event(event) => {
+                if let Err(error) = pen.event(&event) {
+                    written = written.and(Err(error));
+                }
+            }
             Note::Input(at, input) => pen.input(at, &input),
         }
     }
