@@ -7,7 +7,7 @@
 
 #define STATIONS 16
 
-static uint64_t memory[1024], copy[1024];
+static uint64_t memory[2048], copy[2048];
 
 static struct backoff_schedule *schedule_of(uint32_t capacity, uint64_t now)
 {
@@ -25,7 +25,8 @@ static void stations_get_through_one_after_the_other(void)
     struct backoff_schedule *schedule = schedule_of(STATIONS, 0);
     struct backoff_config config = BACKOFF_CONFIG_INIT;
     struct backoff station[STATIONS];
-    uint64_t slot, slots, values[STATIONS], last = 0;
+    struct backoff_due due[STATIONS];
+    uint64_t slot, slots, last = 0;
     int through = 0;
     uint64_t i;
     size_t count, k;
@@ -37,15 +38,16 @@ static void stations_get_through_one_after_the_other(void)
     while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
         CHECK(slot >= last);
         last = slot;
-        CHECK(backoff_schedule_expire(schedule, slot, STATIONS, values, &count) == BACKOFF_STATUS_OK);
+        CHECK(backoff_schedule_expire(schedule, slot, STATIONS, due, &count) == BACKOFF_STATUS_OK);
         CHECK(count >= 1);
+        CHECK(due[0].slot == slot && due[count - 1].slot == slot);
         if (count == 1) {
             through++;
             continue;
         }
         for (k = 0; k < count; k++) {
-            CHECK(backoff_collide(&station[values[k]], &slots) == BACKOFF_STATUS_OK);
-            CHECK(backoff_schedule_insert(schedule, slot + 1 + slots, values[k], NULL) == BACKOFF_STATUS_OK);
+            CHECK(backoff_collide(&station[due[k].value], &slots) == BACKOFF_STATUS_OK);
+            CHECK(backoff_schedule_insert(schedule, slot + 1 + slots, due[k].value, NULL) == BACKOFF_STATUS_OK);
         }
     }
     CHECK(through == STATIONS);
@@ -56,22 +58,25 @@ static void the_order_within_a_slot_is_that_of_insertion(void)
     static const uint64_t slots[] = {70, 5, 70, 100000, 5, 70, UINT64_MAX};
     static const uint64_t order[] = {1, 4, 0, 2, 5, 3, 6};
     struct backoff_schedule *schedule = schedule_of(7, 3);
-    uint64_t values[8];
+    struct backoff_due due[8];
+    uint64_t slot;
     size_t count, i;
     for (i = 0; i < 7; i++)
         CHECK(backoff_schedule_insert(schedule, slots[i], i, NULL) == BACKOFF_STATUS_OK);
     CHECK(backoff_schedule_insert(schedule, 9, 9, NULL) == BACKOFF_STATUS_SCHEDULE_FULL);
-    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, values, &count) == BACKOFF_STATUS_OK && count == 4);
-    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, values + 4, &count) == BACKOFF_STATUS_OK && count == 3);
-    CHECK(memcmp(values, order, sizeof order) == 0);
-    CHECK(backoff_schedule_next(schedule, values) == BACKOFF_STATUS_NOT_PENDING);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, due, &count) == BACKOFF_STATUS_OK && count == 4);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 4, due + 4, &count) == BACKOFF_STATUS_OK && count == 3);
+    for (i = 0; i < 7; i++)
+        CHECK(due[i].value == order[i] && due[i].slot == slots[order[i]]);
+    CHECK(backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_NOT_PENDING);
 }
 
 static void what_is_cancelled_does_not_expire(void)
 {
     struct backoff_schedule *schedule = schedule_of(3, 0), *moved = (struct backoff_schedule *)copy;
     struct backoff_ticket one, two;
-    uint64_t value = 0, slot, values[3];
+    struct backoff_due due[3];
+    uint64_t value = 0, slot;
     uint32_t pending;
     size_t count;
     CHECK(backoff_schedule_insert(schedule, 8, 100, &one) == BACKOFF_STATUS_OK);
@@ -83,12 +88,12 @@ static void what_is_cancelled_does_not_expire(void)
     CHECK(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot == 0);
     memcpy(copy, memory, sizeof memory);
     memset(memory, 0, sizeof memory);
-    CHECK(backoff_schedule_expire(moved, 8, 3, values, &count) == BACKOFF_STATUS_OK && count == 2);
-    CHECK(values[0] == 100 && values[1] == 300);
+    CHECK(backoff_schedule_expire(moved, 8, 3, due, &count) == BACKOFF_STATUS_OK && count == 2);
+    CHECK(due[0].value == 100 && due[1].value == 300 && due[0].slot == 8 && due[1].slot == 8);
     CHECK(backoff_schedule_pending(moved, &pending) == BACKOFF_STATUS_OK && pending == 0);
     CHECK(backoff_schedule_now(moved, &slot) == BACKOFF_STATUS_OK && slot == 8);
     /* A room of 0 takes nothing, and now stays. */
-    CHECK(backoff_schedule_expire(moved, 99, 0, values, &count) == BACKOFF_STATUS_OK && count == 0);
+    CHECK(backoff_schedule_expire(moved, 99, 0, due, &count) == BACKOFF_STATUS_OK && count == 0);
     CHECK(backoff_schedule_now(moved, &slot) == BACKOFF_STATUS_OK && slot == 8);
     CHECK(backoff_schedule_cancel(moved, &one, &value) == BACKOFF_STATUS_NOT_PENDING && value == 200);
 }
@@ -97,11 +102,12 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
 {
     struct backoff_schedule *schedule = NULL, *zeroed = (struct backoff_schedule *)copy;
     struct backoff_ticket ticket = {0, 0, 0};
+    struct backoff_due due;
     uint64_t value = 7;
     uint32_t pending = 7;
     size_t count = 7, octets = backoff_schedule_octets(0);
     memset(copy, 0, sizeof copy);
-    CHECK(octets == 5760 && backoff_schedule_octets(10) == octets + 320);
+    CHECK(octets == 10504 && backoff_schedule_octets(10) == octets + 1440);
     CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
@@ -122,8 +128,8 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     CHECK(backoff_schedule_pending(schedule, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_pending(zeroed, &pending) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(backoff_schedule_expire(schedule, 1, 1, NULL, &count) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_schedule_expire(schedule, 1, 1, &value, NULL) == BACKOFF_STATUS_NULL_POINTER);
-    CHECK(backoff_schedule_expire(zeroed, 1, 1, &value, &count) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_schedule_expire(schedule, 1, 1, &due, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire(zeroed, 1, 1, &due, &count) == BACKOFF_STATUS_NOT_INITIALISED);
     CHECK(value == 7 && count == 7 && pending == 7);
 }
 

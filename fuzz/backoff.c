@@ -155,10 +155,11 @@ static void rates(struct input *input)
 
 static void schedules(struct input *input)
 {
-    static uint64_t memory[720 + 4 * 4];
+    static uint64_t memory[1313 + 4 * 18];
+    struct backoff_due due[4];
     struct backoff_schedule *schedule;
     struct backoff_ticket tickets[8];
-    uint64_t slot, value, values[4], last = 0;
+    uint64_t slot, value, last = 0;
     uint32_t pending;
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
@@ -176,7 +177,7 @@ static void schedules(struct input *input)
             gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
             break;
         default:
-            PROMISE(backoff_schedule_expire(schedule, where, what >> 62, values, &count) == BACKOFF_STATUS_OK);
+            PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
             gone += (unsigned)count;
         }
         PROMISE(inserted - gone <= 4);
@@ -187,7 +188,8 @@ static void schedules(struct input *input)
     while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
         PROMISE(slot >= last);
         last = slot;
-        PROMISE(backoff_schedule_expire(schedule, slot, 1, values, &count) == BACKOFF_STATUS_OK && count == 1);
+        PROMISE(backoff_schedule_expire(schedule, slot, 1, due, &count) == BACKOFF_STATUS_OK && count == 1);
+        PROMISE(due[0].slot == slot);
         gone++;
     }
     PROMISE(inserted == gone);

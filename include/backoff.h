@@ -68,7 +68,7 @@
  *         policy.jitter_amount = 20;
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, and for a schedule of n values 5760 + 32 n. No function allocates, locks, waits, calls the system or uses
+ * a budget, and for a schedule of n values about 161 n and a wheel of 10 to 578 KiB. No function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
  * at the first batch); so all may be called from an interrupt handler. Two threads may use two states at the same
  * time, never one; for each function the section "Safety" says which pointers must be valid and who must not use them
@@ -686,6 +686,20 @@ struct backoff_ticket {
     uint32_t node;
 };
 
+/**
+ * A value that has expired, and the slot it was pending in.
+ */
+struct backoff_due {
+    /**
+     * The slot.
+     */
+    uint64_t slot;
+    /**
+     * What backoff_schedule_insert was given.
+     */
+    uint64_t value;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1181,9 +1195,10 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
                                     uint64_t *delays_ns);
 
 /**
- * The octets that a schedule for `capacity` pending values needs: 5760, and 32 for each value.
+ * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 193 values on 17 more, and for
+ * the wheel from 10 KiB (up to 32 values) to 578 KiB (from 2,048 values on).
  *
- * SIZE_MAX if that does not fit. Any thread may call it at any time.
+ * SIZE_MAX if that does not fit, or if there is no room for so many: 2^28 at most. Any thread may call it at any time.
  *
  * @param capacity  how many values may be pending at the same time
  */
@@ -1191,6 +1206,8 @@ size_t backoff_schedule_octets(uint32_t capacity);
 
 /**
  * Makes an empty schedule in the caller's memory, for as many values as fit.
+ *
+ * It writes the head and the wheel, at most 578 KiB; what lies behind is written when it is used.
  *
  * @param memory    the memory, aligned to 8 octets; the schedule lives in it
  * @param octets    its size, from backoff_schedule_octets
@@ -1269,23 +1286,28 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
+ * A call takes a time in proportion to `room`, whatever is pending and wherever: for each value that it gives it moves at
+ * most 386 others, 193 of them into the wheel; over many calls each value is moved once for each 6 bits of its distance at
+ * most. (A program that fills nodes and then cancels nearly all of their values, again and again, may leave none for the
+ * next crowd: then a list of the crowd is moved as a whole.)
+ *
  * @param schedule  the schedule
  * @param limit     the last slot
  * @param room      how many values may be written
- * @param values    receives up to `room` values
+ * @param due       receives up to `room` values, each with its slot
  * @param count     receives how many
  *
  * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_NOT_INITIALISED
  *
  * # Safety
- * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid; `values` is NULL, or valid
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid; `due` is NULL, or valid
  * for writes of `room` entries; `count` is NULL, or valid for writes; they are apart from each other, and no other
  * thread uses them during the call.
  */
 backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
                                        uint64_t limit,
                                        size_t room,
-                                       uint64_t *values,
+                                       struct backoff_due *due,
                                        size_t *count);
 
 /**
@@ -1401,6 +1423,7 @@ BACKOFF_ASSERT(offsetof(struct backoff_rate, level) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_budget_config) == 12);
 BACKOFF_ASSERT(sizeof(struct backoff_budget) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_ticket) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_due) == 16);
 #undef BACKOFF_ASSERT
 #endif
 

@@ -213,6 +213,8 @@ static void policies(void)
     }
 }
 
+#include "table_schedule.h"
+
 int main(int argc, char **argv)
 {
     struct backoff_config config = BACKOFF_CONFIG_INIT;
@@ -232,5 +234,6 @@ int main(int argc, char **argv)
     measure("collide each of 256", collide_each);
     policies();
     measure("rate", rate_act);
+    schedules();
     return sink == 0;
 }

@@ -17,7 +17,7 @@
 //!   limits, a server's hint and priority. [`Law`] is what it says about one delay: bounds, mean, variance, a draw.
 //! - [`Retry`] applies a policy to one operation at the caller's time; [`Delays`] is its plain `Iterator<Item = Duration>`.
 //! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all.
-//! - [`FixedSchedule`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
+//! - [`Head`] and its [`Memory`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
 //! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
 //!
 //! Every function is total: any input has an answer, nothing overflows, nothing panics. The delays of [`Backoff`] are
@@ -52,6 +52,6 @@ pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
+pub use schedule::{Bucket, Chunk, Handle, Head, Memory, Near, Node, Ticket, Work, buckets_for, nodes_for};
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};
-pub use schedule::{FixedSchedule, Node, Ticket};

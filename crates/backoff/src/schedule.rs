@@ -1,4 +1,4 @@
-//! Who attempts in which slot: a wheel of slots that grows, and one of fixed size in borrowed memory.
+//! Who attempts in which slot: a wheel of slots that grows, and one of fixed size in memory that the caller lends.
 //!
 //! Both give the values of a slot in the order of their insertion. They must never know what a value means, nor how
 //! long a slot lasts.
@@ -8,26 +8,27 @@ extern crate alloc;
 
 #[cfg(feature = "alloc")]
 mod far;
+mod fixed;
 #[cfg(feature = "alloc")]
 mod growing;
-mod lists;
-#[cfg(feature = "alloc")]
 mod occupancy;
+mod pool;
 #[cfg(feature = "alloc")]
 mod wheel;
 
+pub use fixed::{Head, Memory, Near, Node, Work, buckets_for, nodes_for};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};
-pub use lists::{FixedSchedule, Node};
+pub use pool::{Bucket, Chunk, Handle};
 
 /// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled, and
-/// for 2^31 insertions.
+/// for 2^31 insertions into its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// The slot.
     pub slot: u64,
     /// Tells it from others in the slot.
     pub serial: u32,
-    /// Where it lies, for the schedule of fixed size.
+    /// Where it lies.
     pub node: u32,
 }

@@ -29,7 +29,7 @@ impl<T: Copy> Level<T> {
     pub(super) fn new() -> Level<T> {
         let buckets: Box<[Bucket<T>]> = (0..BUCKETS).map(|_| Bucket { items: Vec::new(), cancelled: 0 }).collect();
         let Ok(buckets) = buckets.try_into() else { unreachable!("there are 4096 of them") };
-        Level { occupied: Occupancy::default(), buckets }
+        Level { occupied: Occupancy::NOTHING, buckets }
     }
 
     pub(super) fn push(&mut self, index: usize, far: Far<T>) {

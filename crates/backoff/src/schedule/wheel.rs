@@ -57,7 +57,7 @@ impl<T: Copy> Wheel<T> {
         let more: Box<[Vec<Item<T>>]> = (0..BUCKETS).map(|_| Vec::new()).collect();
         let Ok(more) = more.try_into() else { unreachable!("there are as many as buckets") };
         let counts = Box::new([Count::default(); BUCKETS]);
-        Wheel { occupied: Occupancy::default(), counts, few: None, more, spare: Vec::new() }
+        Wheel { occupied: Occupancy::NOTHING, counts, few: None, more, spare: Vec::new() }
     }
 
     /// Puts an item behind the others of the bucket.
