@@ -7,8 +7,33 @@ use std::path::Path;
 
 /// All commands in the order of the help.
 const COMMANDS: [&str; 27] = [
-    "", "up", "list", "exec", "shell", "stats", "plug", "unplug", "fault", "cut", "mend", "down", "send", "receive", "sim", "sweep",
-    "merge", "plot", "validate", "replay", "explain", "init", "check", "doctor", "bench", "completions", "man",
+    "",
+    "up",
+    "list",
+    "exec",
+    "shell",
+    "stats",
+    "plug",
+    "unplug",
+    "fault",
+    "cut",
+    "mend",
+    "down",
+    "send",
+    "receive",
+    "sim",
+    "sweep",
+    "merge",
+    "plot",
+    "validate",
+    "replay",
+    "explain",
+    "init",
+    "check",
+    "doctor",
+    "bench",
+    "completions",
+    "man",
 ];
 
 /// `BLESS=1 cargo test --test help` rewrites the file.
