@@ -131,8 +131,13 @@ fn a_station_cannot_fill_the_log() {
     run(ethbus(["exec", "--name", &unused.0, "st2", "--", "ip", "link", "set", INTERFACE, "down"])).succeeded();
     let text = || std::fs::read_to_string(&log).expect("the lab is up");
     wait_until(PATIENCE, "a short log", || text().len() < 1 << 17);
+    // A busy machine falls behind, and the lab says so whenever that is.
+    let of_stations = || -> String {
+        text().split_inclusive('\n').filter(|line| !line.contains("the machine does not keep up")).collect()
+    };
     wait_until(PATIENCE, "its beginning and end", || {
-        text().starts_with("ethbus: messages before these were removed\n") && text().ends_with(line)
+        let said = of_stations();
+        said.starts_with("ethbus: messages before these were removed\n") && said.ends_with(line)
     });
     // And it goes on.
     run(ethbus(["exec", "--name", &unused.0, "st2", "--", "ip", "link", "set", INTERFACE, "up"])).succeeded();

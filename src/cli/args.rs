@@ -170,7 +170,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
     Replay(ReplayArgs),
     /// Tell the life of one frame in words and as a timeline
-    #[command(after_help = "Example:\n  ethbus explain run.events --frame st2#17")]
+    #[command(
+        after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17"
+    )]
     Explain(ExplainArgs),
     /// Write a scenario to begin with: every line has a comment
     #[command(after_help = "Examples:\n  ethbus init bus\n  ethbus init segments --out campus.toml")]
@@ -852,11 +854,24 @@ pub struct ExplainArgs {
     /// The frame: its number at its station, like st2#17
     ///
     /// From 1. The number alone will do if no other station has a frame of this number.
-    #[arg(long, value_name = "N|STATION#N")]
-    pub frame: String,
+    #[arg(long, value_name = "N|STATION#N", conflicts_with_all = ["pick", "list"])]
+    pub frame: Option<String>,
     /// The station that offered it
     #[arg(long, value_name = "STATION")]
     pub station: Option<String>,
+    /// The first frame that is like this: `collisions=3`
+    ///
+    /// Also `station=st2`, `end=discarded`, `end=transmitted`; with commas between.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub pick: Option<String>,
+    /// List the frames with most collisions instead
+    ///
+    /// With --pick, those that are like this. This is what happens without --frame and --pick, too.
+    #[arg(long)]
+    pub list: bool,
+    /// Write the list as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
 }
 
 #[cfg(test)]

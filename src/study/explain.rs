@@ -1,6 +1,7 @@
 //! The life of one frame, gathered from an event log in one pass. Keeps what one frame needs and what each station does
 //! at the moment, so that a log of any length will do.
 
+pub mod choice;
 mod emulated;
 mod scene;
 mod timeline;

@@ -17,11 +17,12 @@ use crate::show::program::{as_root, program};
 use crate::show::terminal::columns;
 use crate::show::verdict::{against, verdict};
 use crate::show::{live_line, say, show, table};
+use crate::study::explain::choice::{Ended, ended};
 use crossbeam_channel::Receiver;
 use link::namespace::Namespace;
 use link::signals::Signal;
 use link::station::StationSocket;
-use medium::{FrameId, Kind, Octets};
+use medium::Octets;
 use sim::figures::results::Results;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::{LineReader, create};
@@ -178,15 +179,14 @@ fn next(args: &DemoArgs, results: &Results) -> String {
 /// The frame of an event log that got through after most collisions, as `explain` takes it, and how many.
 fn most_collided(path: &Path) -> Option<(String, u32)> {
     let mut log = EventLogReader::new(LineReader::open(path).ok()?).ok()?;
-    let mut most: Option<(FrameId, u32)> = None;
-    while let Ok(Some(event)) = log.next_event() {
-        if let Kind::Transmitted { attempts, .. } = event.kind
-            && most.is_none_or(|(_, before)| attempts > before)
-        {
-            most = Some((event.frame, attempts));
+    let mut most: Option<Ended> = None;
+    let seen = ended(&mut log, |one| {
+        if one.mac_delay_bt.is_some() && most.as_ref().is_none_or(|most| most.collisions < one.collisions) {
+            most = Some(one);
         }
-    }
-    let (FrameId { station, serial }, attempts) = most.filter(|(_, attempts)| *attempts > 1)?;
-    let name = log.header().stations.get(station.index())?;
-    Some((format!("{}#{serial}", name), attempts - 1))
+        true
+    });
+    // Of a log that is not whole, what was read is told of.
+    let _ = seen;
+    most.filter(|most| most.collisions > 0).map(|most| (most.frame, most.collisions))
 }

@@ -1,20 +1,98 @@
-//! `ethbus explain`: the life of one frame, told from an event log.
+//! `ethbus explain`: the life of one frame, told from an event log; and which frames there are to tell of.
 
-use super::{CommandError, Outcome, print};
-use crate::cli::args::ExplainArgs;
-use crate::study::explain::{Wanted, find, tell};
+use super::{CommandError, Outcome, print, print_result};
+use crate::cli::args::{ExplainArgs, Format};
+use crate::show::plain_table;
+use crate::study::explain::choice::{Ended, Pick, ended};
+use crate::study::explain::{ExplainError, Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
-use sim::files::json_lines::LineReader;
+use sim::files::json_lines::{LineReader, ReadError};
+use sim::scenario::plan::PlanError;
+use sim::words::units::group;
 use std::process::ExitCode;
 
-/// Tells the life of a frame.
+/// How many frames `--list` shows to people.
+const LISTED: usize = 20;
+
+/// Tells the life of a frame, or lists frames.
 ///
 /// # Errors
 /// A log that is damaged before the frame's end, no such frame or more than one, or a text that cannot be written.
 pub fn explain(args: &ExplainArgs) -> Outcome {
+    let pick = args.pick.as_deref().map(Pick::parse).transpose();
+    let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
+    if args.list || (args.frame.is_none() && pick.is_none()) {
+        return list(args, &pick.unwrap_or_default());
+    }
+    if args.format == Format::Json {
+        let what = "`json` goes with --list: the life of a frame is told in words".to_owned();
+        return Err(PlanError::option("--format", what).into());
+    }
+    let frame = match (&args.frame, &pick) {
+        (Some(frame), _) => frame.clone(),
+        (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
+    };
     let mut log = EventLogReader::new(LineReader::open(&args.events)?)?;
-    let wanted = Wanted::parse(&args.frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
+    let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     print(&tell(&story, log.header()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The first frame that is looked for.
+fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
+    let mut found = None;
+    let mut most: Option<Ended> = None;
+    look(args, |one| {
+        if pick.is(&one) {
+            found = Some(one.frame);
+            return false;
+        }
+        if most.as_ref().is_none_or(|most| most.collisions < one.collisions) {
+            most = Some(one);
+        }
+        true
+    })?;
+    found.ok_or_else(|| {
+        let there = most.map_or("no frame in it has ended".to_owned(), |most| {
+            format!("the most that a frame has is {} collisions, {}", most.collisions, most.frame)
+        });
+        let frame = format!("with {}", args.pick.as_deref().unwrap_or_default());
+        CommandError::Explain(ExplainError::Absent { frame, there })
+    })
+}
+
+/// The frames with most collisions; as data, all.
+fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
+    let mut frames = Vec::new();
+    look(args, |one| {
+        let is_wanted = pick.is(&one) && args.station.as_ref().is_none_or(|station| *station == one.station);
+        if is_wanted {
+            frames.push(one);
+        }
+        true
+    })?;
+    print_result(args.format, &frames, |frames| told(frames))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn look(args: &ExplainArgs, visit: impl FnMut(Ended) -> bool) -> Result<(), ReadError> {
+    ended(&mut EventLogReader::new(LineReader::open(&args.events)?)?, visit)
+}
+
+fn told(frames: &[Ended]) -> String {
+    let mut shown: Vec<&Ended> = frames.iter().collect();
+    shown.sort_by_key(|one| (std::cmp::Reverse(one.collisions), one.at_bt));
+    let rows = shown.iter().take(LISTED).map(|one| {
+        [
+            one.frame.clone(),
+            one.collisions.to_string(),
+            one.end.to_owned(),
+            group(one.at_bt),
+            one.mac_delay_bt.map_or("–".to_owned(), group),
+        ]
+    });
+    let table = plain_table(["frame", "collisions", "end", "at BT", "MAC delay BT"], rows);
+    let count = frames.len();
+    format!("{table}  {} of {} frames, those with most collisions first\n", count.min(LISTED), group(count as u64))
 }

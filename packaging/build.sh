@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Packages, from a clean clone: Debian packages of the program and of libbackoff, and an archive with a static program.
+#
+#     packaging/build.sh [FOLDER]      default: target/packages
+#
+# Needs what the build needs, and dpkg-deb.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=$(realpath -m "${1:-target/packages}")
+version=$(awk -F'"' '/^\[workspace.package\]/ { inside = 1 } inside && /^version/ { print $2; exit }' Cargo.toml)
+architecture=$(dpkg --print-architecture)
+triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2> /dev/null || gcc -print-multiarch)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$out"
+
+# package NAME "DEPENDS" "FIRST LINE" "DESCRIPTION": what stands in $scratch/NAME becomes a package.
+package() {
+    local name=$1 root=$scratch/$1
+    mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
+    cat LICENSE-MIT LICENSE-APACHE > "$root/usr/share/doc/$name/copyright"
+    printf '%s (%s) unstable; urgency=medium\n\n  * See https://docs.rs/ethbus and CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@localhost>  %s\n' \
+        "$name" "$version" "$(date -Ru -d "@$(git log -1 --format=%ct)")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
+    {
+        echo "Package: $name"
+        echo "Version: $version"
+        echo "Architecture: $architecture"
+        echo "Maintainer: ethbus maintainers <ethbus@localhost>"
+        echo "Section: $5"
+        echo "Priority: optional"
+        [ -z "$2" ] || echo "Depends: $2"
+        [ "$name" != ethbus ] || echo "Recommends: iproute2, iputils-ping, iperf3, tcpdump"
+        echo "Installed-Size: $(du -sk "$root" | cut -f1)"
+        echo "Description: $3"
+        echo " $4"
+    } > "$root/DEBIAN/control"
+    find "$root" -type d -exec chmod 755 {} +
+    find "$root" -type f -not -perm -100 -exec chmod 644 {} +
+    dpkg-deb --root-owner-group --build "$root" "$out/${name}_${version}_${architecture}.deb"
+}
+
+cargo build --release --locked -p ethbus
+program=target/release/ethbus
+
+root=$scratch/ethbus
+install -D -m 755 "$program" "$root/usr/bin/ethbus"
+strip "$root/usr/bin/ethbus"
+"$program" man --out "$root/usr/share/man/man1"
+gzip -9n "$root"/usr/share/man/man1/*
+install -d "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vendor-completions" \
+    "$root/usr/share/fish/vendor_completions.d"
+"$program" completions bash > "$root/usr/share/bash-completion/completions/ethbus"
+"$program" completions zsh > "$root/usr/share/zsh/vendor-completions/_ethbus"
+"$program" completions fish > "$root/usr/share/fish/vendor_completions.d/ethbus.fish"
+install -D -m 644 packaging/ethbus.apparmor "$root/etc/apparmor.d/ethbus"
+install -D -m 644 packaging/ethbus@.service "$root/usr/lib/systemd/system/ethbus@.service"
+install -D -m 644 -t "$root/usr/share/doc/ethbus/examples" examples/*.toml
+mkdir -p "$root/DEBIAN"
+echo /etc/apparmor.d/ethbus > "$root/DEBIAN/conffiles"
+cat > "$root/DEBIAN/postinst" <<'END'
+#!/bin/sh
+set -e
+# Only a kernel and an AppArmor that know the rule take the profile; others do not need it.
+if [ "$1" = configure ] && command -v apparmor_parser > /dev/null && [ -d /sys/kernel/security/apparmor ]; then
+    apparmor_parser -r -W /etc/apparmor.d/ethbus 2> /dev/null || true
+fi
+END
+chmod 755 "$root/DEBIAN/postinst"
+package ethbus "libc6" "shared-medium Ethernet on your own machine" \
+    "Real frames between network namespaces over one half-duplex bus, and a simulator of it." net
+
+stage=$scratch/stage
+PREFIX=/usr DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" > "$scratch/log" 2>&1 ||
+    { cat "$scratch/log"; exit 1; }
+mkdir -p "$scratch/libbackoff0/usr/lib/$triplet" "$scratch/libbackoff-dev"
+cp -a "$stage/usr" "$scratch/libbackoff-dev/"
+for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
+    mv "$file" "$scratch/libbackoff0/usr/lib/$triplet/"
+done
+package libbackoff0 "libc6" "backoff of IEEE 802.3 and others, as a C library" \
+    "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
+package libbackoff-dev "libbackoff0 (= $version)" "backoff of IEEE 802.3 and others: header and static library" \
+    "Header, static library, pkg-config file and CMake package of libbackoff." libdevel
+
+# The C library of Debian's libc6-dev comes as an archive too, so that nothing but the kernel is needed where the program runs.
+target=$(rustc -vV | sed -n 's/^host: //p')
+RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked -p ethbus --target "$target"
+folder=ethbus-$version-linux-$(uname -m)
+install -D -m 755 "target/$target/release/ethbus" "$scratch/$folder/ethbus"
+strip "$scratch/$folder/ethbus"
+cp -r README.md LICENSE-MIT LICENSE-APACHE examples docs "$scratch/$folder/"
+tar -C "$scratch" --sort=name --owner=0 --group=0 -czf "$out/$folder.tar.gz" "$folder"
+install -D "$scratch/$folder/ethbus" packaging/image/ethbus
+ls -l "$out"

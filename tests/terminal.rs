@@ -1,0 +1,110 @@
+//! What a person sees on a real terminal: a line that is redrawn and fits, tables that need no wider window, colour only where
+//! it is wanted. The terminal is tmux's.
+
+mod common;
+
+use common::process::{program, run};
+use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
+use std::process::Command;
+
+/// A terminal of its own, with one command in it; gone when dropped.
+struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// Runs `command` in a terminal of so many columns and lines. The terminal stays when the command has ended.
+    fn run(name: &str, size: (usize, usize), command: &str) -> Terminal {
+        let terminal = Terminal { socket: format!("ethbus-{}-{name}", std::process::id()) };
+        let (columns, lines) = (size.0.to_string(), size.1.to_string());
+        // The end of the command is something to wait for.
+        let shell = format!("{command}; echo THE END; sleep 60");
+        let mut start = terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &lines]);
+        start.arg(shell).env("TERM", "screen-256color").env_remove("TMUX");
+        run(start).succeeded();
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Command {
+        program("tmux", ["-L", &self.socket].iter().chain(arguments))
+    }
+
+    /// What is on the screen and above it, with these further options.
+    fn shown(&self, options: &[&str]) -> String {
+        let arguments = ["capture-pane", "-p", "-S", "-"];
+        run(self.tmux(&[&arguments, options].concat())).succeeded().stdout
+    }
+
+    fn wait_for(&self, words: &str) -> String {
+        wait_until(PATIENCE, words, || self.shown(&[]).contains(words));
+        self.shown(&[])
+    }
+
+    /// Checks that no line went on in the next one: joined as the terminal would for copying, it looks the same.
+    #[track_caller]
+    fn assert_nothing_wrapped(&self) {
+        let trimmed = |text: String| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_eq!(trimmed(self.shown(&["-J"])), trimmed(self.shown(&[])));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        run(self.tmux(&["kill-server"]));
+    }
+}
+
+/// The live line stands in one place however narrow the terminal is, and is gone when the table comes.
+#[test]
+fn the_live_line_fits_and_is_redrawn() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    for (columns, lines) in [(80, 24), (120, 40), (40, 24)] {
+        let command = format!("{ETHBUS} --stations 8 --duration 3s --seed 1 --events /dev/null");
+        let terminal = Terminal::run(&format!("live{columns}"), (columns, lines), &command);
+        let mut seen = 0;
+        wait_until(PATIENCE, "the table", || {
+            let shown = terminal.shown(&[]);
+            let live = shown.lines().filter(|line| line.contains("/3s [")).count();
+            assert!(live <= 1, "{columns} columns: {shown}");
+            seen += live;
+            shown.contains("THE END")
+        });
+        assert!(seen > 0, "{columns} columns: no live line was seen");
+        let shown = terminal.shown(&[]);
+        assert!(!shown.contains("/3s ["), "{columns} columns: the live line stays: {shown}");
+    }
+}
+
+/// Tables, the sentence and the verdict need 80 columns.
+#[test]
+fn tables_fit_80_columns() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let terminal = Terminal::run("table", (80, 24), &format!("{ETHBUS} sim --stations 16 --duration 2s"));
+    let shown = terminal.wait_for("THE END");
+    assert!(shown.contains("Sixteen stations shared") || shown.contains("16 stations shared"), "{shown}");
+    terminal.assert_nothing_wrapped();
+}
+
+/// Help has colour on a terminal, unless the user wants none (no-color.org), and none in a file.
+#[test]
+fn colour_is_for_terminals_that_want_it() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let escape = "\u{1b}[";
+    let terminal = Terminal::run("plain", (80, 24), &format!("NO_COLOR=1 {ETHBUS} -h"));
+    terminal.wait_for("THE END");
+    assert!(!terminal.shown(&["-e"]).contains(escape), "{}", terminal.shown(&["-e"]));
+    terminal.assert_nothing_wrapped();
+    for arguments in [&["-h"][..], &["sim", "--duration", "100ms"], &["--rate", "10"]] {
+        let ended = run(program(ETHBUS, arguments));
+        assert!(!ended.stdout.contains(escape) && !ended.stderr.contains(escape), "{ended:#?}");
+    }
+}
