@@ -90,7 +90,7 @@ impl<A: Access> Engine<A> {
         self.core.instant = at;
         match phase {
             Phase::Timers => {
-                let timer = self.core.agenda.timers.first();
+                let timer = self.core.agenda.timers.take();
                 A::timer_ends(self, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
             }
             Phase::Arrivals => panic!("arrivals come from outside"),

@@ -29,6 +29,8 @@ pub(crate) struct Core {
     pub history: Vec<Carrier>,
     /// Room for the signals of one instant, likewise.
     pub signals: Vec<TransmissionId>,
+    /// Room for who receives them, likewise.
+    pub places: Vec<(StationId, TransmissionId)>,
     /// Sources of the signals that begin as others end, on a star.
     pub coming: Vec<StationId>,
 }
@@ -45,6 +47,7 @@ impl Core {
             done: VecDeque::new(),
             history: Vec::new(),
             signals: Vec::new(),
+            places: Vec::new(),
             coming: Vec::new(),
             config,
         }

@@ -4,6 +4,7 @@ use super::CsmaCd;
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 use crate::engine::Engine;
+use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
 use crate::inputs::{Fault, Host};
@@ -56,16 +57,16 @@ impl Engine<CsmaCd> {
         self.tell_deference(station, DeferenceInput::Timeout, host);
     }
 
-    fn set_timer(&mut self, station: StationId, at: BitInstant) {
-        self.core.agenda.timers.set(station.index(), at);
-    }
-
     fn stop_timer(&mut self, station: StationId) {
         self.core.agenda.timers.stop(station.index());
     }
 
     fn deferring(&mut self, station: StationId) -> Deferring {
-        let (now, mut history) = (self.core.instant, std::mem::take(&mut self.core.history));
+        let now = self.core.instant;
+        if let Some((before, last)) = self.core.line.stretches(station, now) {
+            return Deferring::after(before, last, now, &self.core.config.parameters);
+        }
+        let mut history = std::mem::take(&mut self.core.history);
         self.core.line.carrier(station, now, &mut history);
         let deferring = Deferring::from_history(&history, now, &self.core.config.parameters);
         self.core.history = history;
@@ -81,16 +82,38 @@ impl Engine<CsmaCd> {
     fn defer(&mut self, station: StationId, deferring: Deferring) {
         let parameters = &self.core.config.parameters;
         let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
-        let this = self.station_mut(station);
-        this.mac.deference = deferring.state;
-        this.mac.was_transmitting = deferring.was_transmitting;
+        let mac = &mut self.stations[station.index()].mac;
+        mac.deference = deferring.state;
+        mac.was_transmitting = deferring.was_transmitting;
         match deferring.gap_end {
             Some(gap_end) => {
-                this.mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
-                self.set_timer(station, gap_end);
+                mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
+                self.core.agenda.timers.set_soon(station.index(), gap_end);
             }
             None => self.stop_timer(station),
         }
+        self.listen(station, deferring.state);
+    }
+
+    /// Has the line tell what can change Deference: while it is busy, silence; in part 1 of the gap, carrier.
+    fn listen(&mut self, station: StationId, state: Deference) {
+        let Core { line, agenda, instant, .. } = &mut self.core;
+        match state {
+            Deference::Busy => {
+                line.ignore_begins(station);
+                line.hear_silence(*instant, station, agenda);
+            }
+            Deference::GapPart1 => {
+                line.ignore_silence(station);
+                line.hear_begins(*instant, station, agenda);
+            }
+            Deference::GapPart2 | Deference::Free => self.ignore(station),
+        }
+    }
+
+    fn ignore(&mut self, station: StationId) {
+        self.core.line.ignore_begins(station);
+        self.core.line.ignore_silence(station);
     }
 
     fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
@@ -111,7 +134,6 @@ impl Engine<CsmaCd> {
         this.mac.deferred |= attempt == 1;
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
-        self.core.line.listen(now, station, &mut self.core.agenda);
         self.defer(station, deferring);
     }
 
@@ -158,9 +180,9 @@ impl Engine<CsmaCd> {
             parted: None,
         };
         let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
-        self.core.line.listen(now, station, &mut self.core.agenda);
+        self.core.line.hear_begins(now, station, &mut self.core.agenda);
         self.station_mut(station).mac.transmission = Some(id);
-        self.set_timer(station, end);
+        self.core.agenda.timers.set_sending(station.index(), end);
         self.core.expect_settled::<CsmaCd>(id);
     }
 
@@ -184,8 +206,8 @@ impl Engine<CsmaCd> {
         let end =
             transmission.preamble.map_or(now, |preamble| now.max(preamble + PREAMBLE_AND_SFD)) + parameters.jam_size;
         transmission.course = Course::Cut { end };
-        self.set_timer(station, end);
-        self.core.line.ignore(station);
+        self.core.agenda.timers.set_soon(station.index(), end);
+        self.ignore(station);
         let late = in_burst || now - begin > parameters.slot_time;
         self.station_mut(station).mac.late |= late;
         self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
@@ -234,7 +256,7 @@ impl Engine<CsmaCd> {
             return self.abandon(station, host);
         }
         this.mac.transmit = Transmit::BackingOff;
-        self.set_timer(station, now + parameters.slot_time * slots);
+        self.core.agenda.timers.set(station.index(), now + parameters.slot_time * slots);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 
@@ -250,7 +272,7 @@ impl Engine<CsmaCd> {
         let now = self.core.instant;
         let id = self.station_mut(station).mac.transmission.take().expect("a station that sends has a transmission");
         self.core.line.end(now, id, whole, &mut self.core.agenda);
-        self.core.line.ignore(station);
+        self.ignore(station);
         if whole {
             self.core.settle_after_end(id);
         }
@@ -274,7 +296,7 @@ impl Engine<CsmaCd> {
 
     /// Discards every frame of a station that is off the medium.
     fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
-        self.core.line.ignore(station);
+        self.ignore(station);
         self.stop_timer(station);
         let now = self.core.instant;
         let this = self.station_mut(station);
