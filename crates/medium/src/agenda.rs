@@ -45,6 +45,12 @@ impl Agenda {
         }
     }
 
+    /// When something other than a timer is due next; `NEVER` if nothing is.
+    #[inline(always)]
+    pub fn next_signal(&self) -> BitInstant {
+        self.ends.next.min(self.silences.next).min(self.begins.next).min(self.settled.next)
+    }
+
     /// When something is due next, and which part of that instant it belongs to; `NEVER` if nothing is.
     #[inline(always)]
     pub fn next(&self) -> (BitInstant, Phase) {
@@ -96,10 +102,6 @@ impl Signals {
         } else if !self.held {
             self.next = self.next.min(at);
         }
-    }
-
-    pub fn is_held(&self) -> bool {
-        self.held
     }
 
     /// From now on somebody is to be told of those everywhere.

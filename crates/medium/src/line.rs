@@ -183,7 +183,8 @@ impl Line {
         TransmissionId::new(self.first + self.transmissions.len() as u64)
     }
 
-    /// A station starts to send at `now`. Whoever is told of begins will hear it when it gets there.
+    /// A station starts to send at `now`. Whoever is told of begins will hear it when it gets there; so is the sender
+    /// from now on.
     pub fn begin(&mut self, now: BitInstant, mut transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
         self.retire(now);
         let (id, source) = (self.next_id(), transmission.source());
@@ -192,7 +193,8 @@ impl Line {
         }
         let met = if let Some(distance) = self.star {
             self.pass_by(now, agenda);
-            let others = self.for_begins.len() > usize::from(self.for_begins.contains(source));
+            self.for_begins.insert(source);
+            let others = self.for_begins.len() > 1 || !agenda.begins.everywhere.is_empty();
             agenda.begins.push_everywhere(now + distance, id, others);
             self.sounding > 0
         } else {
@@ -202,6 +204,9 @@ impl Line {
                     self.next_begin[place.index()] = at;
                     agenda.begins.push(at, place, id);
                 }
+            }
+            if self.for_begins.insert(source) {
+                self.expect_begin(now, source, agenda);
             }
             self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
         };
@@ -216,6 +221,30 @@ impl Line {
         self.on_air += 1;
         self.transmissions.push_back(transmission);
         id
+    }
+
+    /// On a star without distance: nothing is on the line at `now` or matters any more, and nobody but `station` is told
+    /// of anything.
+    #[inline]
+    pub fn is_empty_for(&mut self, station: StationId, now: BitInstant) -> bool {
+        if !self.stretches.are_valid() || self.on_air > 0 || self.for_silence.len() > 0 {
+            return false;
+        }
+        if self.for_begins.len() > usize::from(self.for_begins.contains(station)) {
+            return false;
+        }
+        self.retire(now);
+        self.transmissions.is_empty() && !self.any_deaf
+    }
+
+    /// `source` has sent from `begin` to `end`, and was alone: as if the transmission had been there and were retired.
+    #[inline]
+    pub fn was_alone(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {
+        self.stretches.begin(begin, true);
+        self.stretches.end(end);
+        self.last_of[source.index()] = Some((self.next_id(), begin));
+        self.first += 1;
+        self.last_end = end;
     }
 
     /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
@@ -266,14 +295,13 @@ impl Line {
 
     /// From now on the station at `place` is told of signals that begin there, those under way included.
     pub fn hear_begins(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
+        let is_new = self.for_begins.insert(place);
         if self.star.is_some() {
-            self.for_begins.insert(place);
             self.pass_by(now, agenda);
-            let under_way = |&(_, id): &(BitInstant, TransmissionId)| self.get(id).source() != place;
-            if agenda.begins.is_held() && agenda.begins.everywhere.iter().any(under_way) {
+            if !agenda.begins.everywhere.is_empty() {
                 agenda.begins.let_go();
             }
-        } else if self.for_begins.insert(place) {
+        } else if is_new {
             self.expect_begin(now, place, agenda);
         }
     }

@@ -21,11 +21,13 @@ const NONE: (BitInstant, u16) = (NEVER, u16::MAX);
 
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// When each timer in a queue ends; `NEVER` if it stands in none.
+    /// When each timer ends; `NEVER` if it is not set.
     ends: Vec<BitInstant>,
     soon: Queue,
     sending: Queue,
     later: Tournament,
+    /// The first of the tournament.
+    first_later: (BitInstant, u16),
     /// The first of all.
     next: (BitInstant, u16),
 }
@@ -34,9 +36,10 @@ impl Timers {
     pub fn new() -> Timers {
         Timers {
             ends: Vec::new(),
-            soon: Queue::default(),
-            sending: Queue::default(),
+            soon: Queue::new(),
+            sending: Queue::new(),
             later: Tournament::with_leaves(2),
+            first_later: NONE,
             next: NONE,
         }
     }
@@ -48,111 +51,126 @@ impl Timers {
     }
 
     /// Takes out the timer that ends first, and gives its number.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> usize {
-        let index = usize::from(self.next.1);
+        let index = self.next.1;
         self.unset(index);
         self.look();
-        index
+        index.into()
     }
 
     /// Sets a timer that ends soon, and hardly before others set so far: the end of a jam, or of a gap.
     #[inline]
     pub fn set_soon(&mut self, index: usize, at: BitInstant) {
-        self.prepare(index, at);
+        self.unset(index as u16);
+        self.put(index, at);
         self.soon.insert(at, index as u16);
-        self.looked_at(index, at);
+        self.look();
     }
 
     /// Sets a timer for the end of an attempt.
     #[inline]
     pub fn set_sending(&mut self, index: usize, at: BitInstant) {
-        self.prepare(index, at);
+        self.unset(index as u16);
+        self.put(index, at);
         self.sending.insert(at, index as u16);
-        self.looked_at(index, at);
+        self.look();
     }
 
     /// Sets a timer that ends whenever.
     #[inline]
     pub fn set(&mut self, index: usize, at: BitInstant) {
-        self.prepare(index, NEVER);
+        self.unset(index as u16);
+        self.put(index, at);
         self.later.set(index, at);
-        self.looked_at(index, at);
+        self.first_later = self.later.first();
+        self.look();
     }
 
+    #[inline]
     pub fn stop(&mut self, index: usize) {
-        if index < self.ends.len() {
-            self.unset(index);
-            if usize::from(self.next.1) == index {
-                self.look();
+        self.unset(index as u16);
+        self.look();
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, at: BitInstant) {
+        match self.ends.get_mut(index) {
+            Some(end) => *end = at,
+            None => {
+                self.ends.resize(index + 1, NEVER);
+                self.ends[index] = at;
             }
         }
     }
 
-    #[inline]
-    fn prepare(&mut self, index: usize, at: BitInstant) {
-        if index >= self.ends.len() {
-            self.ends.resize(index + 1, NEVER);
-        }
-        if self.later.is_set(index) {
-            self.later.set(index, NEVER);
-        }
-        self.ends[index] = at;
-    }
-
-    #[inline]
-    fn unset(&mut self, index: usize) {
-        if self.later.is_set(index) {
-            self.later.set(index, NEVER);
-        }
-        if let Some(end) = self.ends.get_mut(index) {
-            *end = NEVER;
+    /// Whatever timer `index` was set to holds no longer.
+    #[inline(always)]
+    fn unset(&mut self, index: u16) {
+        if self.ends.get(usize::from(index)).is_some_and(|end| *end != NEVER) {
+            self.forget(index);
         }
     }
 
-    /// Timer `index` was set to `at`.
-    #[inline]
-    fn looked_at(&mut self, index: usize, at: BitInstant) {
-        if (at, index as u16) < self.next {
-            self.next = (at, index as u16);
-        } else if usize::from(self.next.1) == index {
-            self.look();
+    fn forget(&mut self, index: u16) {
+        self.ends[usize::from(index)] = NEVER;
+        if self.later.is_set(index.into()) {
+            self.later.set(index.into(), NEVER);
+            self.first_later = self.later.first();
+        }
+        if self.soon.first.1 == index {
+            self.soon.look(&self.ends);
+        }
+        if self.sending.first.1 == index {
+            self.sending.look(&self.ends);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn look(&mut self) {
-        let soon = self.soon.first(&self.ends);
-        let sending = self.sending.first(&self.ends);
-        self.next = self.later.first().min(soon).min(sending);
+        self.next = self.first_later.min(self.soon.first).min(self.sending.first);
     }
 }
 
-/// Timers in order of their ends.
-#[derive(Debug, Default)]
-struct Queue(VecDeque<(BitInstant, u16)>);
+/// Timers in order of their ends; behind the first, some may have been set anew since.
+#[derive(Debug)]
+struct Queue {
+    first: (BitInstant, u16),
+    others: VecDeque<(BitInstant, u16)>,
+}
 
 impl Queue {
+    fn new() -> Queue {
+        Queue { first: NONE, others: VecDeque::new() }
+    }
+
     #[inline]
     fn insert(&mut self, at: BitInstant, index: u16) {
-        self.0.push_back((at, index));
-        let mut place = self.0.len() - 1;
-        while place > 0 && self.0[place - 1] > (at, index) {
-            self.0.swap(place - 1, place);
+        if (at, index) < self.first {
+            let second = std::mem::replace(&mut self.first, (at, index));
+            if second != NONE {
+                self.others.push_front(second);
+            }
+            return;
+        }
+        self.others.push_back((at, index));
+        let mut place = self.others.len() - 1;
+        while place > 0 && self.others[place - 1] > (at, index) {
+            self.others.swap(place - 1, place);
             place -= 1;
         }
     }
 
-    /// The first that still ends when it says; those before it are forgotten.
+    /// The first is over: finds the next that still ends when it says.
     #[inline]
-    fn first(&mut self, ends: &[BitInstant]) -> (BitInstant, u16) {
-        while let Some(&(at, index)) = self.0.front() {
+    fn look(&mut self, ends: &[BitInstant]) {
+        self.first = NONE;
+        while let Some((at, index)) = self.others.pop_front() {
             if ends[usize::from(index)] == at {
-                return (at, index);
+                self.first = (at, index);
+                return;
             }
-            self.0.pop_front();
         }
-        NONE
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a place has heard: carrier worked out from transmissions, who is deaf to what, and what may be forgotten.
 
 use super::{Carrier, Line, Transmission};
-use crate::frame::{StationId, TransmissionId};
+use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::time::BitInstant;
 
 impl Line {
@@ -39,9 +39,25 @@ impl Line {
 
     /// From now on `place` hears no transmission that begins.
     pub fn deafen(&mut self, place: StationId) {
+        self.recall_who_was_alone();
         self.deafness[place.index()].begin(self.first + self.transmissions.len() as u64);
         self.any_deaf = true;
         self.stretches.somebody_is_deaf();
+    }
+
+    /// Puts the transmission that was alone on the line last, if it was the last, where others are looked for.
+    fn recall_who_was_alone(&mut self) {
+        let Some((begin, end)) = self.stretches.last().filter(|_| self.transmissions.is_empty() && self.first > 0)
+        else {
+            return;
+        };
+        let id = self.first - 1;
+        let its_own = self.last_of.iter().position(|last| *last == Some((TransmissionId::new(id), begin)));
+        if let Some(source) = its_own.filter(|_| self.last_end == end) {
+            let frame = FrameId { station: StationId::new(source as u16), serial: 0 };
+            self.transmissions.push_front(Transmission::unheard_of(frame, begin, end));
+            self.first = id;
+        }
     }
 
     /// From now on `place` hears every transmission that begins.
@@ -75,8 +91,9 @@ impl Line {
     }
 
     fn retire_all(&mut self) {
-        self.first += self.transmissions.len() as u64;
-        self.transmissions.clear();
+        while self.transmissions.pop_front().is_some() {
+            self.first += 1;
+        }
         self.untouched.clear();
         while let Some(place) = self.speakers.pop() {
             self.spoke[place.index()] = None;
@@ -84,7 +101,7 @@ impl Line {
         if self.any_deaf {
             self.forget_deafness();
         }
-        self.stretches.clear(self.any_deaf);
+        self.stretches.all_is_long_over(self.any_deaf);
     }
 
     fn retire_some(&mut self, now: BitInstant) {

@@ -42,10 +42,24 @@ impl Stretches {
         }
     }
 
-    /// Everything is long over.
-    pub fn clear(&mut self, somebody_is_deaf: bool) {
-        self.last = [None; 3];
-        self.valid = self.possible && !somebody_is_deaf;
+    /// Everything is so long over that no gap after it goes on.
+    #[inline]
+    pub fn all_is_long_over(&mut self, somebody_is_deaf: bool) {
+        if !self.valid && self.possible && !somebody_is_deaf {
+            self.last = [None; 3];
+            self.valid = true;
+        }
+    }
+
+    /// Whether all stations hear the same.
+    #[inline]
+    pub fn are_valid(&self) -> bool {
+        self.valid
+    }
+
+    /// The last stretch, from its begin to its end.
+    pub fn last(&self) -> Option<(BitInstant, BitInstant)> {
+        self.last[0].map(|stretch| (stretch.begin, stretch.end))
     }
 
     /// Somebody is deaf to what begins from now on.

@@ -1,8 +1,9 @@
 //! What the two machines of CSMA/CD do to the medium: 802.3, 4.2.3.2 and 4.2.8.
 
-use super::CsmaCd;
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+use super::{Alone, CsmaCd};
+use crate::access::Access;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -160,6 +161,15 @@ impl Engine<CsmaCd> {
         let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
         let end =
             if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
+        let worth = match fault {
+            _ if head.too_long => Worth::TooLong,
+            Some(Fault::BadFcs) => Worth::BadFcs,
+            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+        };
+        if parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
+            self.method.alone = Some(Alone { station, frame_end, end, worth });
+            return;
+        }
         let transmission = Transmission {
             frame,
             size: head.size,
@@ -167,11 +177,7 @@ impl Engine<CsmaCd> {
             begin: now,
             preamble: Some(preamble),
             frame_end,
-            worth: match fault {
-                _ if head.too_long => Worth::TooLong,
-                Some(Fault::BadFcs) => Worth::BadFcs,
-                Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-            },
+            worth,
             deaf: fault == Some(Fault::Deaf),
             course: Course::OnAir { end },
             episode: None,
@@ -180,7 +186,6 @@ impl Engine<CsmaCd> {
             parted: None,
         };
         let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
-        self.core.line.hear_begins(now, station, &mut self.core.agenda);
         self.station_mut(station).mac.transmission = Some(id);
         self.core.agenda.timers.set_sending(station.index(), end);
         self.core.expect_settled::<CsmaCd>(id);
@@ -235,6 +240,54 @@ impl Engine<CsmaCd> {
         this.mac.burst = this.mac.burst.filter(|&begin| now - begin < burst_limit);
         this.mac.burst_open_at = now;
         self.next_frame(station, host);
+    }
+
+    /// The attempt of a station that is alone on a star without distance, from its begin to the gap after it: what
+    /// [`finish`](Self::finish), the end of its signal at all places and silence do one after the other.
+    pub(super) fn finish_alone<H: Host>(&mut self, alone: Alone, host: &mut H) {
+        let Alone { station, frame_end, end, worth } = alone;
+        let this = &mut self.stations[station.index()];
+        let (begin, frame) = (this.mac.begin, this.frame());
+        let sent = this.queue.pop_front().expect("a station that sends has a frame");
+        let transmitted = Kind::Transmitted {
+            size: sent.size,
+            attempts: this.attempt(),
+            deferred: this.mac.deferred,
+            access_delay: begin - this.mac.head_since,
+            mac_delay: end - sent.arrived,
+            extension: end - frame_end,
+            no_carrier: false,
+        };
+        this.mac.transmit = Transmit::Idle;
+        this.mac.burst_open_at = end;
+        this.renew_head(end);
+        let waits = !this.queue.is_empty();
+        self.core.instant = end;
+        self.core.line.was_alone(station, begin, end);
+        self.core.line.ignore_begins(station);
+        self.core.emit(station, frame, transmitted, host);
+        if waits {
+            self.tell_transmit(station, TransmitInput::FrameReady, host);
+        }
+        self.feed(host);
+        for place in sent.destination.places(self.stations.len()) {
+            if place != station && self.stations[place.index()].attached {
+                let kind = match worth {
+                    Worth::Good => Kind::Delivered { size: sent.size },
+                    Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
+                    Worth::TooLong => Kind::TooLong { size: sent.size },
+                };
+                self.core.emit(place, frame, kind, host);
+            }
+        }
+        // Whoever has become ready meanwhile hears the silence.
+        let mut from = 0;
+        while let Some(listener) =
+            self.core.line.for_silence().next(from).filter(|_| self.core.line.for_silence().len() > 0)
+        {
+            from = listener.index() + 1;
+            CsmaCd::signals_end(self, listener, host);
+        }
     }
 
     fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
