@@ -217,9 +217,8 @@ impl Simulated {
 /// An undetected collision is one, though it is the frame's beginning that the receiver's own signal meets.
 #[test]
 fn a_receiver_that_sends_spoils_what_it_would_receive() {
-    let run = Simulated::new(&[
-        "--stations", "2", "--topology", "star:300bt", "--frame-size", "64", "--duration", "100ms",
-    ]);
+    let run =
+        Simulated::new(&["--stations", "2", "--topology", "star:300bt", "--frame-size", "64", "--duration", "100ms"]);
     for frame in run.frames(40, |line| line["kind"] == "damaged") {
         let told = run.tell(&frame);
         assert!(told.contains(", the receiver's own lay over it there"), "{told}");
@@ -242,7 +241,16 @@ fn a_signal_that_has_not_arrived_is_not_noticed() {
 #[test]
 fn bursts_have_rules_of_their_own() {
     let run = Simulated::new(&[
-        "--stations", "6", "--topology", "star:900bt", "--rate", "1G", "--frame-size", "64", "--duration", "5ms",
+        "--stations",
+        "6",
+        "--topology",
+        "star:900bt",
+        "--rate",
+        "1G",
+        "--frame-size",
+        "64",
+        "--duration",
+        "5ms",
     ]);
     let mut begin = std::collections::HashMap::new();
     let mut early = Vec::new();
@@ -272,7 +280,15 @@ fn bursts_have_rules_of_their_own() {
 #[test]
 fn long_waits_keep_their_columns_and_count() {
     let run = Simulated::new(&[
-        "--stations", "40", "--topology", "star:0bt", "--frame-size", "1518", "--duration", "400ms", "--traffic",
+        "--stations",
+        "40",
+        "--topology",
+        "star:0bt",
+        "--frame-size",
+        "1518",
+        "--duration",
+        "400ms",
+        "--traffic",
         "poisson:3",
     ]);
     let long = |line: &serde_json::Value| line["kind"] == "transmitted" && line["mac_delay"].as_u64() > Some(1_234_567);
@@ -291,7 +307,8 @@ fn long_waits_keep_their_columns_and_count() {
 #[test]
 fn faults_and_cuts_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [record, events] = ["record", "events"].map(|name| folder.path().join(name).to_str().expect("UTF-8").to_owned());
+    let [record, events] =
+        ["record", "events"].map(|name| folder.path().join(name).to_str().expect("UTF-8").to_owned());
     let bus = CLASS.replace(r#"{"star":{"stations":3,"distance_bt":50}}"#, r#"{"bus":{"positions_bt":[0,20,300]}}"#);
     let header = bus.lines().next().expect("a header");
     let inputs = [

@@ -62,6 +62,12 @@ pub(crate) trait Access: Sized + Debug {
     /// Signals have ended at the place of `station`, which listens or sent one of them.
     fn signals_end<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H);
 
+    /// Runs what the method has held back since nothing can come between it and now; whether there was anything.
+    fn goes_on<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
+        let _ = (engine, host);
+        false
+    }
+
     /// `station` has just been taken off the medium.
     fn detached<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H);
 

@@ -27,6 +27,8 @@ pub(crate) enum Phase {
 pub(crate) struct Agenda {
     pub timers: Timers,
     pub ends: Signals,
+    /// Places that may fall silent. They come with the ends of signals, after these.
+    pub silences: Silences,
     pub begins: Signals,
     /// Whose transmission's outputs may be settled.
     pub settled: Places,
@@ -34,15 +36,27 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     pub fn new() -> Agenda {
-        Agenda { timers: Timers::new(), ends: Signals::new(), begins: Signals::new(), settled: Places::new() }
+        Agenda {
+            timers: Timers::new(),
+            ends: Signals::new(),
+            silences: Silences::new(),
+            begins: Signals::new(),
+            settled: Places::new(),
+        }
+    }
+
+    /// When something other than a timer is due next; `NEVER` if nothing is.
+    #[inline(always)]
+    pub fn next_signal(&self) -> BitInstant {
+        self.ends.next.min(self.silences.next).min(self.begins.next).min(self.settled.next)
     }
 
     /// When something is due next, and which part of that instant it belongs to; `NEVER` if nothing is.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self) -> (BitInstant, Phase) {
         let mut next = (self.timers.next(), Phase::Timers);
         let others = [
-            (self.ends.next, Phase::SignalsEnd),
+            (self.ends.next.min(self.silences.next), Phase::SignalsEnd),
             (self.begins.next, Phase::SignalsBegin),
             (self.settled.next, Phase::Settled),
         ];
@@ -61,27 +75,54 @@ impl Agenda {
 pub(crate) struct Signals {
     /// At every place but the source's at once: on a star, and there in order of time by itself.
     pub everywhere: VecDeque<(BitInstant, TransmissionId)>,
+    /// Nobody is to be told of those everywhere: they are no reason to stop.
+    held: bool,
     at_places: Places,
     next: BitInstant,
 }
 
 impl Signals {
     fn new() -> Signals {
-        Signals { everywhere: VecDeque::new(), at_places: Places::new(), next: NEVER }
-    }
-
-    fn look_ahead(&mut self) {
-        let everywhere = self.everywhere.front().map_or(NEVER, |&(at, _)| at);
-        self.next = everywhere.min(self.at_places.next);
+        Signals { everywhere: VecDeque::new(), held: true, at_places: Places::new(), next: NEVER }
     }
 
     #[inline]
-    pub fn push_everywhere(&mut self, at: BitInstant, transmission: TransmissionId) {
-        debug_assert!(self.everywhere.back().is_none_or(|&(last, _)| last <= at), "signals do not overtake on a star");
-        self.everywhere.push_back((at, transmission));
-        self.next = self.next.min(at);
+    fn look_ahead(&mut self) {
+        let everywhere = self.everywhere.front().filter(|_| !self.held).map_or(NEVER, |&(at, _)| at);
+        self.next = everywhere.min(self.at_places.next);
     }
 
+    /// `tell`: somebody is to be told of it.
+    #[inline]
+    pub fn push_everywhere(&mut self, at: BitInstant, transmission: TransmissionId, tell: bool) {
+        debug_assert!(self.everywhere.back().is_none_or(|&(last, _)| last <= at), "signals do not overtake on a star");
+        self.everywhere.push_back((at, transmission));
+        if tell && self.held {
+            self.let_go();
+        } else if !self.held {
+            self.next = self.next.min(at);
+        }
+    }
+
+    /// From now on somebody is to be told of those everywhere.
+    #[inline]
+    pub fn let_go(&mut self) {
+        self.held = false;
+        self.look_ahead();
+    }
+
+    /// How many there were everywhere before `now`, of which nobody was told.
+    #[inline]
+    pub fn pass_by(&mut self, now: BitInstant) -> usize {
+        let mut passed = 0;
+        while self.everywhere.front().is_some_and(|(at, _)| *at < now) {
+            self.everywhere.pop_front();
+            passed += 1;
+        }
+        passed
+    }
+
+    #[inline]
     pub fn push(&mut self, at: BitInstant, place: StationId, transmission: TransmissionId) {
         self.at_places.push(at, place, transmission);
         self.next = self.next.min(at);
@@ -95,6 +136,7 @@ impl Signals {
             self.everywhere.pop_front();
             into.push(transmission);
         }
+        self.held |= self.everywhere.is_empty();
         self.look_ahead();
     }
 
@@ -104,6 +146,35 @@ impl Signals {
         let first = self.at_places.pop(at)?;
         self.look_ahead();
         Some(first)
+    }
+}
+
+/// Places that may fall silent.
+#[derive(Debug)]
+pub(crate) struct Silences {
+    heap: BinaryHeap<Reverse<(BitInstant, StationId)>>,
+    next: BitInstant,
+}
+
+impl Silences {
+    fn new() -> Silences {
+        Silences { heap: BinaryHeap::new(), next: NEVER }
+    }
+
+    pub fn push(&mut self, at: BitInstant, place: StationId) {
+        self.heap.push(Reverse((at, place)));
+        self.next = self.next.min(at);
+    }
+
+    /// The first place that may fall silent at `at`.
+    #[inline]
+    pub fn pop(&mut self, at: BitInstant) -> Option<StationId> {
+        if self.next != at {
+            return None;
+        }
+        let first = self.heap.pop().map(|Reverse((_, place))| place);
+        self.next = self.heap.peek().map_or(NEVER, |Reverse((at, _))| *at);
+        first
     }
 }
 

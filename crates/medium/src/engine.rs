@@ -71,40 +71,44 @@ impl<A: Access> Engine<A> {
     }
 
     fn run_before<H: Host>(&mut self, limit: (BitInstant, Phase), host: &mut H) {
-        loop {
-            let next = self.core.agenda.next();
-            let hungry = H::FEEDS && !self.core.done.is_empty();
-            if hungry && next >= (self.core.instant, Phase::Arrivals) && self.core.instant < limit.0 {
-                self.feed(host);
+        // Timers that end at the limit come before its arrivals.
+        let (limit, timers_too) = (limit.0, limit.1 > Phase::Timers);
+        self.core.limit = limit;
+        while !host.stops() {
+            if A::goes_on(self, host) {
                 continue;
             }
-            if next >= limit || host.stops() {
-                return;
+            let (timer, signal) = (self.core.agenda.timers.next(), self.core.agenda.next_signal());
+            if H::FEEDS && !self.core.done.is_empty() && timer > self.core.instant && self.core.instant < limit {
+                self.feed(host);
+            } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
+                self.core.instant = timer;
+                let timer = self.core.agenda.timers.take();
+                A::timer_ends(self, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
+            } else if signal < limit && signal < timer {
+                self.core.instant = signal;
+                self.run_signals(host);
+            } else {
+                break;
             }
-            self.run(next.0, next.1, host);
         }
+        self.core.limit = BitInstant::ZERO;
     }
 
-    fn run<H: Host>(&mut self, at: BitInstant, phase: Phase, host: &mut H) {
-        debug_assert!(at >= self.core.instant, "{phase:?} at {at} after the medium got to {}", self.core.instant);
-        self.core.instant = at;
-        match phase {
-            Phase::Timers => {
-                let timer = self.core.agenda.timers.first();
-                A::timer_ends(self, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
-            }
-            Phase::Arrivals => panic!("arrivals come from outside"),
+    fn run_signals<H: Host>(&mut self, host: &mut H) {
+        match self.core.agenda.next().1 {
             Phase::SignalsEnd => self.signals_end(host),
             Phase::SignalsBegin => self.signals_begin(host),
             Phase::Settled => {
-                let settled = self.core.agenda.settled.pop(at);
+                let settled = self.core.agenda.settled.pop(self.core.instant);
                 settled.into_iter().for_each(|(_, transmission)| self.core.settle(transmission));
             }
+            Phase::Timers | Phase::Arrivals => panic!("no signals are due"),
         }
     }
 
     /// Asks the host for the next frames of stations that are done with one.
-    fn feed<H: Host>(&mut self, host: &mut H) {
+    pub fn feed<H: Host>(&mut self, host: &mut H) {
         while let Some(station) = self.core.done.pop_front() {
             if let Some(frame) = host.next_frame(self.core.instant, station) {
                 self.offer(station, frame, host);

@@ -70,6 +70,19 @@ pub enum Destination {
     Nobody,
 }
 
+impl Destination {
+    /// The stations that it names, of `stations` of them; the sender may be among them.
+    #[inline]
+    pub(crate) fn places(self, stations: usize) -> impl Iterator<Item = StationId> {
+        let numbers = match self {
+            Destination::Station(place) => place.0..place.0 + 1,
+            Destination::All => 0..stations as u16,
+            Destination::Nobody => 0..0,
+        };
+        numbers.map(StationId)
+    }
+}
+
 /// A frame as a host hands it to its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {

@@ -9,18 +9,23 @@
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
 
 mod deafness;
+mod memory;
+mod overlaps;
 mod station_set;
+mod stretches;
 mod transmission;
 
 pub(crate) use transmission::{Course, Sides, Transmission, Worth};
 
 use crate::agenda::Agenda;
-use crate::frame::{Destination, StationId, TransmissionId};
+use crate::frame::{StationId, TransmissionId};
 use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
 use crate::topology::Topology;
 use deafness::Deafness;
 use station_set::StationSet;
 use std::collections::VecDeque;
+use stretches::Stretches;
 
 /// Carrier at a place: from `begin` up to `end`, or still going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +36,7 @@ pub(crate) struct Carrier {
     pub own: bool,
 }
 
-/// The bus.
+/// The line.
 #[derive(Debug)]
 pub(crate) struct Line {
     topology: Topology,
@@ -44,19 +49,26 @@ pub(crate) struct Line {
     first: u64,
     /// How long an ended signal still matters to a station that asks: the inter-packet gap.
     memory: BitTimes,
-    /// Stations that are told when a signal begins or ends at their place.
-    listeners: StationSet,
+    /// Stations that are told when a signal begins at their place.
+    for_begins: StationSet,
+    /// Stations that are told when their place may have fallen silent.
+    for_silence: StationSet,
+    /// Along a cable: when each station that is told of begins is told next.
+    next_begin: Box<[BitInstant]>,
+    /// Along a cable: what each station that waits for silence hears, as far as ends are known.
+    busy: Box<[Busy]>,
     /// On a star: signals that have got to all others and not ended there.
     sounding: usize,
     /// Transmissions without an end, and the end of the last one that has one.
     on_air: usize,
     last_end: BitInstant,
+    stretches: Stretches,
     episodes: u64,
     /// Transmissions that have taken part in no collision yet.
     untouched: Vec<TransmissionId>,
-    /// Each station's last transmission.
-    last_of: Box<[Option<TransmissionId>]>,
-    /// For each station that sent: up to when carrier at its place is known not to have paused since.
+    /// Each station's last transmission, and when it began.
+    last_of: Box<[Option<(TransmissionId, BitInstant)>]>,
+    /// For each station whose last transmission is retired: up to when carrier at its place has not paused since.
     spoke: Box<[Option<BitInstant>]>,
     speakers: Vec<StationId>,
     deafness: Box<[Deafness]>,
@@ -64,6 +76,15 @@ pub(crate) struct Line {
     any_deaf: bool,
     /// What begins now is parted so.
     parted: Option<Sides>,
+}
+
+/// A stretch of carrier at a place, of signals whose ends are known; none if it ends at 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    from: BitInstant,
+    to: BitInstant,
+    /// When the place is looked at: the end of the stretch, or, if it has grown since, an earlier one.
+    looked_at: BitInstant,
 }
 
 impl Line {
@@ -80,10 +101,14 @@ impl Line {
             transmissions: VecDeque::new(),
             first: 0,
             memory,
-            listeners: StationSet::new(stations),
+            for_begins: StationSet::new(stations),
+            for_silence: StationSet::new(stations),
+            next_begin: vec![NEVER; stations].into(),
+            busy: vec![Busy::default(); stations].into(),
             sounding: 0,
             on_air: 0,
             last_end: BitInstant::ZERO,
+            stretches: Stretches::new(star == Some(BitTimes::ZERO)),
             episodes: 0,
             untouched: Vec::new(),
             last_of: vec![None; stations].into(),
@@ -102,6 +127,7 @@ impl Line {
     }
 
     /// Signals get to all places but the source's at once.
+    #[inline]
     pub fn is_star(&self) -> bool {
         self.star.is_some()
     }
@@ -111,36 +137,76 @@ impl Line {
         self.farthest[station.index()]
     }
 
-    /// Stations that are told when a signal begins or ends at their place.
-    pub fn listeners(&self) -> &StationSet {
-        &self.listeners
+    /// Stations that are told when a signal begins at their place.
+    #[inline]
+    pub fn for_begins(&self) -> &StationSet {
+        &self.for_begins
+    }
+
+    /// Stations that are told when their place may have fallen silent.
+    #[inline]
+    pub fn for_silence(&self) -> &StationSet {
+        &self.for_silence
     }
 
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
 
+    /// How long a signal takes between two places.
+    #[inline]
+    fn distance(&self, a: StationId, b: StationId) -> BitTimes {
+        match self.star {
+            Some(distance) => {
+                if a == b {
+                    BitTimes::ZERO
+                } else {
+                    distance
+                }
+            }
+            None => self.topology.distance(a, b),
+        }
+    }
+
     /// The transmission `id`, which has not been retired.
+    #[inline]
     pub fn get(&self, id: TransmissionId) -> &Transmission {
         &self.transmissions[(id.get() - self.first) as usize]
     }
 
+    #[inline]
     pub fn get_mut(&mut self, id: TransmissionId) -> &mut Transmission {
         &mut self.transmissions[(id.get() - self.first) as usize]
     }
 
-    /// A station starts to send at `now`. Whoever listens will hear it when it gets there.
+    fn next_id(&self) -> TransmissionId {
+        TransmissionId::new(self.first + self.transmissions.len() as u64)
+    }
+
+    /// A station starts to send at `now`. Whoever is told of begins will hear it when it gets there; so is the sender
+    /// from now on.
     pub fn begin(&mut self, now: BitInstant, mut transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
         self.retire(now);
-        let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
-        let source = transmission.source();
-        transmission.parted = self.parted.clone();
+        let (id, source) = (self.next_id(), transmission.source());
+        if self.parted.is_some() {
+            transmission.parted.clone_from(&self.parted);
+        }
         let met = if let Some(distance) = self.star {
-            agenda.begins.push_everywhere(now + distance, id);
+            self.pass_by(now, agenda);
+            self.for_begins.insert(source);
+            let others = self.for_begins.len() > 1 || !agenda.begins.everywhere.is_empty();
+            agenda.begins.push_everywhere(now + distance, id, others);
             self.sounding > 0
         } else {
-            for place in self.listeners.iter().filter(|&place| place != source && transmission.reaches(place)) {
-                agenda.begins.push(now + self.topology.distance(source, place), place, id);
+            for place in self.for_begins.iter().filter(|&place| place != source && transmission.reaches(place)) {
+                let at = now + self.topology.distance(source, place);
+                if at < self.next_begin[place.index()] {
+                    self.next_begin[place.index()] = at;
+                    agenda.begins.push(at, place, id);
+                }
+            }
+            if self.for_begins.insert(source) {
+                self.expect_begin(now, source, agenda);
             }
             self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
         };
@@ -148,11 +214,37 @@ impl Line {
         if met {
             agenda.begins.push(now, source, id);
         }
-        transmission.previous = self.last_of[source.index()].replace(id);
+        self.stretches.begin(now, self.on_air == 0);
+        let previous = self.last_of[source.index()].replace((id, now));
+        transmission.previous = previous.map(|(previous, _)| previous);
         self.untouched.push(id);
         self.on_air += 1;
         self.transmissions.push_back(transmission);
         id
+    }
+
+    /// On a star without distance: nothing is on the line at `now` or matters any more, and nobody but `station` is told
+    /// of anything.
+    #[inline]
+    pub fn is_empty_for(&mut self, station: StationId, now: BitInstant) -> bool {
+        if !self.stretches.are_valid() || self.on_air > 0 || self.for_silence.len() > 0 {
+            return false;
+        }
+        if self.for_begins.len() > usize::from(self.for_begins.contains(station)) {
+            return false;
+        }
+        self.retire(now);
+        self.transmissions.is_empty() && !self.any_deaf
+    }
+
+    /// `source` has sent from `begin` to `end`, and was alone: as if the transmission had been there and were retired.
+    #[inline]
+    pub fn was_alone(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {
+        self.stretches.begin(begin, true);
+        self.stretches.end(end);
+        self.last_of[source.index()] = Some((self.next_id(), begin));
+        self.first += 1;
+        self.last_end = end;
     }
 
     /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
@@ -163,100 +255,148 @@ impl Line {
         agenda: &mut Agenda,
     ) -> TransmissionId {
         self.retire(now);
-        let id = TransmissionId::new(self.first + self.transmissions.len() as u64);
-        let (source, end) = (transmission.source(), transmission.known_end().expect("nothing will cut it short"));
-        transmission.parted = self.parted.clone();
-        let mut hear = |place: StationId| {
+        let (id, source) = (self.next_id(), transmission.source());
+        let end = transmission.known_end().expect("nothing will cut it short");
+        transmission.parted.clone_from(&self.parted);
+        let hear = |place: StationId| {
             if transmission.is_for(place) && transmission.reaches(place) {
-                agenda.ends.push(end + self.topology.distance(source, place), place, id);
+                agenda.ends.push(end + self.distance(source, place), place, id);
             }
         };
-        match transmission.destination {
-            Destination::Station(addressee) => hear(addressee),
-            Destination::All => (0..self.topology.stations() as u16).map(StationId::new).for_each(hear),
-            Destination::Nobody => {}
-        }
+        transmission.destination.places(self.topology.stations()).for_each(hear);
+        self.last_end = self.last_end.max(end);
         self.transmissions.push_back(transmission);
         id
     }
 
-    /// Another transmission that reaches `place` began at the very instant at which this one did.
-    pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
-        let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
-        let reaches = |other: &Transmission| other.reaches(place);
-        let before = self.transmissions.range(..index).rev().take_while(|other| other.begin == begin);
-        let after = self.transmissions.range(index + 1..).take_while(|other| other.begin == begin);
-        before.chain(after).any(reaches)
-    }
-
-    fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
-        let distance = self.topology.distance(other.source(), place);
-        other.span().after(distance).sounds(now) && other.reaches(place)
-    }
-
-    /// The transmission ends at `now`, whole or cut. Its addressees and whoever listens will hear it end.
+    /// The transmission ends at `now`, whole or cut. Its addressees will hear it end, and whoever waits for silence.
     pub fn end(&mut self, now: BitInstant, id: TransmissionId, whole: bool, agenda: &mut Agenda) {
         let transmission = self.get_mut(id);
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
-        let (source, destination) = (transmission.source(), transmission.destination);
-        let parted = transmission.parted.clone();
         self.on_air -= 1;
         self.last_end = now;
-        if self.deafness[source.index()].hears(id.get()) && self.spoke[source.index()].replace(now).is_none() {
-            self.speakers.push(source);
-        }
+        self.stretches.end(now);
         if let Some(distance) = self.star {
-            return agenda.ends.push_everywhere(now + distance, id);
+            return agenda.ends.push_everywhere(now + distance, id, true);
         }
-        let reaches = |place: StationId| parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()]);
-        let mut hear = |place| {
-            if reaches(place) {
+        let transmission = &self.transmissions[(id.get() - self.first) as usize];
+        let (source, begin) = (transmission.source(), transmission.begin);
+        for place in transmission.destination.places(self.topology.stations()) {
+            if transmission.is_for(place) && transmission.reaches(place) {
                 agenda.ends.push(now + self.topology.distance(source, place), place, id);
             }
-        };
-        let told = |place: &StationId| *place != source && destination != Destination::Station(*place);
-        match destination {
-            Destination::All => {
-                let everyone = (0..self.topology.stations() as u16).map(StationId::new);
-                return everyone.filter(|&place| place != source).for_each(hear);
-            }
-            Destination::Station(addressee) if addressee != source => hear(addressee),
-            Destination::Station(_) | Destination::Nobody => {}
         }
-        self.listeners.iter().filter(told).for_each(hear);
+        let heard = |place: &StationId| transmission.reaches(*place) && self.deafness[place.index()].hears(id.get());
+        for place in self.for_silence.iter().filter(heard) {
+            let distance = self.topology.distance(source, place);
+            self.busy[place.index()].add(begin + distance, now + distance, place, agenda);
+        }
     }
 
-    /// From now on `place` is told of signals that begin or end there; those under way are in the agenda.
-    pub fn listen(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
-        if self.listeners.contains(place) {
+    /// From now on the station at `place` is told of signals that begin there, those under way included.
+    pub fn hear_begins(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
+        let is_new = self.for_begins.insert(place);
+        if self.star.is_some() {
+            self.pass_by(now, agenda);
+            if !agenda.begins.everywhere.is_empty() {
+                agenda.begins.let_go();
+            }
+        } else if is_new {
+            self.expect_begin(now, place, agenda);
+        }
+    }
+
+    /// Along a cable: schedules the first signal that begins at `place` at `from` or later, of those that have begun.
+    pub fn expect_begin(&mut self, from: BitInstant, place: StationId, agenda: &mut Agenda) {
+        let mut first = None;
+        for (number, other) in (self.first..).zip(&self.transmissions) {
+            let at = other.begin + self.topology.distance(other.source(), place);
+            let is_first = first.is_none_or(|(first, _)| at < first);
+            if at >= from && is_first && other.source() != place && other.reaches(place) {
+                first = Some((at, TransmissionId::new(number)));
+            }
+        }
+        self.next_begin[place.index()] = first.map_or(NEVER, |(at, _)| at);
+        if let Some((at, id)) = first {
+            agenda.begins.push(at, place, id);
+        }
+    }
+
+    /// Along a cable: whether the station at `place` is to be told now that a signal begins, and hears it.
+    pub fn begin_is_due(&mut self, now: BitInstant, place: StationId) -> Option<bool> {
+        if self.next_begin[place.index()] != now {
+            return None;
+        }
+        self.next_begin[place.index()] = NEVER;
+        if !self.any_deaf {
+            return Some(true);
+        }
+        let begins = |other: &Transmission| {
+            let here = other.source() != place && other.reaches(place);
+            here && other.begin + self.topology.distance(other.source(), place) == now
+        };
+        let mut now_beginning = (self.first..).zip(&self.transmissions).filter(|(_, other)| begins(other));
+        Some(now_beginning.any(|(number, _)| self.hears(place, TransmissionId::new(number))))
+    }
+
+    /// From now on the station at `place` is told when it may have fallen silent; signals under way included.
+    pub fn hear_silence(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
+        if !self.for_silence.insert(place) {
             return;
         }
-        self.listeners.insert(place);
         if let Some(distance) = self.star {
             // The others hear its own signal end later than it does itself.
             let own_is_first = distance > BitTimes::ZERO;
-            for (id, _) in self.own(place).filter(|(_, own)| own_is_first && own.known_end() == Some(now)) {
-                agenda.ends.push(now, place, id);
+            if own_is_first && self.own(place).any(|(_, own)| own.known_end() == Some(now)) {
+                agenda.silences.push(now, place);
             }
             return;
         }
-        for (number, other) in (self.first..).zip(&self.transmissions).filter(|(_, other)| other.reaches(place)) {
-            let (id, distance) = (TransmissionId::new(number), self.topology.distance(other.source(), place));
-            if other.begin + distance >= now && other.source() != place {
-                agenda.begins.push(other.begin + distance, place, id);
-            }
-            // An addressee has the end in the agenda already, and must not receive twice.
-            let told = other.destination == Destination::Station(place) || other.destination == Destination::All;
-            let ended = other.known_end().filter(|&end| end <= now && end + distance >= now);
-            if let Some(end) = ended.filter(|_| !told || other.source() == place) {
-                agenda.ends.push(end + distance, place, id);
+        self.busy[place.index()] = Busy::default();
+        let deafness = &self.deafness[place.index()];
+        let heard = (self.first..).zip(&self.transmissions).filter(|(number, _)| deafness.hears(*number));
+        for (_, other) in heard.filter(|(_, other)| other.reaches(place)) {
+            let distance = self.topology.distance(other.source(), place);
+            if let Some(end) = other.known_end().map(|end| end + distance).filter(|&end| end >= now) {
+                self.busy[place.index()].add(other.begin + distance, end, place, agenda);
             }
         }
     }
 
-    /// `place` no longer cares.
-    pub fn ignore(&mut self, place: StationId) {
-        self.listeners.remove(place);
+    /// Along a cable: whether the place has to be looked at now, as a stretch of carrier has ended there.
+    pub fn silence_is_due(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) -> bool {
+        let busy = &mut self.busy[place.index()];
+        if busy.from <= now && now < busy.to {
+            if busy.looked_at == now {
+                busy.looked_at = busy.to;
+                agenda.silences.push(busy.to, place);
+            }
+            return false;
+        }
+        if busy.to == now {
+            *busy = Busy::default();
+        }
+        self.for_silence.contains(place)
+    }
+
+    /// The station at `place` is not told of begins any more.
+    pub fn ignore_begins(&mut self, place: StationId) {
+        if self.for_begins.remove(place) {
+            self.next_begin[place.index()] = NEVER;
+        }
+    }
+
+    /// The station at `place` does not wait for silence any more.
+    pub fn ignore_silence(&mut self, place: StationId) {
+        if self.for_silence.remove(place) {
+            self.busy[place.index()] = Busy::default();
+        }
+    }
+
+    /// On a star: signals that got to all others before `now`, when nobody was told, are there.
+    #[inline]
+    pub fn pass_by(&mut self, now: BitInstant, agenda: &mut Agenda) {
+        self.sounding += agenda.begins.pass_by(now);
     }
 
     /// On a star: so many signals have got to all others.
@@ -269,9 +409,14 @@ impl Line {
         self.sounding -= signals;
     }
 
+    fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
+        let distance = self.distance(other.source(), place);
+        other.span().after(distance).sounds(now) && other.reaches(place)
+    }
+
     /// The transmissions of the station at `place` that are not retired, the last one first.
     fn own(&self, place: StationId) -> impl Iterator<Item = (TransmissionId, &Transmission)> {
-        let mut next = self.last_of[place.index()];
+        let mut next = self.last_of[place.index()].map(|(id, _)| id);
         std::iter::from_fn(move || {
             let id = next.filter(|id| id.get() >= self.first)?;
             let own = self.get(id);
@@ -280,202 +425,44 @@ impl Line {
         })
     }
 
-    /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
-    pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
-        into.clear();
-        let deafness = &self.deafness[place.index()];
-        let spoke = self.spoke[place.index()];
-        into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
-        into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
-            let distance = self.topology.distance(transmission.source(), place);
-            let begin = transmission.begin + distance;
-            let end = transmission.known_end().map(|end| end + distance);
-            (begin < now && deafness.hears(number) && transmission.reaches(place)).then_some(Carrier {
-                begin,
-                end,
-                own: transmission.source() == place,
-            })
-        }));
-        into.sort_unstable();
-    }
-
-    /// Signals of others that are at `place` at `now`, ends and begins of that instant included.
-    pub fn signals_of_others(&self, place: StationId, now: BitInstant) -> impl Iterator<Item = TransmissionId> {
-        (self.first..).zip(&self.transmissions).filter_map(move |(number, other)| {
-            let sounds = other.source() != place && self.may_still_sound(other, place, now);
-            sounds.then_some(TransmissionId::new(number))
-        })
-    }
-
     /// The station at `place`, which waits, hears nothing from `now` on: no signal goes on, and none begins just as
     /// the last ends; `coming` are the sources of those that begin at `now` if it is a star.
     pub fn silent(&self, place: StationId, now: BitInstant, coming: &[StationId]) -> bool {
-        if let (Some(distance), false) = (self.star, self.any_deaf) {
-            let sounds = |own: &Transmission| {
-                own.begin + distance < now && own.known_end().is_none_or(|end| end + distance > now)
-            };
-            let own_elsewhere = self.own(place).filter(|(_, own)| sounds(own)).count();
-            return self.sounding == own_elsewhere && coming.iter().all(|&source| source == place);
+        match self.star {
+            Some(BitTimes::ZERO) if !self.any_deaf => return self.on_air == 0,
+            Some(distance) if !self.any_deaf => {
+                let sounds = |own: &Transmission| {
+                    own.begin + distance < now && own.known_end().is_none_or(|end| end + distance > now)
+                };
+                let own_elsewhere = self.own(place).filter(|(_, own)| sounds(own)).count();
+                return self.sounding == own_elsewhere && coming.iter().all(|&source| source == place);
+            }
+            Some(_) | None => {}
         }
         let deafness = &self.deafness[place.index()];
-        (self.first..).zip(&self.transmissions).all(|(number, transmission)| {
-            let distance = self.topology.distance(transmission.source(), place);
+        // The last to begin is the likeliest to be still there.
+        (self.transmissions.iter().enumerate().rev()).all(|(index, transmission)| {
+            let number = self.first + index as u64;
+            let distance = self.distance(transmission.source(), place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);
-            transmission.begin + distance > now || over || !deafness.hears(number) || !transmission.reaches(place)
+            over || transmission.begin + distance > now || !deafness.hears(number) || !transmission.reaches(place)
         })
     }
+}
 
-    /// The station at `place` hears this transmission when it gets there.
-    pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
-        self.deafness[place.index()].hears(id.get())
-    }
-
-    /// Nobody is deaf to it, and no cut keeps it from anyone.
-    pub fn heard_by_all(&self, id: TransmissionId) -> bool {
-        if self.get(id).parted.is_some() {
-            return false;
+impl Busy {
+    /// A signal is at `place` from `begin` to `end`.
+    #[inline]
+    fn add(&mut self, begin: BitInstant, end: BitInstant, place: StationId, agenda: &mut Agenda) {
+        if self.to == BitInstant::ZERO {
+            *self = Busy { from: begin, to: end, looked_at: end };
+            agenda.silences.push(end, place);
+        } else if begin <= self.to && end >= self.from {
+            self.from = self.from.min(begin);
+            self.to = self.to.max(end);
+        } else {
+            // Apart from the stretch: silence is possible after each.
+            agenda.silences.push(end, place);
         }
-        !self.any_deaf || self.deafness.iter().all(|deafness| deafness.hears(id.get()))
-    }
-
-    /// From now on `place` hears no transmission that begins.
-    pub fn deafen(&mut self, place: StationId) {
-        self.deafness[place.index()].begin(self.first + self.transmissions.len() as u64);
-        self.any_deaf = true;
-    }
-
-    /// From now on `place` hears every transmission that begins.
-    pub fn heal(&mut self, place: StationId) {
-        self.deafness[place.index()].end(self.first + self.transmissions.len() as u64);
-    }
-
-    /// What was not heard is retired.
-    fn forget_deafness(&mut self) {
-        let first = self.first;
-        self.deafness.iter_mut().for_each(|deafness| deafness.forget_before(first));
-        self.any_deaf = self.deafness.iter().any(|deafness| !deafness.hears_all());
-    }
-
-    /// Another signal was at `place` while this packet was.
-    pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
-        self.others(id).any(|other| self.overlap_at(place, self.get(id), other))
-    }
-
-    /// The receiver's own station sent while this packet was there.
-    pub fn spoke_over(&self, place: StationId, id: TransmissionId) -> bool {
-        self.own(place).any(|(other, own)| other != id && self.overlap_at(place, self.get(id), own))
-    }
-
-    fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
-        (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
-    }
-
-    fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
-        let here = |one: &Transmission| one.span().after(self.topology.distance(one.source(), place));
-        other.reaches(place) && here(packet).spoilt_by(&here(other))
-    }
-
-    /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.
-    ///
-    /// A signal that ended at the source before this one began is ahead of it at every place, since no
-    /// way round is shorter than the straight one.
-    pub fn alone(&self, id: TransmissionId) -> bool {
-        let this = self.get(id);
-        self.others(id).all(|other| {
-            let distance = self.topology.distance(other.source(), this.source());
-            other.known_end().is_some_and(|end| end + distance <= this.begin)
-        })
-    }
-
-    /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
-    pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
-        let episode = self.get(id).episode.unwrap_or_else(|| {
-            let others = self.signals_of_others(place, now);
-            let met_before = others.filter_map(|one| self.get(one).episode).min();
-            met_before.unwrap_or(self.episodes + 1)
-        });
-        self.episodes = self.episodes.max(episode);
-        let mut untouched = std::mem::take(&mut self.untouched);
-        untouched.retain(|&one| {
-            let other = self.get(one);
-            let meets = one == id || (other.source() != place && self.may_still_sound(other, place, now));
-            if meets {
-                self.get_mut(one).episode = Some(episode);
-            }
-            !meets
-        });
-        self.untouched = untouched;
-        episode
-    }
-
-    /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
-    fn retire(&mut self, now: BitInstant) {
-        if !self.oldest_is_over(now) {
-            return;
-        }
-        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
-        let limit = unfinished.map_or(now, |other| other.begin);
-        if !self.oldest_is_over(limit) {
-            return;
-        }
-        self.remember_who_spoke(now);
-        while self.oldest_is_over(limit) {
-            self.transmissions.pop_front();
-            self.first += 1;
-        }
-        let first = self.first;
-        self.untouched.retain(|id| id.get() >= first);
-        if self.any_deaf {
-            self.forget_deafness();
-        }
-    }
-
-    /// Nobody that begins from `limit` on can have to do with the oldest transmission.
-    fn oldest_is_over(&self, limit: BitInstant) -> bool {
-        let Some(oldest) = self.transmissions.front() else { return false };
-        oldest.known_end().is_some_and(|end| end + self.farthest(oldest.source()) + self.memory <= limit)
-    }
-
-    /// Follows the carrier at the place of each station that spoke, as long as it does not pause.
-    ///
-    /// `wasTransmitting` of 4.2.8 holds to the end of the busy period, however many signals it has.
-    fn remember_who_spoke(&mut self, now: BitInstant) {
-        let mut speakers = std::mem::take(&mut self.speakers);
-        let all_long_over = self.on_air == 0 && self.last_end + self.longest + self.memory <= now;
-        speakers.retain(|&place| {
-            let spoke = self.spoke[place.index()].filter(|_| !all_long_over).and_then(|mut end| {
-                let goes_on = self.follow(place, &mut end);
-                (goes_on || end + self.memory > now).then_some(end)
-            });
-            self.spoke[place.index()] = spoke;
-            spoke.is_some()
-        });
-        self.speakers = speakers;
-    }
-
-    /// Moves `end`, up to which carrier at `place` lasts, to the end of all signals that leave no pause; whether one
-    /// of them has no known end yet.
-    fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
-        loop {
-            let (so_far, mut goes_on) = (*end, false);
-            let deafness = &self.deafness[place.index()];
-            let heard = (self.first..).zip(&self.transmissions);
-            for (_, other) in heard.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
-                let distance = self.topology.distance(other.source(), place);
-                if other.begin + distance <= so_far {
-                    match other.known_end() {
-                        Some(known) => *end = (*end).max(known + distance),
-                        None => goes_on = true,
-                    }
-                }
-            }
-            if *end == so_far {
-                return goes_on;
-            }
-        }
-    }
-
-    fn finished(&self, transmission: &Transmission, now: BitInstant) -> bool {
-        transmission.known_end().is_some_and(|end| end + self.farthest(transmission.source()) < now)
     }
 }

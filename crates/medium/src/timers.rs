@@ -1,4 +1,7 @@
-//! Timers by number, and which of them ends first: a tournament, so that setting one costs a walk to its root.
+//! Timers by number, and which of them ends first; of those that end together, the lowest number.
+//!
+//! Those that end soon and in order as they were set (jams and gaps, and apart from them the ends of attempts) stand in
+//! queues; the others (backoff) in a tournament, so that setting one costs a walk towards its root.
 //!
 //! ```text
 //!                 1: the first of all           ties go to the lower number,
@@ -6,30 +9,185 @@
 //!          4   5       6   7
 //!         s0 s1 s2 s3 s4 s5 s6 s7
 //! ```
-//! It has as many leaves as the highest number that ever had a timer needs: timers that were never set cost nothing.
+//! Setting a timer again leaves its old place in a queue behind; it is passed over when its time comes.
 
 use crate::time::BitInstant;
+use std::collections::VecDeque;
 
 /// No instant: what has this one is not due at all.
 pub(crate) const NEVER: BitInstant = BitInstant::new(u64::MAX);
 
+const NONE: (BitInstant, u16) = (NEVER, u16::MAX);
+
 #[derive(Debug)]
 pub(crate) struct Timers {
+    /// When each timer ends; `NEVER` if it is not set.
+    ends: Vec<BitInstant>,
+    soon: Queue,
+    sending: Queue,
+    later: Tournament,
+    /// The first of the tournament.
+    first_later: (BitInstant, u16),
+    /// The first of all.
+    next: (BitInstant, u16),
+}
+
+impl Timers {
+    pub fn new() -> Timers {
+        Timers {
+            ends: Vec::new(),
+            soon: Queue::new(),
+            sending: Queue::new(),
+            later: Tournament::with_leaves(2),
+            first_later: NONE,
+            next: NONE,
+        }
+    }
+
+    /// When the first timer ends; `NEVER` if there is none.
+    #[inline(always)]
+    pub fn next(&self) -> BitInstant {
+        self.next.0
+    }
+
+    /// Takes out the timer that ends first, and gives its number.
+    #[inline(always)]
+    pub fn take(&mut self) -> usize {
+        let index = self.next.1;
+        self.unset(index);
+        self.look();
+        index.into()
+    }
+
+    /// Sets a timer that ends soon, and hardly before others set so far: the end of a jam, or of a gap.
+    #[inline]
+    pub fn set_soon(&mut self, index: usize, at: BitInstant) {
+        self.unset(index as u16);
+        self.put(index, at);
+        self.soon.insert(at, index as u16);
+        self.look();
+    }
+
+    /// Sets a timer for the end of an attempt.
+    #[inline]
+    pub fn set_sending(&mut self, index: usize, at: BitInstant) {
+        self.unset(index as u16);
+        self.put(index, at);
+        self.sending.insert(at, index as u16);
+        self.look();
+    }
+
+    /// Sets a timer that ends whenever.
+    #[inline]
+    pub fn set(&mut self, index: usize, at: BitInstant) {
+        self.unset(index as u16);
+        self.put(index, at);
+        self.later.set(index, at);
+        self.first_later = self.later.first();
+        self.look();
+    }
+
+    #[inline]
+    pub fn stop(&mut self, index: usize) {
+        self.unset(index as u16);
+        self.look();
+    }
+
+    #[inline]
+    fn put(&mut self, index: usize, at: BitInstant) {
+        match self.ends.get_mut(index) {
+            Some(end) => *end = at,
+            None => {
+                self.ends.resize(index + 1, NEVER);
+                self.ends[index] = at;
+            }
+        }
+    }
+
+    /// Whatever timer `index` was set to holds no longer.
+    #[inline(always)]
+    fn unset(&mut self, index: u16) {
+        if self.ends.get(usize::from(index)).is_some_and(|end| *end != NEVER) {
+            self.forget(index);
+        }
+    }
+
+    fn forget(&mut self, index: u16) {
+        self.ends[usize::from(index)] = NEVER;
+        if self.later.is_set(index.into()) {
+            self.later.set(index.into(), NEVER);
+            self.first_later = self.later.first();
+        }
+        if self.soon.first.1 == index {
+            self.soon.look(&self.ends);
+        }
+        if self.sending.first.1 == index {
+            self.sending.look(&self.ends);
+        }
+    }
+
+    #[inline(always)]
+    fn look(&mut self) {
+        self.next = self.first_later.min(self.soon.first).min(self.sending.first);
+    }
+}
+
+/// Timers in order of their ends; behind the first, some may have been set anew since.
+#[derive(Debug)]
+struct Queue {
+    first: (BitInstant, u16),
+    others: VecDeque<(BitInstant, u16)>,
+}
+
+impl Queue {
+    fn new() -> Queue {
+        Queue { first: NONE, others: VecDeque::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, at: BitInstant, index: u16) {
+        if (at, index) < self.first {
+            let second = std::mem::replace(&mut self.first, (at, index));
+            if second != NONE {
+                self.others.push_front(second);
+            }
+            return;
+        }
+        self.others.push_back((at, index));
+        let mut place = self.others.len() - 1;
+        while place > 0 && self.others[place - 1] > (at, index) {
+            self.others.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+
+    /// The first is over: finds the next that still ends when it says.
+    #[inline]
+    fn look(&mut self, ends: &[BitInstant]) {
+        self.first = NONE;
+        while let Some((at, index)) = self.others.pop_front() {
+            if ends[usize::from(index)] == at {
+                self.first = (at, index);
+                return;
+            }
+        }
+    }
+}
+
+/// It has as many leaves as the highest number that ever was set needs: timers that were never set cost nothing.
+#[derive(Debug)]
+struct Tournament {
     /// When each timer ends; as many as there are leaves.
     ends: Box<[BitInstant]>,
     /// Who ends first below each node; the leaves come after the inner nodes, node 0 is not used.
     first: Box<[u16]>,
 }
 
-impl Timers {
-    pub fn new() -> Timers {
-        Timers::with_leaves(2)
-    }
-
+impl Tournament {
     /// Nobody has a timer yet, so of each pair the lower number is first: the leftmost leaf below a node.
-    fn with_leaves(leaves: usize) -> Timers {
+    fn with_leaves(leaves: usize) -> Tournament {
         let leftmost = |node: usize| (node << (leaves.ilog2() - node.max(1).ilog2())) - leaves;
-        Timers {
+        Tournament {
             ends: vec![NEVER; leaves].into(),
             first: (0..2 * leaves).map(|node| if node == 0 { 0 } else { leftmost(node) as u16 }).collect(),
         }
@@ -38,25 +196,24 @@ impl Timers {
     /// Makes room for timer number `index`.
     #[cold]
     fn grow(&mut self, index: usize) {
-        let smaller = std::mem::replace(self, Timers::with_leaves((index + 1).next_power_of_two()));
+        let smaller = std::mem::replace(self, Tournament::with_leaves((index + 1).next_power_of_two()));
         for (number, &at) in smaller.ends.iter().enumerate().filter(|(_, at)| **at != NEVER) {
             self.set(number, at);
         }
     }
 
-    /// When the first timer ends; `NEVER` if there is none.
     #[inline]
-    pub fn next(&self) -> BitInstant {
-        self.ends[usize::from(self.first[1])]
+    fn first(&self) -> (BitInstant, u16) {
+        let first = self.first[1];
+        (self.ends[usize::from(first)], first)
     }
 
-    /// Which timer ends first.
     #[inline]
-    pub fn first(&self) -> usize {
-        self.first[1].into()
+    fn is_set(&self, index: usize) -> bool {
+        self.ends.get(index).is_some_and(|&end| end != NEVER)
     }
 
-    pub fn set(&mut self, index: usize, at: BitInstant) {
+    fn set(&mut self, index: usize, at: BitInstant) {
         if index >= self.ends.len() {
             self.grow(index);
         }
@@ -64,16 +221,14 @@ impl Timers {
         let mut node = (self.ends.len() + index) / 2;
         while node > 0 {
             let (left, right) = (self.first[2 * node], self.first[2 * node + 1]);
-            // Chosen without a branch, and up to the root whatever was chosen: which it will be cannot be guessed.
             let right_first = self.ends[usize::from(right)] < self.ends[usize::from(left)];
-            self.first[node] = std::hint::select_unpredictable(right_first, right, left);
+            let first = if right_first { right } else { left };
+            // Somebody else was and is first here: nothing changes further up.
+            if first == self.first[node] && usize::from(first) != index {
+                return;
+            }
+            self.first[node] = first;
             node /= 2;
-        }
-    }
-
-    pub fn stop(&mut self, index: usize) {
-        if self.ends.get(index).is_some_and(|&end| end != NEVER) {
-            self.set(index, NEVER);
         }
     }
 }
@@ -92,15 +247,26 @@ mod tests {
             for _ in 0..5_000 {
                 let number = (generator.next_u64() % count as u64) as usize;
                 let at = BitInstant::new(generator.next_u64() % 40);
-                if generator.next_u64().is_multiple_of(3) {
-                    plain[number] = None;
-                    timers.stop(number);
-                } else {
-                    plain[number] = Some(at);
-                    timers.set(number, at);
+                plain[number] = Some(at);
+                match generator.next_u64() % 6 {
+                    0 => timers.set(number, at),
+                    1 | 2 => timers.set_soon(number, at),
+                    3 => timers.set_sending(number, at),
+                    4 => {
+                        plain[number] = None;
+                        timers.stop(number);
+                    }
+                    _ if timers.next() == NEVER => plain[number] = None,
+                    _ => {
+                        plain[number] = plain[number].filter(|_| false);
+                        timers.stop(number);
+                        if timers.next() != NEVER {
+                            plain[timers.take()] = None;
+                        }
+                    }
                 }
-                let numbered = plain.iter().zip(0..).filter_map(|(at, number)| at.map(|at| (at, number)));
-                let first = (timers.next() != NEVER).then(|| (timers.next(), timers.first()));
+                let numbered = plain.iter().zip(0_u16..).filter_map(|(at, number)| at.map(|at| (at, number)));
+                let first = (timers.next() != NEVER).then_some(timers.next);
                 assert_eq!(first, numbered.min(), "{count} timers, seed 1");
             }
         }

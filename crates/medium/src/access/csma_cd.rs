@@ -33,9 +33,20 @@ use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 use backoff::{Backoff, Generator, Limits};
 
-/// CSMA/CD keeps nothing for the medium as a whole: everything is its stations'.
+/// What CSMA/CD keeps for the medium as a whole: who has begun to send and is alone to the end.
 #[derive(Debug)]
-pub(crate) struct CsmaCd;
+pub(crate) struct CsmaCd {
+    alone: Option<Alone>,
+}
+
+/// An attempt that nothing can come between: it is finished at once.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    station: StationId,
+    frame_end: BitInstant,
+    end: BitInstant,
+    worth: Worth,
+}
 
 /// A station's MAC: its two machines, and what they remember of the frame at the head of the queue.
 #[derive(Debug)]
@@ -74,7 +85,7 @@ impl Access for CsmaCd {
     const TIMERS: usize = 1;
 
     fn new(_: &Config) -> CsmaCd {
-        CsmaCd
+        CsmaCd { alone: None }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {
@@ -154,6 +165,17 @@ impl Access for CsmaCd {
         let waits = engine.station(station).mac.transmit == Transmit::WaitingToSend;
         if waits && engine.core.is_silent(station) {
             engine.tell_deference(station, DeferenceInput::CarrierOff, host);
+        }
+    }
+
+    #[inline(always)]
+    fn goes_on<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) -> bool {
+        match engine.method.alone.take() {
+            Some(alone) => {
+                engine.finish_alone(alone, host);
+                true
+            }
+            None => false,
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Core {
     pub cut: Option<Place>,
     /// How far the medium has got.
     pub instant: BitInstant,
+    /// Nothing comes from outside before this instant, and at it no sooner than a run to it is over.
+    pub limit: BitInstant,
     pub tally: Tally,
     pub outputs: VecDeque<Output>,
     /// Stations that are done with a frame, whose hosts have not been asked for another.
@@ -29,6 +31,8 @@ pub(crate) struct Core {
     pub history: Vec<Carrier>,
     /// Room for the signals of one instant, likewise.
     pub signals: Vec<TransmissionId>,
+    /// Room for who receives them, likewise.
+    pub places: Vec<(StationId, TransmissionId)>,
     /// Sources of the signals that begin as others end, on a star.
     pub coming: Vec<StationId>,
 }
@@ -40,11 +44,13 @@ impl Core {
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             cut: None,
             instant: BitInstant::ZERO,
+            limit: BitInstant::ZERO,
             tally: Tally::new(config.topology.stations(), config.attempt_limit()),
             outputs: VecDeque::new(),
             done: VecDeque::new(),
             history: Vec::new(),
             signals: Vec::new(),
+            places: Vec::new(),
             coming: Vec::new(),
             config,
         }
@@ -75,6 +81,17 @@ impl Core {
 
 /// What a method does with signals.
 impl Core {
+    /// Whether `station`, if it sends from now to `end`, is alone from now to then, whatever happens: nobody is to be told
+    /// of anything, and nothing else is due.
+    #[inline]
+    pub fn is_alone_until(&mut self, station: StationId, end: BitInstant) -> bool {
+        let nothing_is_due = self.agenda.timers.next() > end && self.agenda.next_signal() > end && end < self.limit;
+        nothing_is_due
+            && self.done.is_empty()
+            && !self.config.keep_outputs
+            && self.line.is_empty_for(station, self.instant)
+    }
+
     /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.
     pub fn send_whole(&mut self, transmission: Transmission) -> TransmissionId {
         self.line.send_whole(self.instant, transmission, &mut self.agenda)

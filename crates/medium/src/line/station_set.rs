@@ -5,22 +5,42 @@ use crate::frame::StationId;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StationSet {
     words: Box<[u64]>,
+    members: usize,
 }
 
 impl StationSet {
     /// Nobody, of `stations`.
     pub fn new(stations: usize) -> StationSet {
-        StationSet { words: vec![0; stations.div_ceil(64).max(1)].into() }
+        StationSet { words: vec![0; stations.div_ceil(64).max(1)].into(), members: 0 }
     }
 
+    // With branches on purpose: release builds of rustc 1.95.0 lost count where `members` grew by a `bool`.
+    /// Takes `station` in; whether it was not in it.
     #[inline]
-    pub fn insert(&mut self, station: StationId) {
-        self.words[station.index() / 64] |= 1 << (station.index() % 64);
+    pub fn insert(&mut self, station: StationId) -> bool {
+        let is_new = !self.contains(station);
+        if is_new {
+            self.words[station.index() / 64] |= 1 << (station.index() % 64);
+            self.members += 1;
+        }
+        is_new
     }
 
+    /// Takes `station` out; whether it was in it.
     #[inline]
-    pub fn remove(&mut self, station: StationId) {
-        self.words[station.index() / 64] &= !(1 << (station.index() % 64));
+    pub fn remove(&mut self, station: StationId) -> bool {
+        let was_in = self.contains(station);
+        if was_in {
+            self.words[station.index() / 64] &= !(1 << (station.index() % 64));
+            self.members -= 1;
+        }
+        was_in
+    }
+
+    /// How many stations are in it.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.members
     }
 
     #[inline]

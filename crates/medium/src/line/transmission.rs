@@ -74,6 +74,13 @@ impl Transmission {
         }
     }
 
+    /// One of which nothing is left but its carrier, from `begin` to `end`.
+    pub fn unheard_of(frame: FrameId, begin: BitInstant, end: BitInstant) -> Transmission {
+        let (serial, size, destination) = (frame.serial, Octets::new(0), Destination::Nobody);
+        let queued = Queued { serial, size, destination, arrived: begin, too_long: false };
+        Transmission::whole(frame, &queued, begin, end, Worth::Good)
+    }
+
     pub fn source(&self) -> StationId {
         self.frame.station
     }

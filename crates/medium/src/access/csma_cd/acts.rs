@@ -1,9 +1,11 @@
 //! What the two machines of CSMA/CD do to the medium: 802.3, 4.2.3.2 and 4.2.8.
 
-use super::CsmaCd;
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+use super::{Alone, CsmaCd};
+use crate::access::Access;
 use crate::engine::Engine;
+use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
 use crate::inputs::{Fault, Host};
@@ -56,16 +58,16 @@ impl Engine<CsmaCd> {
         self.tell_deference(station, DeferenceInput::Timeout, host);
     }
 
-    fn set_timer(&mut self, station: StationId, at: BitInstant) {
-        self.core.agenda.timers.set(station.index(), at);
-    }
-
     fn stop_timer(&mut self, station: StationId) {
         self.core.agenda.timers.stop(station.index());
     }
 
     fn deferring(&mut self, station: StationId) -> Deferring {
-        let (now, mut history) = (self.core.instant, std::mem::take(&mut self.core.history));
+        let now = self.core.instant;
+        if let Some((before, last)) = self.core.line.stretches(station, now) {
+            return Deferring::after(before, last, now, &self.core.config.parameters);
+        }
+        let mut history = std::mem::take(&mut self.core.history);
         self.core.line.carrier(station, now, &mut history);
         let deferring = Deferring::from_history(&history, now, &self.core.config.parameters);
         self.core.history = history;
@@ -81,16 +83,38 @@ impl Engine<CsmaCd> {
     fn defer(&mut self, station: StationId, deferring: Deferring) {
         let parameters = &self.core.config.parameters;
         let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
-        let this = self.station_mut(station);
-        this.mac.deference = deferring.state;
-        this.mac.was_transmitting = deferring.was_transmitting;
+        let mac = &mut self.stations[station.index()].mac;
+        mac.deference = deferring.state;
+        mac.was_transmitting = deferring.was_transmitting;
         match deferring.gap_end {
             Some(gap_end) => {
-                this.mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
-                self.set_timer(station, gap_end);
+                mac.part_1_end = BitInstant::new(gap_end.get() - part_2);
+                self.core.agenda.timers.set_soon(station.index(), gap_end);
             }
             None => self.stop_timer(station),
         }
+        self.listen(station, deferring.state);
+    }
+
+    /// Has the line tell what can change Deference: while it is busy, silence; in part 1 of the gap, carrier.
+    fn listen(&mut self, station: StationId, state: Deference) {
+        let Core { line, agenda, instant, .. } = &mut self.core;
+        match state {
+            Deference::Busy => {
+                line.ignore_begins(station);
+                line.hear_silence(*instant, station, agenda);
+            }
+            Deference::GapPart1 => {
+                line.ignore_silence(station);
+                line.hear_begins(*instant, station, agenda);
+            }
+            Deference::GapPart2 | Deference::Free => self.ignore(station),
+        }
+    }
+
+    fn ignore(&mut self, station: StationId) {
+        self.core.line.ignore_begins(station);
+        self.core.line.ignore_silence(station);
     }
 
     fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
@@ -111,7 +135,6 @@ impl Engine<CsmaCd> {
         this.mac.deferred |= attempt == 1;
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
-        self.core.line.listen(now, station, &mut self.core.agenda);
         self.defer(station, deferring);
     }
 
@@ -138,6 +161,15 @@ impl Engine<CsmaCd> {
         let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
         let end =
             if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
+        let worth = match fault {
+            _ if head.too_long => Worth::TooLong,
+            Some(Fault::BadFcs) => Worth::BadFcs,
+            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+        };
+        if parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
+            self.method.alone = Some(Alone { station, frame_end, end, worth });
+            return;
+        }
         let transmission = Transmission {
             frame,
             size: head.size,
@@ -145,11 +177,7 @@ impl Engine<CsmaCd> {
             begin: now,
             preamble: Some(preamble),
             frame_end,
-            worth: match fault {
-                _ if head.too_long => Worth::TooLong,
-                Some(Fault::BadFcs) => Worth::BadFcs,
-                Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-            },
+            worth,
             deaf: fault == Some(Fault::Deaf),
             course: Course::OnAir { end },
             episode: None,
@@ -158,9 +186,8 @@ impl Engine<CsmaCd> {
             parted: None,
         };
         let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
-        self.core.line.listen(now, station, &mut self.core.agenda);
         self.station_mut(station).mac.transmission = Some(id);
-        self.set_timer(station, end);
+        self.core.agenda.timers.set_sending(station.index(), end);
         self.core.expect_settled::<CsmaCd>(id);
     }
 
@@ -184,8 +211,8 @@ impl Engine<CsmaCd> {
         transmission.preamble = transmission.preamble.filter(|&preamble| preamble <= now);
         let end = jam + parameters.jam_size;
         transmission.course = Course::Cut { end };
-        self.set_timer(station, end);
-        self.core.line.ignore(station);
+        self.core.agenda.timers.set_soon(station.index(), end);
+        self.ignore(station);
         let late = parameters.late(now - begin, in_burst);
         self.station_mut(station).mac.late |= late;
         self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
@@ -215,6 +242,54 @@ impl Engine<CsmaCd> {
         self.next_frame(station, host);
     }
 
+    /// The attempt of a station that is alone on a star without distance, from its begin to the gap after it: what
+    /// [`finish`](Self::finish), the end of its signal at all places and silence do one after the other.
+    pub(super) fn finish_alone<H: Host>(&mut self, alone: Alone, host: &mut H) {
+        let Alone { station, frame_end, end, worth } = alone;
+        let this = &mut self.stations[station.index()];
+        let (begin, frame) = (this.mac.begin, this.frame());
+        let sent = this.queue.pop_front().expect("a station that sends has a frame");
+        let transmitted = Kind::Transmitted {
+            size: sent.size,
+            attempts: this.attempt(),
+            deferred: this.mac.deferred,
+            access_delay: begin - this.mac.head_since,
+            mac_delay: end - sent.arrived,
+            extension: end - frame_end,
+            no_carrier: false,
+        };
+        this.mac.transmit = Transmit::Idle;
+        this.mac.burst_open_at = end;
+        this.renew_head(end);
+        let waits = !this.queue.is_empty();
+        self.core.instant = end;
+        self.core.line.was_alone(station, begin, end);
+        self.core.line.ignore_begins(station);
+        self.core.emit(station, frame, transmitted, host);
+        if waits {
+            self.tell_transmit(station, TransmitInput::FrameReady, host);
+        }
+        self.feed(host);
+        for place in sent.destination.places(self.stations.len()) {
+            if place != station && self.stations[place.index()].attached {
+                let kind = match worth {
+                    Worth::Good => Kind::Delivered { size: sent.size },
+                    Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
+                    Worth::TooLong => Kind::TooLong { size: sent.size },
+                };
+                self.core.emit(place, frame, kind, host);
+            }
+        }
+        // Whoever has become ready meanwhile hears the silence.
+        let mut from = 0;
+        while let Some(listener) =
+            self.core.line.for_silence().next(from).filter(|_| self.core.line.for_silence().len() > 0)
+        {
+            from = listener.index() + 1;
+            CsmaCd::signals_end(self, listener, host);
+        }
+    }
+
     fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = self.station_mut(station);
@@ -234,7 +309,7 @@ impl Engine<CsmaCd> {
             return self.abandon(station, host);
         }
         this.mac.transmit = Transmit::BackingOff;
-        self.set_timer(station, now + parameters.slot_time * slots);
+        self.core.agenda.timers.set(station.index(), now + parameters.slot_time * slots);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 
@@ -250,7 +325,7 @@ impl Engine<CsmaCd> {
         let now = self.core.instant;
         let id = self.station_mut(station).mac.transmission.take().expect("a station that sends has a transmission");
         self.core.line.end(now, id, whole, &mut self.core.agenda);
-        self.core.line.ignore(station);
+        self.ignore(station);
         if whole {
             self.core.settle_after_end(id);
         }
@@ -274,7 +349,7 @@ impl Engine<CsmaCd> {
 
     /// Discards every frame of a station that is off the medium.
     fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
-        self.core.line.ignore(station);
+        self.ignore(station);
         self.stop_timer(station);
         let now = self.core.instant;
         let this = self.station_mut(station);

@@ -24,16 +24,12 @@ impl Deferring {
     /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
     /// stretch of carrier can matter. Signals that touch leave no bit of silence: one stretch.
     pub fn from_history(history: &[Carrier], now: BitInstant, parameters: &Parameters) -> Deferring {
-        let mut stretch: Option<Carrier> = None;
-        // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
-        let mut unstoppable = None;
+        let (mut before, mut last): (Option<Carrier>, Option<Carrier>) = (None, None);
         for &carrier in history {
-            stretch = Some(match stretch {
+            last = Some(match last {
                 Some(so_far) => match so_far.end {
                     Some(end) if carrier.begin > end => {
-                        let gap_end = end + parameters.inter_packet_gap;
-                        let restarts = !so_far.own && carrier.begin < end + parameters.inter_packet_gap_part_1;
-                        unstoppable = (!restarts && carrier.begin < gap_end).then_some(gap_end);
+                        before = Some(so_far);
                         carrier
                     }
                     end => Carrier {
@@ -45,13 +41,30 @@ impl Deferring {
                 None => carrier,
             });
         }
-        match stretch {
-            None => Deferring::FREE,
-            Some(Carrier { end: Some(end), own, .. }) if end < now => Deferring::in_gap(end, own, now, parameters),
-            Some(Carrier { own, .. }) => match unstoppable.filter(|&gap_end| gap_end > now) {
-                Some(gap_end) => Deferring { state: Deference::GapPart2, gap_end: Some(gap_end), ..Deferring::BUSY },
-                None => Deferring { was_transmitting: own, ..Deferring::BUSY },
-            },
+        Deferring::after(before, last, now, parameters)
+    }
+
+    /// What Deference is after the `last` stretch of carrier and the one `before` it.
+    #[inline]
+    pub fn after(
+        before: Option<Carrier>,
+        last: Option<Carrier>,
+        now: BitInstant,
+        parameters: &Parameters,
+    ) -> Deferring {
+        let Some(Carrier { begin, end, own }) = last else { return Deferring::FREE };
+        if let Some(end) = end.filter(|&end| end < now) {
+            return Deferring::in_gap(end, own, now, parameters);
+        }
+        // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
+        let unstoppable = before.and_then(|before| {
+            let gap = before.end? + parameters.inter_packet_gap;
+            let restarts = !before.own && begin < before.end? + parameters.inter_packet_gap_part_1;
+            (!restarts && begin < gap && gap > now).then_some(gap)
+        });
+        match unstoppable {
+            Some(gap_end) => Deferring { state: Deference::GapPart2, gap_end: Some(gap_end), ..Deferring::BUSY },
+            None => Deferring { was_transmitting: own, ..Deferring::BUSY },
         }
     }
 

@@ -1,0 +1,187 @@
+//! What a place has heard: carrier worked out from transmissions, who is deaf to what, and what may be forgotten.
+
+use super::{Carrier, Line, Transmission};
+use crate::frame::{FrameId, StationId, TransmissionId};
+use crate::time::BitInstant;
+
+impl Line {
+    /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
+    pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
+        into.clear();
+        let deafness = &self.deafness[place.index()];
+        let spoke = self.spoke[place.index()];
+        into.extend(spoke.map(|end| Carrier { begin: BitInstant::ZERO, end: Some(end), own: true }));
+        into.extend((self.first..).zip(&self.transmissions).filter_map(|(number, transmission)| {
+            let distance = self.distance(transmission.source(), place);
+            let begin = transmission.begin + distance;
+            let end = transmission.known_end().map(|end| end + distance);
+            (begin < now && deafness.hears(number) && transmission.reaches(place)).then_some(Carrier {
+                begin,
+                end,
+                own: transmission.source() == place,
+            })
+        }));
+        into.sort_unstable();
+    }
+
+    /// The station at `place` hears this transmission when it gets there.
+    pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
+        self.deafness[place.index()].hears(id.get())
+    }
+
+    /// Nobody is deaf to it, and no cut keeps it from anyone.
+    pub fn heard_by_all(&self, id: TransmissionId) -> bool {
+        if self.get(id).parted.is_some() {
+            return false;
+        }
+        !self.any_deaf || self.deafness.iter().all(|deafness| deafness.hears(id.get()))
+    }
+
+    /// From now on `place` hears no transmission that begins.
+    pub fn deafen(&mut self, place: StationId) {
+        self.recall_who_was_alone();
+        self.deafness[place.index()].begin(self.first + self.transmissions.len() as u64);
+        self.any_deaf = true;
+        self.stretches.somebody_is_deaf();
+    }
+
+    /// Puts the transmission that was alone on the line last, if it was the last, where others are looked for.
+    fn recall_who_was_alone(&mut self) {
+        let Some((begin, end)) = self.stretches.last().filter(|_| self.transmissions.is_empty() && self.first > 0)
+        else {
+            return;
+        };
+        let id = self.first - 1;
+        let its_own = self.last_of.iter().position(|last| *last == Some((TransmissionId::new(id), begin)));
+        if let Some(source) = its_own.filter(|_| self.last_end == end) {
+            let frame = FrameId { station: StationId::new(source as u16), serial: 0 };
+            self.transmissions.push_front(Transmission::unheard_of(frame, begin, end));
+            self.first = id;
+        }
+    }
+
+    /// From now on `place` hears every transmission that begins.
+    pub fn heal(&mut self, place: StationId) {
+        self.deafness[place.index()].end(self.first + self.transmissions.len() as u64);
+    }
+
+    /// What was not heard is retired.
+    fn forget_deafness(&mut self) {
+        let first = self.first;
+        self.deafness.iter_mut().for_each(|deafness| deafness.forget_before(first));
+        self.any_deaf = self.deafness.iter().any(|deafness| !deafness.hears_all());
+    }
+
+    /// The last stretches of carrier that the station at `place` heard before `now`, if all places hear the same.
+    #[inline]
+    pub fn stretches(&self, place: StationId, now: BitInstant) -> Option<(Option<Carrier>, Option<Carrier>)> {
+        self.stretches.heard(now, self.last_of[place.index()].map(|(_, begin)| begin), self.on_air > 0)
+    }
+
+    /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
+    #[inline]
+    pub(super) fn retire(&mut self, now: BitInstant) {
+        if !self.oldest_is_over(now) {
+            return;
+        }
+        if self.on_air == 0 && self.last_end + self.longest + self.memory <= now {
+            return self.retire_all();
+        }
+        self.retire_some(now);
+    }
+
+    fn retire_all(&mut self) {
+        while self.transmissions.pop_front().is_some() {
+            self.first += 1;
+        }
+        self.untouched.clear();
+        while let Some(place) = self.speakers.pop() {
+            self.spoke[place.index()] = None;
+        }
+        if self.any_deaf {
+            self.forget_deafness();
+        }
+        self.stretches.all_is_long_over(self.any_deaf);
+    }
+
+    fn retire_some(&mut self, now: BitInstant) {
+        let unfinished = self.transmissions.iter().find(|other| !self.finished(other, now));
+        let limit = unfinished.map_or(now, |other| other.begin);
+        let is_over = |old: &&Transmission| self.is_over(old, limit);
+        let gone = self.transmissions.iter().take_while(is_over).count();
+        if gone == 0 {
+            return;
+        }
+        self.remember_who_spoke(now, gone);
+        self.transmissions.drain(..gone);
+        self.first += gone as u64;
+        let first = self.first;
+        self.untouched.retain(|id| id.get() >= first);
+        if self.any_deaf {
+            self.forget_deafness();
+        }
+    }
+
+    /// Nobody that begins from `limit` on can have to do with the oldest transmission.
+    fn oldest_is_over(&self, limit: BitInstant) -> bool {
+        self.transmissions.front().is_some_and(|oldest| self.is_over(oldest, limit))
+    }
+
+    fn is_over(&self, old: &Transmission, limit: BitInstant) -> bool {
+        old.known_end().is_some_and(|end| end + self.farthest(old.source()) + self.memory <= limit)
+    }
+
+    /// Follows the carrier at the place of each station whose last transmission is to go, as one of the first `gone`, or
+    /// has gone, as long as it does not pause.
+    ///
+    /// `wasTransmitting` of 4.2.8 holds to the end of the busy period, however many signals it has.
+    fn remember_who_spoke(&mut self, now: BitInstant, gone: usize) {
+        for index in 0..gone {
+            let own = &self.transmissions[index];
+            let (place, id) = (own.source(), self.first + index as u64);
+            let is_last = self.last_of[place.index()].is_some_and(|(last, _)| last.get() == id);
+            if is_last && self.deafness[place.index()].hears(id) {
+                let end = own.known_end();
+                if std::mem::replace(&mut self.spoke[place.index()], end).is_none() {
+                    self.speakers.push(place);
+                }
+            }
+        }
+        let mut speakers = std::mem::take(&mut self.speakers);
+        speakers.retain(|&place| {
+            let spoke = self.spoke[place.index()].and_then(|mut end| {
+                let goes_on = self.follow(place, &mut end);
+                (goes_on || end + self.memory > now).then_some(end)
+            });
+            self.spoke[place.index()] = spoke;
+            spoke.is_some()
+        });
+        self.speakers = speakers;
+    }
+
+    /// Moves `end`, up to which carrier at `place` lasts, to the end of all signals that leave no pause; whether one
+    /// of them has no known end yet.
+    fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
+        loop {
+            let (so_far, mut goes_on) = (*end, false);
+            let deafness = &self.deafness[place.index()];
+            let heard = (self.first..).zip(&self.transmissions);
+            for (_, other) in heard.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
+                let distance = self.distance(other.source(), place);
+                if other.begin + distance <= so_far {
+                    match other.known_end() {
+                        Some(known) => *end = (*end).max(known + distance),
+                        None => goes_on = true,
+                    }
+                }
+            }
+            if *end == so_far {
+                return goes_on;
+            }
+        }
+    }
+
+    fn finished(&self, transmission: &Transmission, now: BitInstant) -> bool {
+        transmission.known_end().is_some_and(|end| end + self.farthest(transmission.source()) < now)
+    }
+}

@@ -1,0 +1,76 @@
+//! Which signals meet: collisions, their numbers, and what is spoilt where.
+
+use super::{Line, Transmission};
+use crate::frame::{StationId, TransmissionId};
+use crate::time::BitInstant;
+
+impl Line {
+    /// Another transmission that reaches `place` began at the very instant at which this one did.
+    pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
+        let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
+        let reaches = |other: &Transmission| other.reaches(place);
+        let before = self.transmissions.range(..index).rev().take_while(|other| other.begin == begin);
+        let after = self.transmissions.range(index + 1..).take_while(|other| other.begin == begin);
+        before.chain(after).any(reaches)
+    }
+
+    /// Signals of others that are at `place` at `now`, ends and begins of that instant included.
+    pub fn signals_of_others(&self, place: StationId, now: BitInstant) -> impl Iterator<Item = TransmissionId> {
+        (self.first..).zip(&self.transmissions).filter_map(move |(number, other)| {
+            let sounds = other.source() != place && self.may_still_sound(other, place, now);
+            sounds.then_some(TransmissionId::new(number))
+        })
+    }
+
+    /// Another signal was at `place` while this packet was.
+    pub fn damaged_at(&self, place: StationId, id: TransmissionId) -> bool {
+        self.transmissions.len() > 1 && self.others(id).any(|other| self.overlap_at(place, self.get(id), other))
+    }
+
+    /// The receiver's own station sent while this packet was there.
+    pub fn spoke_over(&self, place: StationId, id: TransmissionId) -> bool {
+        self.own(place).any(|(other, own)| other != id && self.overlap_at(place, self.get(id), own))
+    }
+
+    fn others(&self, id: TransmissionId) -> impl Iterator<Item = &Transmission> {
+        (self.first..).zip(&self.transmissions).filter(move |(number, _)| *number != id.get()).map(|(_, other)| other)
+    }
+
+    fn overlap_at(&self, place: StationId, packet: &Transmission, other: &Transmission) -> bool {
+        let here = |one: &Transmission| one.span().after(self.distance(one.source(), place));
+        other.reaches(place) && here(packet).spoilt_by(&here(other))
+    }
+
+    /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.
+    ///
+    /// A signal that ended at the source before this one began is ahead of it at every place, since no
+    /// way round is shorter than the straight one.
+    pub fn alone(&self, id: TransmissionId) -> bool {
+        let this = self.get(id);
+        self.others(id).all(|other| {
+            let distance = self.distance(other.source(), this.source());
+            other.known_end().is_some_and(|end| end + distance <= this.begin)
+        })
+    }
+
+    /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
+    pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
+        let episode = self.get(id).episode.unwrap_or_else(|| {
+            let others = self.signals_of_others(place, now);
+            let met_before = others.filter_map(|one| self.get(one).episode).min();
+            met_before.unwrap_or(self.episodes + 1)
+        });
+        self.episodes = self.episodes.max(episode);
+        let mut untouched = std::mem::take(&mut self.untouched);
+        untouched.retain(|&one| {
+            let other = self.get(one);
+            let meets = one == id || (other.source() != place && self.may_still_sound(other, place, now));
+            if meets {
+                self.get_mut(one).episode = Some(episode);
+            }
+            !meets
+        });
+        self.untouched = untouched;
+        episode
+    }
+}
