@@ -67,23 +67,18 @@ impl Run {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let mut log = EventLog::create(file.path(), &[], &Header::new("", &config, &names)).expect("a file");
         let mut medium = Medium::new(config.clone()).expect("valid");
-        let mut take = |medium: &mut Medium, at: u64, input: Input| {
-            let at = BitInstant::new(at);
-            log.input(at, &input).expect("room");
-            medium.handle_input(at, input);
+        let take = |medium: &mut Medium, log: &mut EventLog| {
             while let Some(event) = medium.poll_event() {
                 log.event(&event).expect("room");
             }
         };
         for &(at, input) in &scenario.inputs {
-            while let Some(due) = medium.next_timeout().filter(|due| due.get() < at) {
-                take(&mut medium, due.get(), Input::Timeout);
-            }
-            take(&mut medium, at, input);
+            log.input(BitInstant::new(at), &input).expect("room");
+            medium.handle_input(BitInstant::new(at), input);
+            take(&mut medium, &mut log);
         }
-        while let Some(due) = medium.next_timeout() {
-            take(&mut medium, due.get(), Input::Timeout);
-        }
+        medium.advance(BitInstant::new(1 << 40));
+        take(&mut medium, &mut log);
         log.finish().expect("room");
         let log = std::fs::read_to_string(file.path()).expect("UTF-8");
         let lines: Vec<Value> = log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -272,3 +272,39 @@ fn a_bad_record_is_named_with_file_and_line() {
     }
     run(ethbus(["replay", "/no/such/record"])).failed_with(1, &["cannot read /no/such/record", "No such file"]);
 }
+
+/// Written by version 0.1.0, whose log told neither destinations nor inputs; its digest is over those lines.
+const OLD: &str = concat!(
+    r#"{"format":"ethbus record","version":1,"program":"ethbus 0.1.0","name":"ethbus","#,
+    r#""configuration":{"rate_bits_per_second":10000000,"topology":{"star":{"stations":3,"#,
+    r#""distance_bt":50}},"parameters":{"slot_time_bt":512,"inter_packet_gap_bt":96,"#,
+    r#""inter_packet_gap_part_1_bt":64,"attempt_limit":16,"backoff_limit":10,"jam_size_bt":32,"#,
+    r#""max_frame_size_octets":1518,"min_frame_size_octets":64,"extend_size_octets":0,"burst_limit_bt":0,"#,
+    r#""max_defer_time_bt":24288,"jabber_limit_bt":200000},"queue_limit":100,"seed":1},"stations":["st1","#,
+    r#""st2","st3"]}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st1","size":64,"destination":{"station":"st2"},"tagged":false}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st2","size":64,"destination":{"station":"st3"},"tagged":false}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st3","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+    "\n",
+    r#"{"t":818,"kind":"offer","station":"st3","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+    "\n",
+    r#"{"kind":"end","t":3000,"run_to":2999,"inputs":4,"missing":0,"events":46,"events_crc32":783890151}"#,
+    "\n",
+);
+
+/// A record that an earlier program wrote is still confirmed: the digest leaves out what logs have told since.
+#[test]
+fn an_old_record_is_confirmed_and_its_log_has_the_old_columns_and_more() {
+    let folder = folder();
+    let [record, events] = ["old.record", "events"].map(|name| path(&folder, name));
+    fs::write(&record, OLD).expect("a file");
+    let replayed = run(ethbus(["replay", &record, "--events", &events])).succeeded();
+    assert!(replayed.stderr.contains("46 events: the same as in the recorded run"), "{replayed:#?}");
+    let log = fs::read_to_string(&events).expect("UTF-8");
+    let offered: Vec<&str> = log.lines().filter(|line| line.contains("\"kind\":\"offered\"")).collect();
+    assert_eq!(offered.len(), 4, "{log}");
+    assert!(offered[0].ends_with(r#""size":64,"destination":{"station":"st2"},"tagged":false}"#), "{}", offered[0]);
+}

@@ -106,7 +106,7 @@ impl Scene {
                 let beyond = |cut| self.config.topology.beyond(cut).ok().map(|far| (cut, Each::from(far)));
                 self.cut = cut.and_then(beyond);
             }
-            Input::Offer { .. } | Input::Timeout => return,
+            Input::Offer { .. } => return,
         }
         let far = self.cut.as_ref().map(|(_, far)| far.clone());
         for story in &mut self.stories {

@@ -125,7 +125,8 @@ impl Teller<'_> {
 
     fn transmitted(&self, kind: &Kind) -> String {
         let station = &self.names[self.story.frame.station.index()];
-        let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind else {
+        let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind
+        else {
             return String::new();
         };
         let extended = match extension {
@@ -227,7 +228,7 @@ impl Teller<'_> {
             Input::SetCut { cut: None } => {
                 "The cable is mended: every signal that begins from now on gets everywhere.".to_owned()
             }
-            Input::Offer { .. } | Input::Timeout => String::new(),
+            Input::Offer { .. } => String::new(),
         }
     }
 
@@ -505,7 +506,7 @@ impl Teller<'_> {
 
     /// The counters of its own station that the frame went into, as the engine counts.
     fn counted(&self) -> Vec<String> {
-        let mut tally = Tally::new(self.names.len());
+        let mut tally = Tally::new(self.names.len(), self.config.attempt_limit());
         self.story.steps.iter().filter_map(|step| step.event.as_ref()).for_each(|event| tally.record(event));
         let counters = tally.station(self.story.frame.station);
         let times = |count: u64| if count == 1 { String::new() } else { format!(" ({} times)", group(count)) };

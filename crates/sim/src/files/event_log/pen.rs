@@ -231,5 +231,5 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
         Kind::Discarded { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => false,
         Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => false,
     };
-    !is_offer(input) && (at < event.at || after_arrivals)
+    !is_offer(input) && (at < event.at || at == event.at && after_arrivals)
 }
