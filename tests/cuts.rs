@@ -122,7 +122,7 @@ fn a_cut_that_makes_no_sense_is_named_with_file_and_line() {
         ("[[cut]]\nbetween = ['st1']\n", vec!["between = [\"st1\", \"st2\"]"]),
         ("[[cut]]\nbetween = ['st2', 'st2']\n", vec![":5", "at the same place"]),
         ("[[cut]]\nbetween = ['st1', 'st2']\nfrom = '2s'\nuntil = '1s'\n", vec![":7", "mended after it was cut"]),
-        ("[[cut]]\nwhere = 5\n", vec!["line 5", "where", "between"]),
+        ("[[cut]]\nwhere = 5\n", vec![":5:1: where:", "between"]),
         (
             "[[cut]]\nbetween = ['st1', 'st2']\n[[cut]]\nbetween = ['st2', 'st3']\nfrom = '1s'\n",
             vec!["one cut at a time", "`until`"],

@@ -272,7 +272,7 @@ fn a_kernel_that_refuses_is_told_of() {
 
 #[test]
 fn an_unknown_way_is_an_error_that_names_those_there_are() {
-    let words = ["fan_out", "kernel", "auto", "batch", "line 3"];
+    let words = ["fan_out", "kernel", "auto", "batch", ":3:"];
     let file = scenario("", "fan_out = 'kernle'");
     run(program(common::ETHBUS, ["up", file.path().to_str().expect("plain")])).failed_with(2, &words);
 }

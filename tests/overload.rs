@@ -172,5 +172,5 @@ fn a_gigabit_bus_needs_a_time_scale() {
     }
     let file = scenario("[emulator]\non_overload = 'panic'\n");
     run(program(common::ETHBUS, ["up", file.path().to_str().expect("plain")]))
-        .failed_with(2, &["line 2", "panic", "slip", "drop"]);
+        .failed_with(2, &[":2:15: on_overload:", "panic", "slip", "drop"]);
 }

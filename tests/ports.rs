@@ -94,7 +94,7 @@ fn errors_of_a_detached_lab_are_told_before_it_returns() {
     let _turn = Turn::shared();
     let unused = Unused::name();
     let up = |arguments: &[&str]| run(ethbus(["up", "--detach", "--name", &unused.0].iter().chain(arguments)));
-    up(&["--stations", "2000"]).failed_with(2, &["2000 stations", "1 to 1024"]);
+    up(&["--stations", "2000"]).failed_with(2, &["--stations: `2000`", "1 to 1024"]);
     up(&["no such file"]).failed_with(2, &["no such file"]);
     assert_nothing_of(&unused.0);
     let lab = Detached::up(&["--stations", "2"]);
@@ -283,7 +283,7 @@ fn faults_of_a_scenario_are_there_from_the_first_instant_in_virtual_time() {
         "{text:.600}"
     );
     std::fs::write(&scenario, FAULTY.replace("'deaf'", "'mute'")).expect("own folder");
-    run(ethbus(["sim", scenario_text])).failed_with(2, &["line 11", "`mute` is no fault", "`deaf`", "`none`"]);
+    run(ethbus(["sim", scenario_text])).failed_with(2, &[":11:9: fault:", "`mute` is no fault", "`deaf`", "`none`"]);
     // Only a station that babbles may have frames above the limit.
     std::fs::write(&scenario, FAULTY.replace("'babble'", "'none'")).expect("own folder");
     run(ethbus(["sim", scenario_text])).failed_with(2, &["3000", "max_frame_size"]);
@@ -421,7 +421,7 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
     lab.down();
     lab.assert_nothing_left();
     let wrong = tap_scenario("tun");
-    run(ethbus(["up", wrong.path().to_str().expect("plain")])).failed_with(2, &["line 3", "`tun`", "`tap`"]);
+    run(ethbus(["up", wrong.path().to_str().expect("plain")])).failed_with(2, &[":3:8: kind:", "`tun`", "\"tap\""]);
 }
 
 /// What a program with a TAP device does not read, the kernel drops: that is counted, and told where.

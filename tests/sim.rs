@@ -368,9 +368,9 @@ fn every_wrong_option_is_named_with_what_would_be_right() {
 
 #[test]
 fn every_wrong_key_is_named_with_file_and_line() {
-    refused_scenario("[traffic]\narivals = 'saturated'\n", &["line 2", "arivals", "arrivals"]);
-    refused_scenario("[traffic]\narrivals = 'poisson:x'\n", &["line 2", "poisson:x"]);
-    refused_scenario("\n[run]\nduration = '10 bananas'\n", &["line 3", "10 bananas", "10s"]);
+    refused_scenario("[traffic]\narivals = 'saturated'\n", &[":2:1: arivals:", "`arrivals`"]);
+    refused_scenario("[traffic]\narrivals = 'poisson:x'\n", &[":2:12: arrivals:", "`x`", "`0.4`"]);
+    refused_scenario("\n[run]\nduration = '10 bananas'\n", &[":3:12: duration:", "10 bananas", "10s"]);
     refused_scenario("[run]\nduration = '0'\n", &[":2", "duration", "above zero"]);
     refused_scenario("[run]\nreplications = 0\n", &[":2", "replications"]);
     refused_scenario("[traffic]\nframe_size = '64:1,1600:1'\n", &[":2", "frame_size", "1600", "1518"]);
@@ -379,7 +379,7 @@ fn every_wrong_key_is_named_with_file_and_line() {
     refused_scenario("[medium]\nqueue = 0\n", &[":2", "queue", "1 or more"]);
     refused_scenario("[medium]\nmax_frame_size = 3000\n", &[":2", "max_frame_size", "3000", "2000"]);
     refused_scenario("[medium]\nrate = '1G'\nslot_time = '512 BT'\n", &[":3", "slot_time", "512 BT", "64"]);
-    refused_scenario("[medium]\nslot_time = '512 s'\n", &["line 2", "512 s", "512 BT"]);
+    refused_scenario("[medium]\nslot_time = '512 s'\n", &[":2:13: slot_time:", "512 s", "512 BT"]);
     refused_scenario("[medium]\nrate = '3G'\n", &[":2", "rate", "1Gbit/s"]);
     refused_scenario("[medium]\ninter_packet_gap_part_1 = '80'\n", &["inter_packet_gap_part_1", "two thirds"]);
     refused_scenario(
@@ -402,7 +402,7 @@ fn every_wrong_key_is_named_with_file_and_line() {
     refused_scenario(&joined("'a:0m'"), &[":9", "two or more"]);
     refused_scenario(&joined("'a:0m', 'c:0m'"), &[":10", "`c`", "a, b"]);
     refused_scenario(&joined("'a:0m', 'b:6m'"), &[":10", "beyond", "`b`"]);
-    refused_scenario(&joined("'a:0m', 'b'"), &["line 10", "a:185m"]);
+    refused_scenario(&joined("'a:0m', 'b'"), &[":10:", "a:185m"]);
     refused_scenario(&(joined("'a:0m', 'b:0m'") + "[[repeater]]\nports = ['b:5m', 'a:5m']\n"), &[":11", "loop"]);
     refused_scenario(
         &format!("{segments}[[segment]]\nname = 'a'\nlength = '5 m'\n[[station]]\nsegment = 'c'\n"),

@@ -63,9 +63,9 @@ pub fn rate(text: &str) -> Result<u64, String> {
 /// # Errors
 /// No digits only, or a number out of range.
 pub fn whole(text: &str, least: u64, most: u64, like: &str) -> Result<u64, String> {
-    let range = if most == u64::MAX { format!("from {least} up") } else { format!("from {least} to {most}") };
+    let range = if most == u64::MAX { format!(", {least} or more") } else { format!(" from {least} to {most}") };
     let number = text.trim().parse::<u64>().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| format!("`{text}`: write a whole number {range}, like `{like}`"))
+    number.ok_or_else(|| format!("`{text}`: write a whole number{range}, like `{like}`"))
 }
 
 /// How many stations a medium has (802.3 allows 1 to 1024).

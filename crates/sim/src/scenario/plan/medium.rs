@@ -149,7 +149,7 @@ impl Planner<'_> {
                 Some(_) => self.wrong(
                     "--bursting",
                     None,
-                    "`on`: bursting is for 1000 Mb/s: write `--rate 1G`, or leave it off".to_owned(),
+                    "`on`: bursting is for 1000 Mb/s: write `--rate 1Gbit/s`, or leave it off".to_owned(),
                 ),
                 None => {
                     let what = "`true`: bursting is for 1000 Mb/s: write `rate = \"1Gbit/s\"`, or leave it off";
@@ -352,7 +352,7 @@ fn bits_text(bits: f64) -> String {
 
 fn find(segments: &[NamedSegment], name: &str) -> Result<usize, String> {
     segments.iter().position(|known| known.name == name).ok_or_else(|| {
-        let names: Vec<String> = segments.iter().map(|segment| format!("`{}`", segment.name)).collect();
-        format!("`{name}` is no segment: write {}", names.join(" or "))
+        let names: Vec<&str> = segments.iter().map(|segment| segment.name.as_str()).collect();
+        format!("`{name}` is no segment: write one of {}", names.join(", "))
     })
 }
