@@ -58,7 +58,6 @@ fn main() -> ExitCode {
             // What was asked for makes no sense: as for options.
             CommandError::Plan(_)
             | CommandError::Scenario(_)
-            | CommandError::Theory(_)
             | CommandError::Plot(PlotError::Option { .. })
             | CommandError::Explain(
                 ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
