@@ -336,6 +336,19 @@ pub struct RunArgs {
     /// Also `periodic:0.4`, `on_off:0.4`, `replay:FILE`; see docs/traffic.md. Saturated if left out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
+    /// `csma-cd` or `slotted-aloha` [default: csma-cd]
+    ///
+    /// How stations get to send; see docs/access.md.
+    #[arg(long, value_name = "METHOD")]
+    pub access: Option<String>,
+    /// Of slotted ALOHA: `uniform:20`, `geometric:20`, `beb`, …
+    ///
+    /// How many slots a sender waits after an unsuccessful attempt; also `rcp:10,100,200`. `uniform:20` if left out.
+    #[arg(long, value_name = "BACKOFF")]
+    pub backoff: Option<String>,
+    /// Of slotted ALOHA: slots until the sender knows [default: 0]
+    #[arg(long, value_name = "SLOTS")]
+    pub ack_delay: Option<u32>,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,

@@ -10,7 +10,6 @@ use std::num::NonZeroU32;
 
 /// How stations get to send, and what the method needs beside the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Method {
     /// CSMA/CD, after [`Parameters`] alone.
     CsmaCd,

@@ -8,3 +8,4 @@ pub mod intervals;
 pub mod metrics;
 pub mod results;
 pub mod row;
+pub mod slotted;

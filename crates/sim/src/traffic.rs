@@ -22,7 +22,7 @@ pub use sizes::Sizes;
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
-use medium::{BitInstant, BitRate, BitTimes, Config, Frame, Octets, Parameters, StationId};
+use medium::{BitInstant, BitRate, BitTimes, Config, Frame, Method, Octets, Parameters, StationId};
 use shares::Share;
 use sizes::SizeDraws;
 use std::sync::Arc;
@@ -162,10 +162,7 @@ pub fn sources_with(
         let Arrivals::Replay { path } = &spec.arrivals else { continue };
         assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
     }
-    let shares = shares::shares(specs, replays, rate)?;
-    let maker = Maker { stations: specs.len(), rate, min_frame_size, seed };
-    let source = |(station, share)| maker.source(&specs[station], station, 0, share);
-    shares.into_iter().enumerate().map(source).collect()
+    Maker { stations: specs.len(), rate, min_frame_size, slot: None, seed }.first_sources(specs, replays)
 }
 
 /// [`sources_with`], and what stations offer besides: all sources in order of station, those of one as written, its scripted
@@ -180,12 +177,11 @@ pub fn all_sources(
     specs: &[TrafficSpec],
     further: &FurtherTraffic,
     replays: &[Capture],
-    rate: BitRate,
-    min_frame_size: Octets,
+    config: &Config,
     seed: u64,
 ) -> Result<Vec<Source>, TrafficError> {
-    let mut sources = sources_with(specs, replays, rate, min_frame_size, seed)?;
-    let maker = Maker { stations: specs.len(), rate, min_frame_size, seed };
+    let maker = Maker::on(config, specs.len(), seed);
+    let mut sources = maker.first_sources(specs, replays)?;
     let is_replay = |spec: &TrafficSpec| matches!(spec.arrivals, Arrivals::Replay { .. });
     for (index, (station, spec)) in further.sources.iter().enumerate() {
         let number = 1 + further.sources[..index].iter().filter(|(other, _)| other == station).count();
@@ -215,10 +211,27 @@ struct Maker {
     stations: usize,
     rate: BitRate,
     min_frame_size: Octets,
+    /// Of a slotted medium: loads count frames a slot there.
+    slot: Option<BitTimes>,
     seed: u64,
 }
 
 impl Maker {
+    fn on(config: &Config, stations: usize, seed: u64) -> Maker {
+        let slot = match &config.method {
+            Method::SlottedAloha(aloha) => Some(aloha.slot),
+            Method::CsmaCd => None,
+        };
+        Maker { stations, rate: config.rate, min_frame_size: config.parameters.min_frame_size, slot, seed }
+    }
+
+    /// The first source of each station.
+    fn first_sources(&self, specs: &[TrafficSpec], replays: &[Capture]) -> Result<Vec<Source>, TrafficError> {
+        let shares = shares::shares(specs, replays, self.rate)?;
+        let source = |(station, share)| self.source(&specs[station], station, 0, share);
+        shares.into_iter().enumerate().map(source).collect()
+    }
+
     /// Source `number`, from 0, of a station.
     fn source(&self, spec: &TrafficSpec, station: usize, number: usize, share: Share) -> Result<Source, TrafficError> {
         let range = |what| TrafficError::Range { station, what };
@@ -234,6 +247,10 @@ impl Maker {
             let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
             return Err(range(what.to_owned()));
         }
+        if self.slot.is_none() && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
+            let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
+            return Err(range(what.to_owned()));
+        }
         let stream = |stream: Stream| stream.of(self.seed, station, number);
         Ok(Source {
             station: destination::station(station),
@@ -244,7 +261,8 @@ impl Maker {
     }
 
     fn kind(&self, spec: &TrafficSpec, sizes: &Sizes, share: Share, stream: impl Fn(Stream) -> Generator) -> Kind {
-        let mean = |load: f64| sizes.mean_bit_times(self.min_frame_size) / load;
+        let frame = self.slot.map_or_else(|| sizes.mean_bit_times(self.min_frame_size), |slot| slot.get() as f64);
+        let mean = |load: f64| frame / load;
         let gaps = stream(Stream::Arrivals);
         let bits = |span| BitTimes::within(span, self.rate);
         match spec.arrivals {
@@ -257,6 +275,9 @@ impl Maker {
             }
             Arrivals::OnOff { load, on, off } => {
                 Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))
+            }
+            Arrivals::Bernoulli { chance } => {
+                Kind::Slots { chance, slot: self.slot.unwrap_or(BitTimes::new(1)), misses: gaps }
             }
             Arrivals::Window(Window { frames, reply, think, timeout }) => Kind::Loop(Loop {
                 frames,
@@ -312,6 +333,12 @@ enum Kind {
     Silent,
     Saturated,
     Process(Process),
+    /// A frame in each slot with a chance, while the station has none.
+    Slots {
+        chance: f64,
+        slot: BitTimes,
+        misses: Generator,
+    },
     Loop(Loop),
     /// `readdressed`: the destination is drawn, not that of the file.
     Replay {
@@ -327,18 +354,33 @@ impl Source {
         self.station
     }
 
+    /// How long after its station has lost its last frame, at the beginning of a slot, the source has another; none if it does
+    /// not wait for that. A saturated one has it at that very instant.
+    pub fn pause(&mut self) -> Option<BitTimes> {
+        match &mut self.kind {
+            Kind::Saturated => Some(BitTimes::ZERO),
+            Kind::Slots { chance, slot, misses } => Some(*slot * draw::misses(misses, *chance)),
+            Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Replay { .. } => None,
+        }
+    }
+
     /// The source's window, if it waits until its frames have arrived: then take a frame with [`next_frame`](Self::next_frame)
     /// when there is room in it.
     pub fn closed_loop(&mut self) -> Option<&mut Loop> {
         match &mut self.kind {
             Kind::Loop(window) => Some(window),
-            Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Replay { .. } => None,
+            Kind::Silent | Kind::Saturated | Kind::Process(_) | Kind::Slots { .. } | Kind::Replay { .. } => None,
         }
     }
 
     /// Whether the source always has another frame: then take it with [`next_frame`](Self::next_frame).
     pub fn is_saturated(&self) -> bool {
         matches!(self.kind, Kind::Saturated)
+    }
+
+    /// Whether the source has another frame whenever its station has none of its: see [`pause`](Self::pause).
+    pub fn offers_when_idle(&self) -> bool {
+        matches!(self.kind, Kind::Saturated | Kind::Slots { .. })
     }
 
     /// The next frame of a saturated source or of one with a window. Its instant is the medium's to say: that at which the last one ends or is
@@ -351,7 +393,7 @@ impl Source {
     /// always for a saturated source or one with a window.
     pub fn next_arrival(&mut self) -> Option<(BitInstant, Frame)> {
         match &mut self.kind {
-            Kind::Silent | Kind::Saturated | Kind::Loop(_) => None,
+            Kind::Silent | Kind::Saturated | Kind::Slots { .. } | Kind::Loop(_) => None,
             Kind::Process(process) => {
                 let arrival = process.next()?;
                 Some((arrival, self.next_frame()))

@@ -3,6 +3,7 @@
 pub mod cable;
 pub mod choices;
 pub mod configuration;
+pub mod contention;
 pub mod fault;
 pub mod interface;
 pub mod units;

@@ -82,11 +82,26 @@ pub fn merge(args: &MergeArgs) -> Outcome {
 
 /// What options say over the scenario: each with its key and its value.
 fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
-    let RunArgs { stations, frame_size, traffic, rate, topology, bursting, duration, warmup } = args;
+    let RunArgs {
+        stations,
+        frame_size,
+        traffic,
+        access,
+        backoff,
+        ack_delay,
+        rate,
+        topology,
+        bursting,
+        duration,
+        warmup,
+    } = args;
     let options = [
         ("--stations", "stations", stations.map(|stations| stations.to_string())),
         ("--frame-size", "traffic.frame_size", frame_size.clone()),
         ("--traffic", "traffic.arrivals", traffic.clone()),
+        ("--access", "access.method", access.clone()),
+        ("--backoff", "access.backoff", backoff.clone()),
+        ("--ack-delay", "access.ack_delay", ack_delay.map(|slots| slots.to_string())),
         ("--rate", "medium.rate", rate.map(|rate| rate.to_string())),
         ("--topology", "medium.topology", topology.clone()),
         ("--bursting", "medium.bursting", bursting.map(|it| if it == Switch::On { "on" } else { "off" }.to_owned())),

@@ -323,7 +323,7 @@ fn cost(plan: &Plan) -> f64 {
     let bits = BitTimes::within(plan.run.warmup + plan.run.duration, plan.medium.rate).get() as f64;
     let load = |spec: &TrafficSpec| match spec.arrivals {
         Arrivals::Silent => 0.0,
-        Arrivals::Saturated | Arrivals::Window(_) => 1.0,
+        Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => 1.0,
         Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } | Arrivals::OnOff { load, .. } => load,
         Arrivals::Replay { .. } => 1.0 / plan.traffic.len() as f64,
     };

@@ -8,6 +8,7 @@ use crate::figures::contention::{self, Contention};
 pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
+use crate::figures::slotted::SlottedResults;
 use crate::words::cable::Cut;
 use crate::words::choices::FilterChoice;
 use crate::words::configuration::{Configuration, kind, longest_distance};
@@ -123,6 +124,9 @@ pub struct MediumResults {
     /// counts those after more, too.
     #[serde(default)]
     pub episodes_before_success: Vec<u64>,
+    /// Throughput, offered traffic, backlog and delay in slots, of a slotted medium in virtual time.
+    #[serde(flatten)]
+    pub slotted: Option<SlottedResults>,
     /// Where the cable is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,

@@ -8,7 +8,7 @@ mod windows;
 
 use self::windows::{Due, Windows};
 use crate::traffic::Source;
-use medium::{BitInstant, Event, Frame, FrameId, Kind, StationId};
+use medium::{BitInstant, BitTimes, Event, Frame, FrameId, Kind, StationId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
@@ -24,6 +24,8 @@ pub struct Hosts {
     /// Whose frame it is: those of saturated sources of stations that have others too.
     saturated: HashMap<FrameId, usize>,
     windows: Windows,
+    /// Some source pauses before its station's next frame.
+    pauses: bool,
 }
 
 /// One station's host.
@@ -48,7 +50,7 @@ impl Hosts {
         for own in sources.chunk_by(|one, other| one.station() == other.station()) {
             // Where hosts answer, a saturated station may have frames that are not its source's.
             if let [source] = own
-                && source.is_saturated()
+                && source.offers_when_idle()
                 && !windows.have_answers()
             {
                 hosts[source.station().index()].saturated_alone = Some(index);
@@ -57,11 +59,13 @@ impl Hosts {
         }
         let waiting = vec![None; sources.len()];
         let arrivals = BinaryHeap::with_capacity(sources.len());
-        let mut hosts = Hosts { sources, arrivals, waiting, stations: hosts, saturated: HashMap::new(), windows };
+        let mut hosts =
+            Hosts { sources, arrivals, waiting, stations: hosts, saturated: HashMap::new(), windows, pauses: false };
         for index in 0..hosts.sources.len() {
-            if hosts.sources[index].is_saturated() {
+            if let Some(pause) = hosts.sources[index].pause() {
+                hosts.pauses |= !hosts.sources[index].is_saturated();
                 let first = hosts.sources[index].next_frame();
-                hosts.wait_until(BitInstant::ZERO, index, first);
+                hosts.wait_until(BitInstant::ZERO + pause, index, first);
             } else {
                 hosts.expect_arrival(index);
             }
@@ -85,7 +89,7 @@ impl Hosts {
         let Reverse((at, station, index)) = self.arrivals.pop()?;
         let frame = self.waiting[index].take().expect("a frame waits for every arrival");
         let id = self.name(station);
-        if !self.sources[index].is_saturated() {
+        if !self.sources[index].offers_when_idle() {
             self.expect_arrival(index);
         } else if self.stations[station.index()].saturated_alone.is_none() {
             self.saturated.insert(id, index);
@@ -94,21 +98,28 @@ impl Hosts {
     }
 
     /// What a host hands over at the very instant at which the medium is done with a frame of its, transmitted or discarded: a
-    /// saturated source has another one.
+    /// saturated source has another one, and one of a slotted medium may have one then or later.
     #[inline]
-    pub fn next_frame(&mut self, station: StationId) -> Option<Frame> {
+    pub fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let host = &mut self.stations[station.index()];
-        let Some(index) = host.saturated_alone else { return self.next_of_several(station) };
-        host.offered += 1;
-        Some(self.sources[index].next_frame())
+        let alone = host.saturated_alone;
+        let Some(index) = alone.or_else(|| host.without_frame.pop_front()) else { return None };
+        let pause = self.sources[index].pause()?;
+        let frame = self.sources[index].next_frame();
+        if pause > BitTimes::ZERO {
+            self.wait_until(at + pause, index, frame);
+            return None;
+        }
+        let id = self.name(station);
+        if alone.is_none() {
+            self.saturated.insert(id, index);
+        }
+        Some(frame)
     }
 
-    /// There is room for a frame of a saturated source that has none in the queue.
-    fn next_of_several(&mut self, station: StationId) -> Option<Frame> {
-        let index = self.stations[station.index()].without_frame.pop_front()?;
-        let id = self.name(station);
-        self.saturated.insert(id, index);
-        Some(self.sources[index].next_frame())
+    /// Whether some host pauses before it hands over a frame: then [`Hosts::next_frame`] can set what comes next.
+    pub fn pause(&self) -> bool {
+        self.pauses
     }
 
     /// Learns what became of frames. Says whether a host now does something before `limit`, which it did not before.

@@ -4,6 +4,7 @@ use crate::figures::delays::Delays;
 use crate::figures::intervals::{Samples, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::results::{ConfigResults, MediumResults, Results, RunResults, StationResults, VERSION};
+use crate::figures::slotted::{self, SlotSums};
 use crate::files::record::End;
 use crate::run::observer::Observer;
 use crate::run::simulator::Simulator;
@@ -38,6 +39,8 @@ pub struct Measured {
     delays: Delays,
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
+    /// Of a slotted medium, the sums of each batch; the last one may be cut short.
+    slots: Vec<SlotSums>,
     /// It was measured to its end.
     pub whole: bool,
     /// The end of what was run.
@@ -55,8 +58,7 @@ pub fn run<O: Observer>(
     go_on: impl FnMut(f64) -> bool,
 ) -> Result<Measured, RunError<O::Error>> {
     let config = medium::Config { seed, ..plan.medium.clone() };
-    let (rate, shortest) = (config.rate, config.parameters.min_frame_size);
-    let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, rate, shortest, seed)?;
+    let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
@@ -131,6 +133,7 @@ impl Measured {
             delays: Delays::default(),
             stations: Vec::new(),
             batches: Vec::new(),
+            slots: Vec::new(),
             whole: false,
             end,
         }
@@ -139,11 +142,26 @@ impl Measured {
     fn end_batch(&mut self, simulator: &mut Simulator, measured: BitTimes, whole: bool) {
         let sums = simulator.sums(measured);
         let delays = simulator.take_batch();
+        self.slots.extend(simulator.take_slots(self.end));
         if whole {
             self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.figures()));
         }
         self.delays.add(&delays);
         self.sums = sums;
+    }
+}
+
+/// What runs on a slotted medium came to, with half-widths; on another, nothing.
+fn add_slotted(medium: &mut MediumResults, runs: &[Measured]) {
+    let sum = |run: &Measured| run.slots.iter().copied().reduce(SlotSums::and);
+    let of_runs: Vec<SlotSums> = runs.iter().filter_map(sum).collect();
+    let Some(all) = of_runs.iter().copied().reduce(SlotSums::and) else { return };
+    medium.slotted = Some(all.results());
+    if let Some(intervals) = &mut medium.ci95 {
+        match runs {
+            [one] => slotted::add_half_widths(intervals, &one.slots[..one.batches.len()], false),
+            _ => slotted::add_half_widths(intervals, &of_runs, true),
+        }
     }
 }
 
@@ -177,6 +195,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         }
     };
     medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
+    add_slotted(&mut medium, runs);
     let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
     let mut results = Results {

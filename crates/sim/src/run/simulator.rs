@@ -3,11 +3,13 @@
 
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
+use crate::figures::slotted::{SlotSums, Slots};
 use crate::run::hosts::Hosts;
 use crate::run::observer::Observer;
 use crate::traffic::Source;
-use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, StationId};
+use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, Method, StationId};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// A medium, the hosts that offer it frames, and what has been measured.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Simulator {
     changes: VecDeque<(BitInstant, Input)>,
     start: Start,
     delays: Delays,
+    /// Of a slotted medium.
+    slots: Option<Slots>,
 }
 
 impl Simulator {
@@ -27,12 +31,17 @@ impl Simulator {
     /// A configuration that makes no medium.
     pub fn new(config: Config, sources: Vec<Source>) -> Result<Simulator, ConfigError> {
         let stations = config.topology.stations();
+        let slots = match &config.method {
+            Method::SlottedAloha(aloha) => Some(Slots::new(aloha.slot)),
+            Method::CsmaCd => None,
+        };
         Ok(Simulator {
             medium: Medium::new(Config { keep_events: false, keep_outputs: false, ..config })?,
             hosts: Hosts::new(stations, sources),
             changes: VecDeque::new(),
             start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
             delays: Delays::default(),
+            slots,
         })
     }
 
@@ -49,6 +58,11 @@ impl Simulator {
     /// What was not taken: each station's delays, and how stations contended.
     pub fn delays(&self) -> &Delays {
         &self.delays
+    }
+
+    /// Of a slotted medium, the sums up to `at` since the measurement began or they were last taken.
+    pub fn take_slots(&mut self, at: BitInstant) -> Option<SlotSums> {
+        self.slots.as_mut().map(|slots| slots.take(at))
     }
 
     /// Gives the medium an input that is no frame, at instant 0 and before anything else.
@@ -73,6 +87,14 @@ impl Simulator {
     /// # Errors
     /// What `observer` could not keep.
     pub fn run_until<O: Observer>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
+        // Compiled for either: a medium without slots does not pay for those that have them.
+        let Some(mut slots) = self.slots.take() else { return self.run(end, observer) };
+        let done = self.run(end, &mut Counted { slots: &mut slots, observer });
+        self.slots = Some(slots);
+        done
+    }
+
+    fn run<O: Observer>(&mut self, end: BitInstant, observer: &mut O) -> Result<(), O::Error> {
         loop {
             let arrival = self.hosts.next_at().filter(|&at| at < end);
             let first = arrival.unwrap_or(end);
@@ -96,6 +118,7 @@ impl Simulator {
     pub fn begin_measurement(&mut self, at: BitInstant) {
         self.medium.restart_tally();
         self.delays.restart();
+        let _ = self.take_slots(at);
         self.start = Start::take(&self.medium, at);
     }
 
@@ -138,6 +161,25 @@ impl Simulator {
     }
 }
 
+/// An observer of a slotted medium, whose slots are counted too.
+struct Counted<'a, O> {
+    slots: &'a mut Slots,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Observer for Counted<'_, O> {
+    type Error = O::Error;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
+        self.observer.input(at, input, octets)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), O::Error> {
+        self.slots.record(event);
+        self.observer.event(event)
+    }
+}
+
 /// Who is there while the medium runs.
 struct Present<'a, O: Observer> {
     hosts: &'a mut Hosts,
@@ -168,7 +210,10 @@ impl<O: Observer> Host for Present<'_, O> {
         if self.failed.is_some() {
             return None;
         }
-        let frame = self.hosts.next_frame(station)?;
+        let Some(frame) = self.hosts.next_frame(at, station) else {
+            self.interrupted |= self.hosts.pause() && self.hosts.next_at().is_some_and(|next| next < self.limit);
+            return None;
+        };
         self.failed = self.observer.input(at, &Input::Offer { station, frame }, None).err();
         Some(frame)
     }

@@ -7,8 +7,10 @@ use super::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
+use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length};
+use backoff::Policy;
 use medium::Fault;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, de};
@@ -36,6 +38,8 @@ pub struct Scenario {
     pub ipv6: Option<Spanned<Network>>,
     /// The medium.
     pub medium: MediumSection,
+    /// How stations get to send.
+    pub access: AccessSection,
     /// What stations offer in virtual time, unless their own section says otherwise.
     pub traffic: TrafficSection,
     /// How long a run in virtual time is.
@@ -87,6 +91,63 @@ pub struct MediumSection {
     pub min_frame_size: Option<Spanned<u32>>,
     /// maxDeferTime.
     pub max_defer_time: Option<Spanned<BitTimesText>>,
+}
+
+/// `[access]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccessSection {
+    /// `"csma-cd"` or `"slotted-aloha"`.
+    pub method: Option<Spanned<AccessMethod>>,
+    /// Of slotted ALOHA: `"uniform:20"`, `"geometric:20"`, `"beb"` or `"rcp:10,100,200"`.
+    pub backoff: Option<Spanned<BackoffText>>,
+    /// Of slotted ALOHA: slots from the end of its own until a sender knows what became of a frame.
+    pub ack_delay: Option<Spanned<u32>>,
+    /// Of slotted ALOHA: `"stations"` or `"infinite"`.
+    pub population: Option<Spanned<PopulationChoice>>,
+}
+
+/// How stations get to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccessMethod {
+    /// 802.3, clause 4.
+    #[default]
+    CsmaCd,
+    /// Roberts 1972.
+    SlottedAloha,
+}
+
+impl FromStr for AccessMethod {
+    type Err = String;
+    fn from_str(text: &str) -> Result<AccessMethod, String> {
+        match text.trim() {
+            "csma-cd" => Ok(AccessMethod::CsmaCd),
+            "slotted-aloha" => Ok(AccessMethod::SlottedAloha),
+            _ => Err(format!("`{text}` is no access method: write `csma-cd` or `slotted-aloha`")),
+        }
+    }
+}
+
+/// Who sends on a slotted medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PopulationChoice {
+    /// The stations, each one frame after the other.
+    Stations,
+    /// Infinitely many users, one for each frame.
+    Infinite,
+}
+
+/// How senders wait, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackoffText(pub Policy);
+
+impl FromStr for BackoffText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<BackoffText, String> {
+        contention::backoff(text).map(BackoffText)
+    }
 }
 
 /// `[traffic]`
@@ -478,6 +539,7 @@ deserialize_from_text!(
     RateText,
     DurationText,
     InstantText,
+    BackoffText,
     BitTimesText,
     PlaceText,
     FaultText,

@@ -1,8 +1,8 @@
 //! Every key of a scenario file: what it takes, and what to write. `file` has the same keys as types; a test compares.
 
 use super::file::{
-    ArrivalsText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText, Network,
-    PlaceText, RateText, SizesText, TopologyText,
+    ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
+    Network, PlaceText, RateText, SizesText, TopologyText,
 };
 use crate::words::units;
 use std::str::FromStr;
@@ -72,6 +72,7 @@ pub const SCENARIO: &[Key] = &[
     key("ipv4", Text(text::<Network>), "a network in quotes, like `ipv4 = \"10.77.0.0/16\"`"),
     key("ipv6", Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`"),
     key("medium", Section(MEDIUM), "`[medium]` on a line of its own, once"),
+    key("access", Section(ACCESS), "`[access]` on a line of its own, once"),
     key("traffic", Section(TRAFFIC), "`[traffic]` on a line of its own, once"),
     key("run", Section(RUN), "`[run]` on a line of its own, once"),
     key("emulator", Section(EMULATOR), "`[emulator]` on a line of its own, once"),
@@ -101,6 +102,17 @@ const MEDIUM: &[Key] = &[
     key("max_frame_size", Whole(18, 2000), "a whole number of octets from 18 to 2000, like `max_frame_size = 1518`"),
     key("min_frame_size", Whole(18, 2000), "a whole number of octets from 18 to 2000, like `min_frame_size = 64`"),
     key("max_defer_time", Text(text::<BitTimesText>), "bit times in quotes, like `max_defer_time = \"24288 BT\"`"),
+];
+
+const ACCESS: &[Key] = &[
+    key(
+        "method",
+        Choice(&["csma-cd", "slotted-aloha"]),
+        "an access method in quotes: `method = \"csma-cd\"` or `\"slotted-aloha\"`",
+    ),
+    key("backoff", Text(text::<BackoffText>), "a backoff in quotes, like `backoff = \"uniform:20\"`"),
+    key("ack_delay", Whole(0, 1 << 24), "a whole number of slots from 0 up, like `ack_delay = 12`"),
+    key("population", Choice(&["stations", "infinite"]), "`population = \"stations\"` or `\"infinite\"`"),
 ];
 
 const TRAFFIC: &[Key] = &[

@@ -1,5 +1,6 @@
 //! What a lab or a run will be, wholly checked before anything is made.
 
+mod access;
 mod cuts;
 pub mod host;
 mod medium;
@@ -7,7 +8,7 @@ mod run;
 mod script;
 
 use crate::scenario::file::{
-    Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
+    AccessMethod, Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
 };
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
@@ -16,7 +17,9 @@ use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::interface::interface_name;
 use crate::words::units::lab_name;
+use ::medium::Method;
 use ::medium::{BitInstant, BitRate, Config, Fault, Place};
+use backoff::Policy;
 use host::{Host, Hosts};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -163,6 +166,12 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// `--topology`
     pub topology: Option<TopologyText>,
+    /// `--access`
+    pub access: Option<AccessMethod>,
+    /// `--backoff`
+    pub backoff: Option<Policy>,
+    /// `--ack-delay`, in slots
+    pub ack_delay: Option<u32>,
     /// `--traffic`
     pub arrivals: Option<Arrivals>,
     /// `--frame-size`
@@ -267,6 +276,10 @@ impl Plan {
             let what = "in real time a cable is cut from the first instant on, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
             return Err(Wrong { place: self.timed_cut.clone(), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
+        if !matches!(self.medium.method, Method::CsmaCd) {
+            let what = "a live bus has CSMA/CD only so far: leave `method` out, or run it with `ethbus sim`".to_owned();
+            return Err(PlanError::option("access", what));
+        }
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
             return Ok(());
         }
@@ -341,8 +354,11 @@ impl<'a> Planner<'a> {
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
         let (name, run, pace, rate, stations) = (name?, run?, pace?, rate?, stations?);
         let seed = self.overrides.seed.or(self.scenario.seed).unwrap_or(drawn_seed);
-        let config = Config::new(rate, topology?, seed);
-        let medium = Config { parameters: parameters?, queue_limit: queue_limit?, ..config };
+        let (topology, parameters) = (topology?, parameters?);
+        let method =
+            self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&sections, &parameters, &topology)))?;
+        let config = Config::new(rate, topology, seed);
+        let medium = Config { method, parameters, queue_limit: queue_limit?, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));

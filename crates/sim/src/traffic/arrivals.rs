@@ -46,6 +46,11 @@ pub enum Arrivals {
     },
     /// `window:4,reply=64,think=1ms,timeout=1s`: at most so many frames under way, the next one when one has arrived.
     Window(Window),
+    /// `bernoulli:0.01`: a station without a frame has one at the beginning of a slot with this chance. Slotted media only.
+    Bernoulli {
+        /// The chance, in each slot.
+        chance: f64,
+    },
     /// `replay:trace.pcapng`: as a capture file says; see [`Replay`](super::Replay).
     Replay {
         /// The file.
@@ -96,7 +101,9 @@ impl Arrivals {
             Arrivals::Poisson { load } => Arrivals::Poisson { load: part(load) },
             Arrivals::Periodic { load, phase } => Arrivals::Periodic { load: part(load), phase },
             Arrivals::OnOff { load, on, off } => Arrivals::OnOff { load: part(load), on, off },
-            Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => self,
+            // A chance is each station's own.
+            Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Bernoulli { .. } => self,
+            Arrivals::Replay { .. } => self,
         }
     }
 
@@ -109,6 +116,10 @@ impl Arrivals {
             Arrivals::Silent | Arrivals::Saturated | Arrivals::Replay { .. } => Ok(()),
             Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } => load_in_range(load),
             Arrivals::Window(ref window) => window.check(),
+            Arrivals::Bernoulli { chance } if chance > 0.0 && chance <= 1.0 => Ok(()),
+            Arrivals::Bernoulli { chance } => {
+                Err(format!("{chance} is no chance: write one above 0 and up to 1, like `bernoulli:0.01`"))
+            }
             Arrivals::OnOff { load, on, off } => {
                 load_in_range(load)?;
                 if on.is_zero() {
@@ -150,10 +161,11 @@ impl FromStr for Arrivals {
             Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
             Some(("window", rest)) => window(rest)?,
+            Some(("bernoulli", chance)) => Arrivals::Bernoulli { chance: fraction(chance)? },
             Some(("replay", path)) if !path.trim().is_empty() => Arrivals::Replay { path: path.trim().into() },
             _ => {
                 return Err(format!(
-                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4` or `replay:FILE`"
+                    "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `bernoulli:0.01` or `replay:FILE`"
                 ));
             }
         };
@@ -244,6 +256,7 @@ impl fmt::Display for Arrivals {
             Arrivals::Periodic { load, phase: None } => write!(f, "periodic:{load}"),
             Arrivals::Periodic { load, phase: Some(phase) } if phase.is_zero() => write!(f, "periodic:{load},phase=0"),
             Arrivals::Periodic { load, phase: Some(phase) } => write!(f, "periodic:{load},phase={phase:?}"),
+            Arrivals::Bernoulli { chance } => write!(f, "bernoulli:{chance}"),
             Arrivals::Window(Window { frames, reply, think, timeout }) => {
                 write!(f, "window:{frames}")?;
                 reply.map_or(Ok(()), |octets| write!(f, ",reply={octets}"))?;
@@ -391,6 +404,7 @@ mod tests {
             ("periodic:0.4,phase=0", Arrivals::Periodic { load: 0.4, phase: Some(Duration::ZERO) }),
             ("periodic:0.4, phase=1ms", Arrivals::Periodic { load: 0.4, phase: Some(times.0) }),
             ("window:3", Arrivals::Window(window)),
+            ("bernoulli:1%", Arrivals::Bernoulli { chance: 0.01 }),
             (
                 "window:3,timeout=2s,reply=18,think=1ms",
                 Arrivals::Window(Window { reply: Some(18), think: times.0, timeout: times.1, ..window }),
@@ -423,6 +437,7 @@ mod tests {
             ("periodic:0.4,phase=1ms,phase=1ms", "`phase` comes twice"),
             ("periodic:0.4,fase=1ms", "`fase=1ms` is nothing a periodic source has: write `phase=1ms`"),
             ("window:", "like `window:4`"),
+            ("bernoulli:2", "2 is no chance"),
             ("window:0", "0 is no window: write 1 to 65536 frames"),
             ("window:+4", "`+4` is no window"),
             ("window:4,reply=17", "17 octets are no frame"),

@@ -20,6 +20,16 @@ pub(super) fn fraction(generator: &mut Generator) -> f64 {
     (generator.next_u64() >> 11) as f64 * UNIT
 }
 
+/// How often in a row something with this chance, above 0, does not happen.
+///
+/// P(n) = chance · (1 − chance)^n, from one word: ⌊ln U / ln(1 − chance)⌋.
+pub(super) fn misses(generator: &mut Generator, chance: f64) -> u64 {
+    if chance >= 1.0 {
+        return 0;
+    }
+    (exponential(generator) / -libm::log1p(-chance)) as u64
+}
+
 /// An exponentially distributed number with mean 1.
 ///
 /// `libm`, since a platform's own logarithm may differ in the last bit, and a trace would with it.

@@ -3,8 +3,10 @@
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
+use backoff::Policy;
 use medium::{
-    BitRate, BitTimes, Config, ConfigError, Method, Octets, Parameters, Place, Repeater, Segments, StationId, Topology,
+    BitRate, BitTimes, Config, ConfigError, Method, Octets, Parameters, Place, Population, Repeater, Segments,
+    SlottedAloha, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -73,8 +75,8 @@ struct ConfigMirror {
     rate: BitRate,
     #[serde(with = "TopologyMirror")]
     topology: Topology,
-    /// CSMA/CD: the only method that runs from files so far.
-    #[serde(skip, default = "csma_cd")]
+    /// Left out for CSMA/CD, as files of version 1 do.
+    #[serde(default = "csma_cd", skip_serializing_if = "is_csma_cd", with = "MethodMirror")]
     method: Method,
     #[serde(with = "ParametersMirror")]
     parameters: Parameters,
@@ -88,6 +90,38 @@ struct ConfigMirror {
 
 fn csma_cd() -> Method {
     Method::CsmaCd
+}
+
+fn is_csma_cd(method: &Method) -> bool {
+    matches!(method, Method::CsmaCd)
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Method", rename_all = "snake_case", deny_unknown_fields)]
+enum MethodMirror {
+    CsmaCd,
+    SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "SlottedAloha", deny_unknown_fields)]
+struct SlottedAlohaMirror {
+    #[serde(rename = "slot_bt", with = "bit_times")]
+    slot: BitTimes,
+    #[serde(rename = "ack_delay_slots")]
+    ack_delay: u32,
+    #[serde(with = "slotted_backoff")]
+    backoff: Policy,
+    attempt_limit: Option<NonZeroU32>,
+    #[serde(with = "PopulationMirror")]
+    population: Population,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Population", rename_all = "snake_case")]
+enum PopulationMirror {
+    Stations,
+    Infinite,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -191,6 +225,24 @@ mod segments {
     }
 }
 
+/// A backoff of slotted ALOHA as people write it.
+mod slotted_backoff {
+    use crate::words::contention;
+    use backoff::Policy;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = contention::name(policy).ok_or_else(|| S::Error::custom("a backoff that has no name"))?;
+        serializer.serialize_str(&name)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
+        contention::backoff(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
 /// A rate as bits per second; zero is refused.
 mod bit_rate {
     use medium::BitRate;
@@ -253,6 +305,7 @@ mod octets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::contention;
 
     /// No two values alike and none a default, so that nothing can be lost or swapped unseen.
     fn odd() -> Config {
@@ -298,6 +351,17 @@ mod tests {
         let segments = Segments::new(vec![place(0, 5), place(1, 34)], &[repeater]).expect("a tree");
         let segments = Config { topology: Topology::Segments(segments), ..odd() };
         assert_eq!(there_and_back(&segments), segments);
+        let slotted = SlottedAloha {
+            slot: BitTimes::new(601),
+            ack_delay: 3,
+            backoff: contention::backoff("rcp:3,17").expect("a backoff"),
+            attempt_limit: NonZeroU32::new(9),
+            population: Population::Infinite,
+        };
+        let slotted = Config { method: Method::SlottedAloha(slotted), ..odd() };
+        assert_eq!(there_and_back(&slotted), slotted);
+        let text = serde_json::to_string(&Configuration::from(&odd())).expect("numbers and names");
+        assert!(!text.contains("method"), "CSMA/CD is left out, as it always was: {text}");
     }
 
     #[test]

@@ -202,28 +202,26 @@ impl Planner<'_> {
         };
         let replays = replays(traffic).map_err(|error| at(None, with_reason(&error)))?;
         // The seed changes draws, never whether there is a source.
-        all_sources(traffic, further, &replays, medium.rate, medium.parameters.min_frame_size, 0).map_err(|error| {
-            match error {
-                TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
-                TrafficError::Destination { station, to, problem } => {
-                    let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
-                    let given = sections[station].destination.as_ref().or(self.scenario.traffic.destination.as_ref());
-                    let what = format!("{to} is {problem}, for the station {}", names[station]);
-                    self.wrong("destination", given.map(Spanned::span), what)
-                }
-                TrafficError::SizesOfReplay { station } => at(
-                    Some(station),
-                    format!(
-                        "{} has frame sizes beside a replay: leave one out, as a replay's sizes are its file's",
-                        names[station]
-                    ),
-                ),
-                TrafficError::ReplayBesides { station } => at(
-                    Some(station),
-                    format!("{} has a replay, which is a station's only source: leave its others out", names[station]),
-                ),
-                TrafficError::Replay(error) => at(None, error.to_string()),
+        all_sources(traffic, further, &replays, medium, 0).map_err(|error| match error {
+            TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),
+            TrafficError::Destination { station, to, problem } => {
+                let to = names.get(to).map_or_else(|| to.to_string(), |name| format!("`{name}`"));
+                let given = sections[station].destination.as_ref().or(self.scenario.traffic.destination.as_ref());
+                let what = format!("{to} is {problem}, for the station {}", names[station]);
+                self.wrong("destination", given.map(Spanned::span), what)
             }
+            TrafficError::SizesOfReplay { station } => at(
+                Some(station),
+                format!(
+                    "{} has frame sizes beside a replay: leave one out, as a replay's sizes are its file's",
+                    names[station]
+                ),
+            ),
+            TrafficError::ReplayBesides { station } => at(
+                Some(station),
+                format!("{} has a replay, which is a station's only source: leave its others out", names[station]),
+            ),
+            TrafficError::Replay(error) => at(None, error.to_string()),
         })?;
         Ok(replays.into())
     }

@@ -1,0 +1,179 @@
+//! Slotted ALOHA by the scenario file, against its theory. Seeds are written down; agreement is within the run's own intervals.
+
+use medium::{Config, Method, Population};
+use sim::figures::results::Results;
+use sim::files::event_log::{EventLog, Header};
+use sim::files::json_lines::LineReader;
+use sim::files::record::{RecordReader, Recorder, replay};
+use sim::run::measure;
+use sim::run::observer::RunFiles;
+use sim::scenario::file::Scenario;
+use sim::scenario::plan::{Overrides, Plan};
+use std::path::Path;
+
+/// Half-widths that a figure may lie off: with few batches, one in some thousand figures lies beyond.
+const LIMIT: f64 = 3.5;
+
+fn plan(text: &str) -> Result<Plan, String> {
+    let (scenario, source) =
+        Scenario::from_text(Path::new("s.toml"), text.to_owned()).map_err(|error| error.to_string())?;
+    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).map_err(|error| error.to_string())
+}
+
+fn run(text: &str) -> Results {
+    let plan = plan(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let measured = measure::run(&plan, plan.medium.seed, &mut (), |_| true).expect("a plan that was checked");
+    measure::results(&plan, &[measured])
+}
+
+#[track_caller]
+fn agrees(results: &Results, name: &str, measured: f64, expected: f64) {
+    let half = results.medium.ci95.as_ref().and_then(|intervals| intervals.half_width(name, None));
+    let half = half.unwrap_or_else(|| panic!("no interval of {name}"));
+    assert!((measured - expected).abs() <= LIMIT * half, "{name}: {measured} ± {half}, expected {expected}");
+    assert!(half < 0.1 * expected, "{name}: {measured} ± {half} says nothing");
+}
+
+/// What Lam's N users come to in the long run.
+struct Lam {
+    throughput: f64,
+    offered_traffic: f64,
+    backlog: f64,
+}
+
+/// C(n, k) p^k (1 − p)^(n − k)
+fn binomial(n: usize, k: usize, p: f64) -> f64 {
+    (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
+        * p.powi(k as i32)
+        * (1.0 - p).powi((n - k) as i32)
+}
+
+/// The chain of Kleinrock and Lam 1975: of `users`, n are backlogged; in each slot a backlogged one sends with chance
+/// `again`, another one with chance `new`. A frame alone in its slot gets through, and new ones that do not are backlogged.
+fn lam(users: usize, new: f64, again: f64) -> Lam {
+    // From n to m: matrix[n][m].
+    let mut matrix = vec![vec![0.0; users + 1]; users + 1];
+    for (backlogged, row) in matrix.iter_mut().enumerate() {
+        let old = |sending| binomial(backlogged, sending, again);
+        let fresh = |sending| binomial(users - backlogged, sending, new);
+        let leaves = if backlogged > 0 { fresh(0) * old(1) } else { 0.0 };
+        let alone = if backlogged < users { fresh(1) * old(0) } else { 0.0 };
+        if backlogged > 0 {
+            row[backlogged - 1] = leaves;
+        }
+        row[backlogged] = fresh(0) - leaves + alone;
+        (1..=users - backlogged).for_each(|more| row[backlogged + more] = fresh(more));
+        if backlogged < users {
+            row[backlogged + 1] -= alone;
+        }
+    }
+    let mut shares = vec![1.0 / (users + 1) as f64; users + 1];
+    for _ in 0..10_000 {
+        shares = (0..=users).map(|to| shares.iter().zip(&matrix).map(|(share, row)| share * row[to]).sum()).collect();
+    }
+    let mean = |of: &dyn Fn(usize) -> f64| shares.iter().enumerate().map(|(n, share)| share * of(n)).sum::<f64>();
+    let alone = |n: usize| if n < users { binomial(users - n, 1, new) * binomial(n, 0, again) } else { 0.0 };
+    let leaves = |n: usize| if n > 0 { binomial(users - n, 0, new) * binomial(n, 1, again) } else { 0.0 };
+    Lam {
+        throughput: mean(&|n| alone(n) + leaves(n)),
+        offered_traffic: mean(&|n| (users - n) as f64 * new + n as f64 * again),
+        backlog: mean(&|n| n as f64),
+    }
+}
+
+/// Every figure of the chain, for few and many users, at light load, near the most that slotted ALOHA carries, and beyond.
+/// A frame that is backlogged for m slots takes 1 + m slots; by Little's result the mean of m is backlog over throughput.
+#[test]
+fn users_with_one_frame_each_are_lams_chain() {
+    for (users, new, slots) in [(5, 0.02, 10), (20, 0.01, 20), (20, 0.03, 40), (50, 0.007, 60)] {
+        let results = run(&format!(
+            "stations = {users}\nseed = 3\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'geometric:{slots}'\n\
+             [traffic]\narrivals = 'bernoulli:{new}'\n[run]\nduration = '40s'\nwarmup = '1s'\n"
+        ));
+        let theory = lam(users, new, 2.0 / (slots + 1) as f64);
+        let slotted = results.medium.slotted.clone().expect("a slotted medium");
+        agrees(&results, "throughput", slotted.throughput, theory.throughput);
+        agrees(&results, "offered_traffic", slotted.offered_traffic, theory.offered_traffic);
+        agrees(&results, "backlog", slotted.backlog, theory.backlog);
+        agrees(&results, "delay", slotted.delay.expect("frames"), 1.0 + theory.backlog / theory.throughput);
+    }
+}
+
+/// Roberts 1972: S = G e^(−G), whatever G is; so no more than 1/e.
+#[test]
+fn an_infinite_population_carries_g_e_to_the_minus_g() {
+    for load in [0.1, 0.2, 0.3] {
+        let results = run(&format!(
+            "stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:1000'\n\
+             [traffic]\narrivals = 'poisson:{load}'\n[run]\nduration = '60s'\nwarmup = '5s'\n"
+        ));
+        let slotted = results.medium.slotted.clone().expect("a slotted medium");
+        let (s, g) = (slotted.throughput, slotted.offered_traffic);
+        agrees(&results, "throughput", s, load);
+        assert!((s - g * (-g).exp()).abs() < 0.01, "S {s}, G {g}");
+    }
+    // More than it can carry: the backlog grows, and of attempts at random about 1/e get through at best.
+    let results = run(
+        "stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:100'\n[traffic]\narrivals = 'poisson:0.5'\n\
+         [run]\nduration = '2s'\nwarmup = '0'\n",
+    );
+    let slotted = results.medium.slotted.expect("a slotted medium");
+    assert!(slotted.throughput < (-1.0_f64).exp() && slotted.backlog > 1_000.0, "{slotted:?}");
+}
+
+#[test]
+fn who_sends_follows_from_what_is_offered() {
+    let population = |text: &str| {
+        let plan = plan(&format!("stations = 3\n[access]\nmethod = 'slotted-aloha'\n{text}")).expect("a plan");
+        match plan.medium.method {
+            Method::SlottedAloha(aloha) => (aloha.population, aloha.slot.get()),
+            Method::CsmaCd => panic!("CSMA/CD"),
+        }
+    };
+    assert_eq!(population("[traffic]\narrivals = 'poisson:0.3'\n"), (Population::Infinite, 576));
+    assert_eq!(population("[traffic]\narrivals = 'bernoulli:0.3'\nframe_size = 128\n"), (Population::Stations, 1088));
+    assert_eq!(population("population = 'stations'\n[traffic]\narrivals = 'poisson:0.3'\n").0, Population::Stations);
+    assert_eq!(population("[medium]\ntopology = 'star:50bt'\nmin_frame_size = 18\n"), (Population::Stations, 626));
+}
+
+/// The record carries the method, and a replay has the same events.
+#[test]
+fn a_run_of_slotted_aloha_can_be_replayed() {
+    let plan = plan(
+        "stations = 6\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'rcp:10,100'\nack_delay = 3\n[medium]\n\
+         attempt_limit = 5\n[traffic]\narrivals = 'bernoulli:0.1'\ndestination = 'random'\n[run]\nduration = '1s'\n\
+         warmup = '100ms'\n",
+    )
+    .expect("a plan");
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("record");
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let header = Header::new("", &plan.medium, &names);
+    let record = Some(Recorder::create(&path, &[], &header).expect("own folder"));
+    let mut files = RunFiles { log: EventLog::unwritten(&header), record };
+    measure::run(&plan, 1, &mut files, |_| true).expect("a plan that was checked");
+    let record = RecordReader::new(LineReader::open(&path).expect("own file")).expect("a record");
+    let config: Config = record.header().config();
+    assert_eq!(config.method, plan.medium.method);
+    let replayed = replay(record, EventLog::unwritten(&header)).expect("the same events");
+    assert!(replayed.confirmed && replayed.inputs > 500, "{replayed:?}");
+}
+
+#[test]
+fn what_a_method_does_not_have_is_refused() {
+    let refused = |text: &str, words: &[&str]| {
+        let error = plan(text).err().unwrap_or_else(|| panic!("not refused: {text}"));
+        words.iter().for_each(|word| assert!(error.contains(word), "no `{word}` in `{error}`: {text}"));
+    };
+    refused("[access]\nmethod = 'aloha'\n", &["s.toml:2:", "method: `aloha`", "slotted-aloha"]);
+    refused("[access]\nbackoff = 'uniform:3'\n", &["s.toml:2:", "backoff: CSMA/CD", "slotted-aloha"]);
+    refused("[access]\nack_delay = 3\n", &["s.toml:2:", "ack_delay: CSMA/CD"]);
+    let aloha = "[access]\nmethod = 'slotted-aloha'\n";
+    refused(&format!("{aloha}backoff = 'uniform:0'\n"), &["s.toml:3:", "backoff: `uniform:0`", "uniform:20"]);
+    refused(
+        &format!("{aloha}[medium]\njam_size = '32 BT'\n"),
+        &["s.toml:4:", "jam_size: slotted ALOHA", "leave it out"],
+    );
+    refused("[traffic]\narrivals = 'bernoulli:0.1'\n", &["s.toml:2:", "slotted medium", "--access slotted-aloha"]);
+    refused(&format!("{aloha}[traffic]\narrivals = 'bernoulli:1.1'\n"), &["s.toml:4:", "1.1 is no chance"]);
+}
