@@ -131,6 +131,9 @@ const RUN: &[Key] = &[
 const EMULATOR: &[Key] = &[
     key("time_scale", Number(1e-6, 1.0), "a part of real time from 0.000001 to 1, like `time_scale = 0.1`"),
     key("on_overload", Choice(&["slip", "drop"]), "`on_overload = \"slip\"` or `\"drop\"`"),
+    key("latency", Choice(&["normal", "low"]), "`latency = \"normal\"` or `\"low\"`"),
+    key("read_on", Text(text::<DurationText>), "a time with its unit in quotes, like `read_on = \"50us\"`"),
+    key("processor", Whole(0, 8191), "a processor's number, 0 or more, like `processor = 1`"),
     key("fan_out", Choice(&["auto", "kernel", "batch"]), "`fan_out = \"auto\"`, `\"kernel\"` or `\"batch\"`"),
     key("filter", Choice(&["none", "address"]), "`filter = \"none\"` or `\"address\"`"),
 ];
