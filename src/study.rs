@@ -3,4 +3,5 @@
 pub mod explain;
 pub mod plot;
 pub mod sweep;
+pub mod theory;
 pub mod validate;

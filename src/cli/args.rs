@@ -9,11 +9,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+// By path: build.rs includes this file by path too, and would look for the modules elsewhere.
+#[path = "args/theory.rs"]
+pub mod theory;
+
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, send, receive, down,
              plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Theory:      theory
 Files:       init, check
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
@@ -43,6 +48,9 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+
+Theory:
+  theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
 
 Files:
   init         Write a scenario to begin with
@@ -166,6 +174,10 @@ pub enum Command {
     /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
     #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
     Validate(ValidateArgs),
+    /// Work out what theory says of ALOHA, CSMA, Ethernet, 802.11 and backoff
+    ///
+    /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
+    Theory(theory::TheoryArgs),
     /// Run a recorded run again, and give the same events
     #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
     Replay(ReplayArgs),

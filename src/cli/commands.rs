@@ -19,6 +19,7 @@ pub mod send;
 pub mod sim;
 pub mod stats;
 pub mod sweep;
+pub mod theory;
 pub mod up;
 pub mod validate;
 
@@ -30,6 +31,7 @@ use crate::show::{making, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::sweep::output::TableError;
+use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
@@ -184,6 +186,9 @@ pub enum CommandError {
     /// A figure cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
+    /// A theory says nothing about such parameters.
+    #[error(transparent)]
+    Theory(#[from] Refusal),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {
