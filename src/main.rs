@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Validate(args)) => commands::validate::validate(args),
         Some(Command::Theory(args)) => commands::theory::theory(args),
+        Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
@@ -60,6 +61,8 @@ fn main() -> ExitCode {
             CommandError::Plan(_)
             | CommandError::Scenario(_)
             | CommandError::Theory(_)
+            | CommandError::Policy(_)
+            | CommandError::Herd(_)
             | CommandError::Plot(PlotError::Option { .. })
             | CommandError::Explain(
                 ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 // By path: build.rs includes this file by path too, and would look for the modules elsewhere.
+#[path = "args/retry.rs"]
+pub mod retry;
 #[path = "args/theory.rs"]
 pub mod theory;
 
@@ -18,7 +20,7 @@ const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, send, receive, down,
              plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain
-Theory:      theory
+Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
@@ -51,6 +53,7 @@ Simulation:
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
+  retry        Show how clients retry, and what a service sees
 
 Files:
   init         Write a scenario to begin with
@@ -178,6 +181,10 @@ pub enum Command {
     ///
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
     Theory(theory::TheoryArgs),
+    /// Show how clients retry: delays of policies, and what a service sees when all come back at once
+    ///
+    /// See docs/retry.md. Examples: ethbus retry google-http sip-e; ethbus retry herd full-jitter:100ms,20s
+    Retry(retry::RetryArgs),
     /// Run a recorded run again, and give the same events
     #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
     Replay(ReplayArgs),

@@ -14,6 +14,7 @@ pub mod man;
 pub mod plot;
 pub mod receive;
 pub mod replay;
+pub mod retry;
 mod rights;
 pub mod send;
 pub mod sim;
@@ -30,6 +31,8 @@ use crate::live::supervisor::SupervisorError;
 use crate::show::{making, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
+use crate::study::retry::NamedError;
+use crate::study::retry::herd::HerdError;
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
@@ -189,6 +192,12 @@ pub enum CommandError {
     /// A theory says nothing about such parameters.
     #[error(transparent)]
     Theory(#[from] Refusal),
+    /// A text is no policy.
+    #[error(transparent)]
+    Policy(#[from] NamedError),
+    /// Clients and service that cannot be.
+    #[error(transparent)]
+    Herd(#[from] HerdError),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

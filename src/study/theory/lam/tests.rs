@@ -12,7 +12,7 @@ fn matrix(channel: &Channel, stations: usize) -> Vec<Vec<f64>> {
     };
     let (s, p) = (channel.arrival_probability(), channel.retransmission_probability());
     let mut matrix = vec![vec![0.0; stations + 1]; stations + 1];
-    for n in 0..=stations {
+    for (n, row) in matrix.iter_mut().enumerate() {
         for new in 0..=stations - n {
             for again in 0..=n {
                 let to = if new == 0 && again == 1 {
@@ -22,7 +22,7 @@ fn matrix(channel: &Channel, stations: usize) -> Vec<Vec<f64>> {
                 } else {
                     n + new
                 };
-                matrix[n][to] += binomial(stations - n, new, s) * binomial(n, again, p);
+                row[to] += binomial(stations - n, new, s) * binomial(n, again, p);
             }
         }
     }
