@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
+    println!("cargo::rerun-if-changed=src/cli/args");
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));

@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Some(Command::Merge(args)) => commands::sweep::merge(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Validate(args)) => commands::validate::validate(args),
+        Some(Command::Theory(args)) => commands::theory::theory(args),
+        Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
@@ -58,6 +60,9 @@ fn main() -> ExitCode {
             // What was asked for makes no sense: as for options.
             CommandError::Plan(_)
             | CommandError::Scenario(_)
+            | CommandError::Theory(_)
+            | CommandError::Policy(_)
+            | CommandError::Herd(_)
             | CommandError::Plot(PlotError::Option { .. })
             | CommandError::Explain(
                 ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },

@@ -2,5 +2,7 @@
 
 pub mod explain;
 pub mod plot;
+pub mod retry;
 pub mod sweep;
+pub mod theory;
 pub mod validate;

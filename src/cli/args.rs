@@ -9,11 +9,18 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+// By path: build.rs includes this file by path too, and would look for the modules elsewhere.
+#[path = "args/retry.rs"]
+pub mod retry;
+#[path = "args/theory.rs"]
+pub mod theory;
+
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, send, receive, down,
              plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
@@ -43,6 +50,10 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+
+Theory:
+  theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
+  retry        Show how clients retry, and what a service sees
 
 Files:
   init         Write a scenario to begin with
@@ -166,6 +177,14 @@ pub enum Command {
     /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
     #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
     Validate(ValidateArgs),
+    /// Work out what theory says of ALOHA, CSMA, Ethernet, 802.11 and backoff
+    ///
+    /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
+    Theory(theory::TheoryArgs),
+    /// Show how clients retry: delays of policies, and what a service sees when all come back at once
+    ///
+    /// See docs/retry.md. Examples: ethbus retry google-http sip-e; ethbus retry herd full-jitter:100ms,20s
+    Retry(retry::RetryArgs),
     /// Run a recorded run again, and give the same events
     #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
     Replay(ReplayArgs),

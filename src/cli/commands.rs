@@ -14,11 +14,13 @@ pub mod man;
 pub mod plot;
 pub mod receive;
 pub mod replay;
+pub mod retry;
 mod rights;
 pub mod send;
 pub mod sim;
 pub mod stats;
 pub mod sweep;
+pub mod theory;
 pub mod up;
 pub mod validate;
 
@@ -29,7 +31,10 @@ use crate::live::supervisor::SupervisorError;
 use crate::show::{making, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
+use crate::study::retry::NamedError;
+use crate::study::retry::herd::HerdError;
 use crate::study::sweep::output::TableError;
+use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
@@ -184,6 +189,15 @@ pub enum CommandError {
     /// A figure cannot be drawn.
     #[error(transparent)]
     Plot(#[from] PlotError),
+    /// A theory says nothing about such parameters.
+    #[error(transparent)]
+    Theory(#[from] Refusal),
+    /// A text is no policy.
+    #[error(transparent)]
+    Policy(#[from] NamedError),
+    /// Clients and service that cannot be.
+    #[error(transparent)]
+    Herd(#[from] HerdError),
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

@@ -1,8 +1,8 @@
 //! The capture effect: who has just sent tends to send again, since its next frame begins without backoff.
 
 use super::row::{Row, share};
-use super::two_stations::Chain;
 use super::{Check, Topic};
+use crate::study::theory::two_stations::Chain;
 use medium::{Event, Kind, StationId};
 
 /// The other's collision up to which the first draw is looked at: from then on nearly all races are won. From the 2nd,
@@ -25,7 +25,7 @@ pub(super) fn topic() -> Topic {
     Topic {
         title: "The capture effect",
         source: "Peterson and Davie, Computer Networks, exercises of chapter 2 (5/8, then 13/16); ties drawn again: a Markov chain \
-                 (src/study/validate/two_stations.rs)",
+                 (src/study/theory/two_stations.rs)",
         about: "Two saturated stations at distance 0. A's frame is new and has collided once, so that A draws from 0 and 1; B's has collided \
                 n times. `validate` takes the races from the run's events.",
         checks: vec![check],

@@ -1,0 +1,204 @@
+//! Arguments of `ethbus theory`. What a formula refuses is said by the formula, so numbers are hardly checked here.
+
+use super::Format;
+use clap::{Args, Subcommand};
+
+/// Options of `theory`.
+#[derive(Args, Clone, Debug)]
+pub struct TheoryArgs {
+    /// Which theory.
+    #[command(subcommand)]
+    pub theory: Theory,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+/// A theory and its parameters.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Theory {
+    /// Pure ALOHA: S = G e^(-2G) (Abramson 1970)
+    Aloha(AlohaArgs),
+    /// Slotted ALOHA: S = G e^(-G) (Roberts 1972)
+    SlottedAloha(AlohaArgs),
+    /// Slotted ALOHA with retransmission in one of K slots: S(G, K) (Kleinrock and Lam 1972)
+    KleinrockLam(KleinrockLamArgs),
+    /// Slotted ALOHA with N users: equilibria, stability, delay or first exit (Lam 1974)
+    Lam(LamArgs),
+    /// CSMA without collision detection (Kleinrock and Tobagi 1975)
+    Csma(CsmaArgs),
+    /// The efficiency of an Ethernet (Metcalfe and Boggs 1976)
+    MetcalfeBoggs(MetcalfeBoggsArgs),
+    /// The capture effect: who has just won wins again
+    Capture(CaptureArgs),
+    /// Two saturated stations under IEEE 802.3, exactly
+    TwoStations(TwoStationsArgs),
+    /// The mean time until n stations that collided are done
+    Resolution(ResolutionArgs),
+    /// IEEE 802.11 DCF in saturation (Bianchi 2000)
+    Bianchi(BianchiArgs),
+    /// Bounds, mean and variance of each backoff delay in slots
+    Backoff(BackoffArgs),
+}
+
+/// Options of `theory aloha` and `theory slotted-aloha`.
+#[derive(Args, Clone, Debug)]
+pub struct AlohaArgs {
+    /// G, the attempts in a frame time; without it only the maximum is given
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub load: Option<f64>,
+    /// N stations [default: infinitely many]
+    #[arg(long, value_name = "N", value_parser = users, default_value = "infinite", hide_default_value = true)]
+    pub stations: Users,
+}
+
+/// Options of `theory kleinrock-lam`.
+#[derive(Args, Clone, Debug)]
+pub struct KleinrockLamArgs {
+    /// K: a packet comes again in one of the next K slots
+    #[arg(long, value_name = "K")]
+    pub retransmit: u32,
+    /// G, the attempts a slot; without it only the maximum and the curve are given
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub load: Option<f64>,
+}
+
+/// Options of `theory lam`.
+#[derive(Args, Clone, Debug)]
+pub struct LamArgs {
+    /// N users with one packet each at most, or `infinite`
+    #[arg(long, value_name = "N", value_parser = users)]
+    pub stations: Users,
+    /// S, the input in packets a slot if nobody is blocked
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub load: f64,
+    /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
+    #[arg(long, value_name = "K")]
+    pub retransmit: u32,
+    /// R, the slots after which a collision is known
+    #[arg(long, value_name = "R", default_value_t = 0)]
+    pub ack_delay: u32,
+}
+
+/// Options of `theory csma`.
+#[derive(Args, Clone, Debug)]
+pub struct CsmaArgs {
+    /// `non`, `1`, or the chance to send in a slot once the channel is free, like 0.03
+    #[arg(long, value_name = "non|P", value_parser = persistence, allow_negative_numbers = true)]
+    pub persistence: Persistence,
+    /// G, the attempts in a packet time; without it only the maximum is given
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub load: Option<f64>,
+    /// a, the time of a signal across the channel, in packets
+    #[arg(long, value_name = "A", default_value_t = 0.01, allow_negative_numbers = true)]
+    pub distance: f64,
+    /// Users begin with slots of a; below 1 a probability always means so
+    #[arg(long)]
+    pub slotted: bool,
+}
+
+/// Options of `theory metcalfe-boggs`.
+#[derive(Args, Clone, Debug)]
+pub struct MetcalfeBoggsArgs {
+    /// Q, stations that always have a packet
+    #[arg(long, value_name = "Q")]
+    pub stations: u32,
+    /// Length of a packet in bits
+    #[arg(long, value_name = "BITS", default_value_t = 4096.0, allow_negative_numbers = true)]
+    pub packet: f64,
+    /// Length of a slot in bits
+    #[arg(long, value_name = "BITS", default_value_t = 48.0, allow_negative_numbers = true)]
+    pub slot: f64,
+}
+
+/// Options of `theory capture`.
+#[derive(Args, Clone, Debug)]
+pub struct CaptureArgs {
+    /// How often the other's frame has collided, 1 to 15 [default: all]
+    #[arg(long, value_name = "N")]
+    pub collisions: Option<u32>,
+}
+
+/// Options of `theory two-stations`.
+#[derive(Args, Clone, Debug)]
+pub struct TwoStationsArgs {
+    /// Frame size in octets, from destination address to FCS
+    #[arg(long, value_name = "OCTETS", default_value_t = 64)]
+    pub frame_size: u32,
+}
+
+/// Options of `theory resolution`.
+#[derive(Args, Clone, Debug)]
+pub struct ResolutionArgs {
+    /// n stations that have just collided
+    #[arg(long, value_name = "N")]
+    pub stations: u32,
+}
+
+/// Options of `theory bianchi`.
+#[derive(Args, Clone, Debug)]
+pub struct BianchiArgs {
+    /// n stations that always have a frame
+    #[arg(long, value_name = "N")]
+    pub stations: u32,
+    /// W, the values of the first backoff [default: as the physical layer says]
+    #[arg(long, value_name = "W")]
+    pub window: Option<u32>,
+    /// m, how often the window doubles [default: as the physical layer says]
+    #[arg(long, value_name = "M")]
+    pub stages: Option<u32>,
+    /// `fhss-1`, `dsss-1`, `dsss-11`, `ofdm-6` to `ofdm-54`
+    #[arg(long, value_name = "PHY", default_value = "fhss-1")]
+    pub phy: String,
+    /// Octets of payload in a frame
+    #[arg(long, value_name = "OCTETS", default_value_t = 1023)]
+    pub payload: u32,
+    /// RTS and CTS before each frame
+    #[arg(long)]
+    pub rts: bool,
+}
+
+/// Options of `theory backoff`.
+#[derive(Args, Clone, Debug)]
+pub struct BackoffArgs {
+    /// `beb`, `beb:1024`, `uniform:60`, `geometric:60`, `rcp:1,10,100,200` or `rcp-multipliers:10,10,2`
+    #[arg(value_name = "POLICY")]
+    pub policy: String,
+    /// Only the delay after this collision, counted from 1
+    #[arg(long, value_name = "N")]
+    pub collisions: Option<u32>,
+}
+
+/// How many users there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Users {
+    /// So many.
+    Finite(u32),
+    /// Infinitely many.
+    Infinite,
+}
+
+fn users(text: &str) -> Result<Users, String> {
+    match (text, text.parse()) {
+        ("infinite", _) => Ok(Users::Infinite),
+        (_, Ok(number)) => Ok(Users::Finite(number)),
+        (_, Err(_)) => Err("it is a whole number, or `infinite`".to_owned()),
+    }
+}
+
+/// What a user does who finds the channel busy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Persistence {
+    /// Tries again much later.
+    Non,
+    /// Waits until the channel is free, then sends with this chance.
+    Chance(f64),
+}
+
+fn persistence(text: &str) -> Result<Persistence, String> {
+    match (text, text.parse()) {
+        ("non", _) => Ok(Persistence::Non),
+        (_, Ok(chance)) => Ok(Persistence::Chance(chance)),
+        (_, Err(_)) => Err("it is `non`, `1`, or a probability like 0.03".to_owned()),
+    }
+}

@@ -1,0 +1,65 @@
+//! `ethbus theory`: what a formula says.
+
+use super::{Outcome, print_result};
+use crate::cli::args::theory::{self as args, BianchiArgs, CsmaArgs, LamArgs, Theory, TheoryArgs, Users};
+use crate::study::theory::aloha::{self, Time};
+use crate::study::theory::bianchi::{self, Dcf, Phy};
+use crate::study::theory::csma::{Csma, Persistence};
+use crate::study::theory::lam::{Channel, Population};
+use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, resolution, two_stations};
+use std::process::ExitCode;
+
+/// Prints what a theory says.
+///
+/// # Errors
+/// Parameters for which it says nothing; output that cannot be written.
+pub fn theory(args: &TheoryArgs) -> Outcome {
+    let answer = answer(&args.theory)?;
+    print_result(args.format, &answer, Answer::table)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(theory: &Theory) -> Result<Answer, Refusal> {
+    match theory {
+        Theory::Aloha(args) => aloha::answer(Time::Pure, args.load, finite(args.stations)),
+        Theory::SlottedAloha(args) => aloha::answer(Time::Slotted, args.load, finite(args.stations)),
+        Theory::KleinrockLam(args) => kleinrock_lam::answer(args.retransmit, args.load),
+        Theory::Lam(args) => lam(args),
+        Theory::Csma(args) => csma(args),
+        Theory::MetcalfeBoggs(args) => contention::metcalfe_boggs(args.stations, args.packet, args.slot),
+        Theory::Capture(args) => contention::capture(args.collisions),
+        Theory::TwoStations(args) => two_stations::answer(args.frame_size),
+        Theory::Resolution(args) => resolution::answer(args.stations),
+        Theory::Bianchi(args) => bianchi(args),
+        Theory::Backoff(args) => backoff::answer(&args.policy, args.collisions),
+    }
+}
+
+fn finite(users: Users) -> Option<u32> {
+    match users {
+        Users::Finite(number) => Some(number),
+        Users::Infinite => None,
+    }
+}
+
+fn lam(args: &LamArgs) -> Result<Answer, Refusal> {
+    let population = finite(args.stations).map_or(Population::Infinite, Population::Finite);
+    Ok(Channel::new(population, args.load, args.retransmit, args.ack_delay)?.answer())
+}
+
+fn csma(args: &CsmaArgs) -> Result<Answer, Refusal> {
+    let persistence = match args.persistence {
+        args::Persistence::Non => Persistence::Non,
+        args::Persistence::Chance(1.0) => Persistence::One,
+        args::Persistence::Chance(chance) => Persistence::Probability(chance),
+    };
+    Csma::new(persistence, args.slotted, args.distance)?.answer(args.load)
+}
+
+fn bianchi(args: &BianchiArgs) -> Result<Answer, Refusal> {
+    let phy: Phy = args.phy.parse()?;
+    let (window, stages) = phy.window_and_stages();
+    let window = args.window.unwrap_or(window);
+    let dcf = Dcf { stations: args.stations, window, stages: args.stages.unwrap_or(stages) };
+    bianchi::answer(dcf, phy, args.payload, args.rts)
+}
