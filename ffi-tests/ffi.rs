@@ -171,6 +171,31 @@ fn no_path_to_a_panic_is_left() {
     assert!(panics.is_empty(), "{panics:?}");
 }
 
+/// What the header lists for interrupt handlers that do not save vector registers: neither these functions nor what they
+/// call touches one. What is not exported is told by its module.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_functions_that_the_header_names_leave_vector_registers_alone() {
+    const OTHERS: [&str; 4] = ["schedule", "words", "geometric_moments", "Law9mean_ns"];
+    let exempt = |name: &str| {
+        ["backoff_init", "backoff_draws", "backoff_policy_draws", "backoff_policy_moments"].contains(&name)
+            || name.starts_with("backoff_rate_")
+            || name.starts_with("backoff_schedule_")
+            || (!name.starts_with("backoff_") && OTHERS.iter().any(|other| name.contains(other)))
+    };
+    let code = run(Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(LIBRARY.join("libbackoff.so")));
+    let (mut function, mut seen) = ("", 0);
+    for line in code.lines() {
+        if let Some((_, name)) = line.split_once('<').filter(|_| line.ends_with(">:")) {
+            function = name.trim_end_matches(">:");
+            seen += usize::from(function.starts_with("backoff_"));
+        }
+        let vector = ["%xmm", "%ymm", "%zmm"].iter().any(|register| line.contains(register));
+        assert!(!vector || exempt(function), "{function}: {line}");
+    }
+    assert!(seen > 30, "objdump shows {seen} functions");
+}
+
 /// Small enough for a device that has little else.
 #[test]
 fn the_stripped_library_is_below_64_kib() {

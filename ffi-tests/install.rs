@@ -112,10 +112,15 @@ fn every_function_has_a_man_page() {
     let names = starts.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
     let mut names: Vec<&str> = names.collect();
     assert!(names.len() > 20, "{names:?}");
-    names.push("backoff");
+    names.extend(["backoff", "backoff_kind", "backoff_jitter", "backoff_status", "backoff_policy", "backoff_ticket"]);
     for name in names {
         let page = INSTALLED.join(format!("share/man/man3/{name}.3"));
         assert!(page.is_file(), "{name} has no page");
+        if is_there("mandoc") {
+            let found = Command::new("mandoc").args(["-T", "lint", "-W", "warning"]).arg(&page).output();
+            let found = found.expect("mandoc runs");
+            assert!(found.stdout.is_empty(), "{name}: {}", String::from_utf8_lossy(&found.stdout));
+        }
         if is_there("groff") {
             let output =
                 Command::new("groff").args(["-man", "-Tascii", "-ww"]).arg(&page).output().expect("groff runs");
@@ -134,8 +139,65 @@ fn destdir_stages_and_uninstall_removes() {
     let destdir = stage.path().display().to_string();
     install(Path::new("/usr"), &["--libdir", "/usr/lib/triplet"], &destdir);
     let pc = fs::read_to_string(stage.path().join("usr/lib/triplet/pkgconfig/backoff.pc")).expect("it is staged");
-    assert!(pc.contains("libdir=/usr/lib/triplet\n") && !pc.contains(&destdir), "{pc}");
+    assert!(pc.contains("prefix=/usr\nlibdir=${prefix}/lib/triplet\n") && !pc.contains(&destdir), "{pc}");
     install(Path::new("/usr"), &["--libdir", "/usr/lib/triplet", "--uninstall"], &destdir);
     let left = run(Command::new("find").arg(stage.path()).args(["-type", "f", "-o", "-type", "l"]));
     assert!(left.is_empty(), "{left}");
+}
+
+/// A prefix with a blank, a library folder of Debian's kind, an umask that hides: found by both, and readable by all; also
+/// after the whole prefix has been moved.
+#[test]
+fn blanks_multiarch_umask_and_a_move_are_no_matter() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("there is room for a prefix");
+    let (prefix, moved) = (folder.path().join("a prefix"), folder.path().join("another"));
+    let libdir = prefix.join("lib/x86_64-linux-gnu");
+    let mut script = Command::new("sh");
+    script.args(["-c", "umask 077; exec \"$0\" \"$@\""]).arg(Path::new(ROOT).join("crates/backoff-c/install.sh"));
+    script.arg("--prefix").arg(&prefix).arg("--libdir").arg(&libdir);
+    script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
+    run(script.env("CARGO_NET_OFFLINE", "true").env_remove("CARGO_BUILD_TARGET").env_remove("DESTDIR"));
+    for file in [
+        "include/backoff.h",
+        "include/backoff.hpp",
+        "share/licenses/libbackoff/LICENSE-MIT",
+        "share/man/man3/backoff.3",
+    ] {
+        let mode =
+            fs::metadata(prefix.join(file)).unwrap_or_else(|error| panic!("{file}: {error}")).permissions().mode();
+        assert_eq!(mode & 0o777, 0o644, "{file}");
+    }
+    assert_eq!(fs::metadata(&libdir).expect("it is there").permissions().mode() & 0o777, 0o755);
+    fs::write(folder.path().join("program.c"), PROGRAM).expect("the folder is writable");
+    if is_there("pkg-config") {
+        let mut shell = Command::new("sh");
+        let line = "eval gcc -std=c99 program.c $(pkg-config --cflags --libs backoff) -o program && ./program";
+        shell.args(["-c", line]).current_dir(folder.path());
+        shell.env("PKG_CONFIG_PATH", libdir.join("pkgconfig")).env("LD_LIBRARY_PATH", &libdir);
+        assert_eq!(run(&mut shell), ANSWER);
+    }
+    fs::rename(&prefix, &moved).expect("a folder can be moved");
+    if is_there("cmake") {
+        let lists = "cmake_minimum_required(VERSION 3.13)\nproject(program C)\nfind_package(backoff 0.1 REQUIRED)\n\
+            add_executable(program program.c)\ntarget_link_libraries(program backoff::backoff)\n";
+        fs::write(folder.path().join("CMakeLists.txt"), lists).expect("the folder is writable");
+        let build = folder.path().join("build");
+        let found = format!("-Dbackoff_DIR={}", moved.join("lib/x86_64-linux-gnu/cmake/backoff").display());
+        run(Command::new("cmake").arg("-S").arg(folder.path()).arg("-B").arg(&build).arg(found));
+        run(Command::new("cmake").arg("--build").arg(&build));
+        assert_eq!(run(&mut Command::new(build.join("program"))), ANSWER);
+    }
+}
+
+/// As root after a build as user: no cargo in PATH.
+#[test]
+fn what_is_built_is_installed_without_cargo() {
+    LazyLock::force(&LIBRARY);
+    let folder = tempfile::tempdir().expect("there is room for a prefix");
+    let mut script = Command::new("/bin/sh");
+    script.arg(Path::new(ROOT).join("crates/backoff-c/install.sh")).arg("--prefix").arg(folder.path());
+    script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
+    run(script.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env_remove("DESTDIR"));
+    assert!(folder.path().join("lib/libbackoff.so.0.1.0").is_file());
 }

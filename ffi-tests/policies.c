@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 #define UNTOUCHED UINT64_C(0x5555555555555555)
-#define KINDS (BACKOFF_KIND_POLLING + 1)
+#define KINDS (BACKOFF_KIND_COAP + 1)
 
 static struct backoff_policy of_kind(uint32_t kind)
 {
@@ -134,22 +134,69 @@ static void a_cap_moves_the_range_and_a_ceiling_does_not(void)
     CHECK(bounds.shortest_ns == 100 * MS && bounds.longest_ns == 1000 * MS);
 }
 
-/* The recipe of the header: 1 s, times 1.6, at most 120 s, then 20 % up or down. */
-static void the_recipe_for_grpc_has_its_numbers(void)
+/* connection-backoff.md: 1 s exactly, then 1.6^(n-1) s 20 % up or down, at most 120 s before that. */
+static void grpc_has_the_numbers_of_its_document(void)
 {
-    struct backoff_policy policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_GRPC);
     struct backoff_bounds bounds;
-    policy.base_ns = 1000 * MS;
-    policy.multiplier_percent = 160;
-    policy.ceiling_ns = 120000 * MS;
-    policy.jitter = BACKOFF_JITTER_PROPORTIONAL;
-    policy.jitter_amount = 20;
+    struct backoff_retry retry;
+    uint64_t delay;
     bounds = bounds_of(&policy, 1, 0);
-    CHECK(bounds.shortest_ns == 800 * MS && bounds.longest_ns == 1200 * MS);
+    CHECK(bounds.shortest_ns == 1000 * MS && bounds.longest_ns == 1000 * MS);
+    bounds = bounds_of(&policy, 2, 0);
+    CHECK(bounds.shortest_ns == 1280 * MS && bounds.longest_ns == 1920 * MS);
     bounds = bounds_of(&policy, 3, 0); /* 2.56 s */
     CHECK(bounds.shortest_ns == 2048 * MS && bounds.longest_ns == 3072 * MS);
     bounds = bounds_of(&policy, 1000, 0);
     CHECK(bounds.shortest_ns == 96000 * MS && bounds.longest_ns == 144000 * MS);
+    /* The attempt began at 0 and failed after 0.4 s: 0.6 s are left. One that lasted longer is followed at once. */
+    CHECK(backoff_retry_init(&retry, 1, 1, 0) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail_since(&retry, &policy, 0, 400 * MS, 0, &delay) == BACKOFF_STATUS_OK);
+    CHECK(delay == 600 * MS);
+    CHECK(backoff_retry_fail_since(&retry, &policy, 1000 * MS, 21000 * MS, 0, &delay) == BACKOFF_STATUS_OK);
+    CHECK(delay == 0);
+    CHECK(backoff_retry_fail_since(&retry, &policy, 21000 * MS, 22000 * MS, 7000 * MS, &delay) == BACKOFF_STATUS_OK);
+    CHECK(delay >= 7000 * MS);
+    delay = UNTOUCHED;
+    CHECK(backoff_retry_fail_since(&retry, &policy, 0, 0, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_retry_fail_since(&retry, NULL, 0, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(delay == UNTOUCHED);
+}
+
+/* RFC 7252, 4.2: t in [2, 3] s, then twice the one before; five timeouts. */
+static void coap_doubles_what_it_drew(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_COAP);
+    struct backoff_retry retry;
+    uint64_t delay, last = 0, stream;
+    int n;
+    for (stream = 0; stream < 100; stream++) {
+        CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
+        for (n = 0; n < 5; n++) {
+            CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_OK);
+            CHECK(n == 0 ? delay >= 2000 * MS && delay <= 3000 * MS : delay == 2 * last);
+            last = delay;
+        }
+        CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_ATTEMPT_LIMIT);
+    }
+}
+
+/* The flags, and a multiplier finer than a percent. */
+static void the_first_retry_may_come_at_once(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 100 * MS);
+    CHECK(bounds_of(&policy, 3, 0).longest_ns == 200 * MS);
+    policy.kind = BACKOFF_KIND_IEEE8023;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 51200);
+    policy = of_kind(BACKOFF_KIND_FULL_JITTER);
+    policy.flags = BACKOFF_FLAG_FIRST_EXACT;
+    CHECK(bounds_of(&policy, 1, 0).shortest_ns == 100 * MS && bounds_of(&policy, 2, 0).shortest_ns == 0);
+    policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    policy.multiplier_millionths = 1001000;
+    CHECK(bounds_of(&policy, 2, 0).longest_ns == UINT64_C(100100000));
+    CHECK(bounds_of(&policy, 3, 0).longest_ns == UINT64_C(100200100));
 }
 
 /* The amount of the kind's own jitter: 20 % of 0.5 s, and [0, 300] ms. */
@@ -249,10 +296,11 @@ static void jitter_is_for_kinds_that_do_not_count_slots(void)
     for (kind = 0; kind < KINDS; kind++) {
         struct backoff_policy own = of_kind(kind), none = of_kind(kind);
         struct backoff_bounds with, without;
+        own.attempt_limit = none.attempt_limit = UINT64_MAX;
         none.jitter = BACKOFF_JITTER_NONE;
         with = bounds_of(&own, 3, 0);
         without = bounds_of(&none, 3, 0);
-        if (kind >= BACKOFF_KIND_IEEE8023 && kind <= BACKOFF_KIND_ALOHA_GEOMETRIC)
+        if ((kind >= BACKOFF_KIND_IEEE8023 && kind <= BACKOFF_KIND_ALOHA_GEOMETRIC) || kind == BACKOFF_KIND_IEEE802154)
             CHECK(with.shortest_ns == without.shortest_ns && with.longest_ns == without.longest_ns);
         else
             CHECK(without.shortest_ns == without.longest_ns);
@@ -354,7 +402,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     before = retry;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
-    policy.jitter = BACKOFF_JITTER_DECORRELATED + 1;
+    policy.jitter = BACKOFF_JITTER_INITIAL + 1;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(BACKOFF_KIND_RCP);
     policy.intervals_count = 0;
@@ -367,7 +415,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     policy.reserved = 1;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
-    policy.size--;
+    policy.size = 159; /* smaller than it was in any version */
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_SIZE);
     policy = of_kind(0);
     CHECK(backoff_retry_fail(NULL, &policy, 0, 0, &delay) == BACKOFF_STATUS_NULL_POINTER);
@@ -391,7 +439,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
 static void the_layout_is_the_documented_one(void)
 {
     CHECK(sizeof(struct backoff_retry) == 32 && sizeof(struct backoff_rate) == 32);
-    CHECK(sizeof(struct backoff_policy) == 160 && sizeof(struct backoff_budget) == 16);
+    CHECK(sizeof(struct backoff_policy) == 168 && sizeof(struct backoff_budget) == 16);
     CHECK(offsetof(struct backoff_policy, intervals) == 96);
 }
 
@@ -401,7 +449,9 @@ int main(void)
     every_kind_never_passes_its_cap_at_any_count();
     a_geometric_choice_from_one_slot_does_not_wait();
     a_cap_moves_the_range_and_a_ceiling_does_not();
-    the_recipe_for_grpc_has_its_numbers();
+    grpc_has_the_numbers_of_its_document();
+    coap_doubles_what_it_drew();
+    the_first_retry_may_come_at_once();
     an_amount_without_a_jitter_is_that_of_the_kind();
     a_ceiling_bounds_delays_in_slots();
     products_of_multipliers_end_at_the_largest_word();

@@ -58,19 +58,19 @@
  *         return 0;
  *     }
  *
- * A client as gRPC describes it (from 1 s, times 1.6, at most 120 s, then 20 % up or down), the policy alone:
+ * A client that connects as gRPC does (connection-backoff.md: 1 s, times 1.6, at most 120 s, 20 % up or down; the first
+ * delay without jitter, and each delay from the start of the attempt on, not from its end):
  *
- *         policy.kind = BACKOFF_KIND_EXPONENTIAL;
- *         policy.base_ns = UINT64_C(1000000000);
- *         policy.multiplier_percent = 160;
- *         policy.ceiling_ns = UINT64_C(120000000000);           // before jitter, as there: not cap_ns
- *         policy.jitter = BACKOFF_JITTER_PROPORTIONAL;
- *         policy.jitter_amount = 20;
+ *         policy.kind = BACKOFF_KIND_GRPC;
+ *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
  * a budget, and for a schedule of n values about 161 n and a wheel of 10 to 578 KiB. No function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
- * at the first batch); so all may be called from an interrupt handler. Two threads may use two states at the same
+ * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does
+ * not, as in a kernel, on x86-64 only those may be called that leave these registers alone: backoff_collide,
+ * backoff_collide_word, backoff_collide_each, backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and
+ * _reset, backoff_policy_bounds and _draw, backoff_budget_*, backoff_version, _version_text and backoff_status_text. Two threads may use two states at the same
  * time, never one; for each function the section "Safety" says which pointers must be valid and who must not use them
  * meanwhile.
  *
@@ -122,6 +122,16 @@
  * How many entries `intervals` of a `struct backoff_policy` has.
  */
 #define BACKOFF_INTERVALS 16
+
+/**
+ * The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
+ */
+#define BACKOFF_FLAG_FIRST_AT_ONCE 1
+
+/**
+ * The delay after the first failure has no jitter.
+ */
+#define BACKOFF_FLAG_FIRST_EXACT 2
 
 /**
  * What `backoff_collide_each` writes for a frame that is discarded.
@@ -201,7 +211,8 @@ typedef uint32_t backoff_status;
  * The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
  *
  * What is said here holds without cap, ceiling and priority; a cap may move a range below its lower end, see cap_ns.
- * `jitter` changes kinds 0 to 6 and 13 to 18. Those that count slots, 7 to 12, have their own spread and ignore it.
+ * `jitter` changes all kinds except those that count slots, 7 to 12 and 28, which have
+ * their own spread and ignore it.
  */
 enum backoff_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -296,6 +307,54 @@ enum backoff_kind
      * 100 ms * 2^(n-1), no jitter; set a cap. AWS guide to polling.
      */
     BACKOFF_KIND_POLLING = 18,
+    /**
+     * 1 s, then 1.6^(n-1) s, at most 120 s, times [0.8, 1.2]; the first delay without jitter. gRPC, connection-backoff.md.
+     * There a delay counts from the start of the attempt: backoff_retry_fail_since.
+     */
+    BACKOFF_KIND_GRPC = 19,
+    /**
+     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last.
+     */
+    BACKOFF_KIND_AWS_STANDARD = 20,
+    /**
+     * The same after a throttling error: from 1,000 ms on.
+     */
+    BACKOFF_KIND_AWS_THROTTLING = 21,
+    /**
+     * The same for DynamoDB: from 25 ms on; the fourth failure is the last.
+     */
+    BACKOFF_KIND_AWS_DYNAMODB = 22,
+    /**
+     * AWS SDKs, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+     */
+    BACKOFF_KIND_AWS_STANDARD_BEFORE = 23,
+    /**
+     * Kubernetes, ItemExponentialFailureRateLimiter of the controllers' work queues: 5 ms * 2^(n-1), at most 1,000 s.
+     */
+    BACKOFF_KIND_KUBERNETES_QUEUE = 24,
+    /**
+     * Kubernetes, CrashLoopBackOff: 10 s * 2^(n-1), at most 300 s. A container that ran for ten minutes starts anew.
+     */
+    BACKOFF_KIND_KUBERNETES_CRASH_LOOP = 25,
+    /**
+     * TCP's retransmission timer: 1 s * 2^(n-1), at most 60 s. RFC 6298, 2.1, 2.4, 2.5 and 5.5; base_ns is RTO.
+     */
+    BACKOFF_KIND_TCP_RTO = 26,
+    /**
+     * The interval t of Trickle in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2; Imin and the
+     * doublings are those of RFC 6550, 17.
+     */
+    BACKOFF_KIND_TRICKLE = 27,
+    /**
+     * Unslotted CSMA-CA: [0, 2^BE - 1] units of 320 us, BE = 3, 4, 5, 5, 5; the sixth is the last. IEEE 802.15.4, 6.2.5.1.
+     * Its first delay comes before the first attempt: driven as SIP_TIMER_E, with a call at once.
+     */
+    BACKOFF_KIND_IEEE802154 = 28,
+    /**
+     * CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252, 4.2 and 4.8; base_ns is ACK_TIMEOUT,
+     * jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
+     */
+    BACKOFF_KIND_COAP = 29,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -345,6 +404,15 @@ enum backoff_jitter
      * Uniform in [base, 3 * the delay before]. d is not used.
      */
     BACKOFF_JITTER_DECORRELATED = 7,
+    /**
+     * Uniform in [d/2, d - 1 ns].
+     */
+    BACKOFF_JITTER_UPPER_HALF = 8,
+    /**
+     * The first delay uniform in d * [1, 1 + f], f = jitter_amount percent, 0: 50; from then on the delay before times
+     * the multiplier.
+     */
+    BACKOFF_JITTER_INITIAL = 9,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -510,6 +578,14 @@ struct backoff_policy {
      * The K of RCP and ALOHA (of which ALOHA uses the first), or the multipliers.
      */
     uint32_t intervals[BACKOFF_INTERVALS];
+    /**
+     * In place of multiplier_percent, in millionths; 0: multiplier_percent. Below 1,000,000: 1,000,000.
+     */
+    uint32_t multiplier_millionths;
+    /**
+     * BACKOFF_FLAG_...; others are refused.
+     */
+    uint32_t flags;
 };
 
 /**
@@ -944,6 +1020,31 @@ backoff_status backoff_retry_fail(struct backoff_retry *retry,
                                   uint64_t *delay_ns);
 
 /**
+ * The same with a delay that counts from the start of the attempt that has failed, and not from now on.
+ *
+ * `delay_ns` receives what is left of it now: 0 where the attempt has lasted longer. The elapsed limit is applied to the
+ * whole delay from the start of the attempt.
+ *
+ * @param retry       the operation
+ * @param policy      the policy; it may be another one at every call
+ * @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
+ * @param now_ns      the time, of the clock that backoff_retry_init was told
+ * @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
+ * @param delay_ns    receives the delay from now on
+ *
+ * @return as backoff_retry_fail
+ *
+ * # Safety
+ * As that of backoff_retry_fail.
+ */
+backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
+                                        const struct backoff_policy *policy,
+                                        uint64_t attempt_ns,
+                                        uint64_t now_ns,
+                                        uint64_t hint_ns,
+                                        uint64_t *delay_ns);
+
+/**
  * Gives the number of failures that have been counted; it stops at UINT32_MAX.
  *
  * @param retry     the operation
@@ -1350,7 +1451,7 @@ backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
 /** A `struct backoff_policy` with every default: exponential with full jitter, from 100 ms on, without end. */
 #define BACKOFF_POLICY_INIT \
     { sizeof(struct backoff_policy), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 } }
+      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0 }
 
 /** A `struct backoff_rate_config` with every default. */
 #define BACKOFF_RATE_CONFIG_INIT { sizeof(struct backoff_rate_config), 0, 0, 0, 0, 0, 0 }
@@ -1406,7 +1507,7 @@ BACKOFF_ASSERT(offsetof(struct backoff, attempts) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff, attempt_limit) == 12);
 BACKOFF_ASSERT(offsetof(struct backoff, backoff_limit) == 16);
 BACKOFF_ASSERT(offsetof(struct backoff, reserved) == 20);
-BACKOFF_ASSERT(sizeof(struct backoff_policy) == 160);
+BACKOFF_ASSERT(sizeof(struct backoff_policy) == 168);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, base_ns) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, attempt_limit) == 56);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, multiplier_percent) == 64);

@@ -3,11 +3,14 @@
 #
 #     crates/backoff-c/install.sh [--prefix /usr/local] [--libdir PREFIX/lib] [--target-dir FOLDER] [--uninstall]
 #
-# DESTDIR is put before every path, for those who make packages. Needs cargo, and an awk for the man pages.
+# DESTDIR is put before every path, for those who make packages. Building needs cargo; what has been built before, by the
+# same user or another, is installed without: `cargo build --release -p ethbus-backoff-c`, then this as root. Needs awk.
 set -eu
+# What is installed is for everybody, whatever the umask of who installs it.
+umask 022
 
 usage() {
-    sed -n '2,6s/^# \{0,1\}//p' "$0"
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
     exit "$1"
 }
 
@@ -39,6 +42,7 @@ libdir=${libdir:-$prefix/lib}
 lib=${DESTDIR:-}$libdir
 include=${DESTDIR:-}$prefix/include
 man=${DESTDIR:-}$prefix/share/man/man3
+licenses=${DESTDIR:-}$prefix/share/licenses/libbackoff
 
 header=$root/include/backoff.h
 number() { sed -n "s/^#define BACKOFF_VERSION_$1 //p" "$header"; }
@@ -46,17 +50,33 @@ version=$(number MAJOR).$(number MINOR).$(number PATCH)
 soname=libbackoff.so.$(number MAJOR)
 real=libbackoff.so.$version
 
+# Tells the loader what has changed where it looks; of no use for a stage, and not allowed for a user's own prefix.
+refresh() {
+    if [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null 2>&1; then
+        ldconfig
+    fi
+}
+
 if [ $uninstall = yes ]; then
     rm -f "$lib/$real" "$lib/$soname" "$lib/libbackoff.so" "$lib/libbackoff.a" "$lib/pkgconfig/backoff.pc" \
         "$lib/cmake/backoff/backoff-config.cmake" "$lib/cmake/backoff/backoff-config-version.cmake" \
-        "$include/backoff.h" "$man/backoff.3" "$man"/backoff_*.3
-    rmdir "$lib/cmake/backoff" 2>/dev/null || true
+        "$include/backoff.h" "$include/backoff.hpp" "$man/backoff.3" "$man"/backoff_*.3 \
+        "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
+    rmdir "$lib/cmake/backoff" "$licenses" 2>/dev/null || true
+    refresh
     exit 0
 fi
 
-(cd "$root" && cargo build --quiet --release --package ethbus-backoff-c --target-dir "$target")
 built=$target/release
+if command -v cargo >/dev/null 2>&1; then
+    (cd "$root" && cargo build --quiet --release --package ethbus-backoff-c --target-dir "$target")
+elif [ ! -f "$built/libbackoff.so" ] || [ ! -f "$built/libbackoff.a" ]; then
+    echo "install.sh: no cargo here, and nothing built in $built: build first," >&2
+    echo "    cargo build --release -p ethbus-backoff-c" >&2
+    exit 1
+fi
 
+mkdir -p "$licenses"
 mkdir -p "$lib/pkgconfig" "$lib/cmake/backoff" "$include" "$man"
 install -m 755 "$built/libbackoff.so" "$lib/$real"
 strip --strip-unneeded "$lib/$real" 2>/dev/null || true
@@ -65,9 +85,24 @@ ln -sf "$soname" "$lib/libbackoff.so"
 install -m 644 "$built/libbackoff.a" "$lib/libbackoff.a"
 strip --strip-debug "$lib/libbackoff.a" 2>/dev/null || true
 install -m 644 "$header" "$include/backoff.h"
+install -m 644 "$root/include/backoff.hpp" "$include/backoff.hpp"
+install -m 644 "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$licenses"
 
+# Paths in backoff.pc: blanks as pkg-config wants them, and relative to the file where the library lies in the prefix.
+escape() {
+    printf '%s' "$1" | sed -e 's/[\\&|]/\\&/g'
+}
+blanks() {
+    printf '%s' "$1" | sed -e 's/ /\\ /g'
+}
+pc_prefix=$(blanks "$prefix")
+pc_libdir=$(blanks "$libdir")
+case $libdir in
+    "$prefix"/*) pc_libdir='${prefix}'$(blanks "${libdir#"$prefix"}") ;;
+esac
 fill() {
-    sed -e "s|@PREFIX@|$prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
+    sed -e "s|@PC_PREFIX@|$(escape "$pc_prefix")|g" -e "s|@PC_LIBDIR@|$(escape "$pc_libdir")|g" \
+        -e "s|@PREFIX@|$(escape "$prefix")|g" -e "s|@LIBDIR@|$(escape "$libdir")|g" -e "s|@VERSION@|$version|g" \
         -e "s|@SONAME@|$soname|g" "$here/$1" >"$2"
     chmod 644 "$2"
 }
@@ -75,3 +110,5 @@ fill backoff.pc.in "$lib/pkgconfig/backoff.pc"
 fill backoff-config.cmake.in "$lib/cmake/backoff/backoff-config.cmake"
 fill backoff-config-version.cmake.in "$lib/cmake/backoff/backoff-config-version.cmake"
 awk -v folder="$man" -v version="$version" -f "$here/man.awk" "$header"
+chmod 644 "$man"/backoff.3 "$man"/backoff_*.3
+refresh

@@ -45,9 +45,16 @@ pub(crate) unsafe fn read<T: Sized32, R>(
     }
     // Nothing is left of this for a struct that has not grown yet.
     if T::FIRST < size_of::<T>() && size < size_of::<T>() {
-        let mut grown = MaybeUninit::<T>::zeroed();
-        // SAFETY: the configuration is valid for `size` octets, which `grown`, being larger, has room for.
-        unsafe { grown.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(octets, size) };
+        let mut grown = MaybeUninit::<T>::uninit();
+        let words = grown.as_mut_ptr().cast::<u32>();
+        for word in 0..size_of::<T>() / size_of::<u32>() {
+            // SAFETY: the configuration is valid for `size` octets, whole words in any version. Volatile, so that this is
+            // not turned into calls of memcpy and memset, which the library has not.
+            unsafe {
+                let known = (word + 1) * size_of::<u32>() <= size;
+                words.add(word).write_volatile(if known { config.cast::<u32>().add(word).read() } else { 0 });
+            }
+        }
         // SAFETY: every bit pattern is a `T`, and what was not copied is 0.
         return take(unsafe { grown.assume_init_ref() });
     }

@@ -16,7 +16,8 @@ pub const BACKOFF_INTERVALS: usize = 16;
 /// The kinds of policy. n counts the failures so far, from 1; d is the delay before jitter.
 ///
 /// What is said here holds without cap, ceiling and priority; a cap may move a range below its lower end, see cap_ns.
-/// `jitter` changes kinds 0 to 6 and 13 to 18. Those that count slots, 7 to 12, have their own spread and ignore it.
+/// `jitter` changes all kinds except those that count slots, 7 to 12 and 28, which have
+/// their own spread and ignore it.
 #[repr(u32)]
 #[derive(Clone, Copy)]
 pub enum Kind {
@@ -70,7 +71,38 @@ pub enum Kind {
     AmazonSimpledb = 17,
     /// 100 ms * 2^(n-1), no jitter; set a cap. AWS guide to polling.
     Polling = 18,
+    /// 1 s, then 1.6^(n-1) s, at most 120 s, times [0.8, 1.2]; the first delay without jitter. gRPC, connection-backoff.md.
+    /// There a delay counts from the start of the attempt: backoff_retry_fail_since.
+    Grpc = 19,
+    /// AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last.
+    AwsStandard = 20,
+    /// The same after a throttling error: from 1,000 ms on.
+    AwsThrottling = 21,
+    /// The same for DynamoDB: from 25 ms on; the fourth failure is the last.
+    AwsDynamodb = 22,
+    /// AWS SDKs, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+    AwsStandardBefore = 23,
+    /// Kubernetes, ItemExponentialFailureRateLimiter of the controllers' work queues: 5 ms * 2^(n-1), at most 1,000 s.
+    KubernetesQueue = 24,
+    /// Kubernetes, CrashLoopBackOff: 10 s * 2^(n-1), at most 300 s. A container that ran for ten minutes starts anew.
+    KubernetesCrashLoop = 25,
+    /// TCP's retransmission timer: 1 s * 2^(n-1), at most 60 s. RFC 6298, 2.1, 2.4, 2.5 and 5.5; base_ns is RTO.
+    TcpRto = 26,
+    /// The interval t of Trickle in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2; Imin and the
+    /// doublings are those of RFC 6550, 17.
+    Trickle = 27,
+    /// Unslotted CSMA-CA: [0, 2^BE - 1] units of 320 us, BE = 3, 4, 5, 5, 5; the sixth is the last. IEEE 802.15.4, 6.2.5.1.
+    /// Its first delay comes before the first attempt: driven as SIP_TIMER_E, with a call at once.
+    Ieee802154 = 28,
+    /// CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252, 4.2 and 4.8; base_ns is ACK_TIMEOUT,
+    /// jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
+    Coap = 29,
 }
+
+/// The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
+pub const BACKOFF_FLAG_FIRST_AT_ONCE: u32 = 1;
+/// The delay after the first failure has no jitter.
+pub const BACKOFF_FLAG_FIRST_EXACT: u32 = 2;
 
 /// How the delay before jitter, d, is spread. Kinds that count slots ignore it.
 #[repr(u32)]
@@ -92,6 +124,11 @@ pub enum Jitter {
     Added = 6,
     /// Uniform in [base, 3 * the delay before]. d is not used.
     Decorrelated = 7,
+    /// Uniform in [d/2, d - 1 ns].
+    UpperHalf = 8,
+    /// The first delay uniform in d * [1, 1 + f], f = jitter_amount percent, 0: 50; from then on the delay before times
+    /// the multiplier.
+    Initial = 9,
 }
 
 /// How long to wait after the n-th failure. A field that is 0 means the default of the kind; times are in nanoseconds.
@@ -156,6 +193,10 @@ pub struct Policy {
     pub(crate) reserved: u32,
     /// The K of RCP and ALOHA (of which ALOHA uses the first), or the multipliers.
     pub(crate) intervals: [u32; BACKOFF_INTERVALS],
+    /// In place of multiplier_percent, in millionths; 0: multiplier_percent. Below 1,000,000: 1,000,000.
+    pub(crate) multiplier_millionths: u32,
+    /// BACKOFF_FLAG_...; others are refused.
+    pub(crate) flags: u32,
 }
 
 // SAFETY: it begins with its size, and has integers only.
@@ -200,11 +241,12 @@ pub struct Moments {
 
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
-    assert!(size_of::<Policy>() == 160);
+    assert!(size_of::<Policy>() == 168);
     assert!(offset_of!(Policy, base_ns) == 8);
     assert!(offset_of!(Policy, attempt_limit) == 56);
     assert!(offset_of!(Policy, multiplier_percent) == 64);
     assert!(offset_of!(Policy, intervals) == 96);
+    assert!(offset_of!(Policy, multiplier_millionths) == 160);
     assert!(size_of::<Retry>() == 32);
     assert!(offset_of!(Retry, generator) == 0);
     assert!(offset_of!(Retry, previous_ns) == 8);
@@ -427,6 +469,43 @@ pub unsafe extern "C" fn backoff_retry_fail(
     unsafe { fail_the_long_way(retry, policy, now_ns, hint_ns, delay_ns) }
 }
 
+/// The same with a delay that counts from the start of the attempt that has failed, and not from now on.
+///
+/// `delay_ns` receives what is left of it now: 0 where the attempt has lasted longer. The elapsed limit is applied to the
+/// whole delay from the start of the attempt.
+///
+/// @param retry       the operation
+/// @param policy      the policy; it may be another one at every call
+/// @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
+/// @param now_ns      the time, of the clock that backoff_retry_init was told
+/// @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
+/// @param delay_ns    receives the delay from now on
+///
+/// @return as backoff_retry_fail
+///
+/// # Safety
+/// As that of backoff_retry_fail.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_retry_fail_since(
+    retry: *mut Retry,
+    policy: *const Policy,
+    attempt_ns: u64,
+    now_ns: u64,
+    hint_ns: u64,
+    delay_ns: *mut u64,
+) -> Status {
+    let (mut whole, lasted) = (0, now_ns.saturating_sub(attempt_ns));
+    let result = if delay_ns.is_null() { delay_ns } else { &raw mut whole };
+    let hint = if hint_ns == 0 { 0 } else { hint_ns.saturating_add(lasted) };
+    // SAFETY: by the contract above, which is that of `backoff_retry_fail`; the result goes to a place of ours.
+    let status = unsafe { backoff_retry_fail(retry, policy, now_ns - lasted, hint, result) };
+    if matches!(status, Status::Ok) {
+        // SAFETY: by the contract above; it is not NULL, or the status were another one.
+        unsafe { delay_ns.write(whole.saturating_sub(lasted)) };
+    }
+    status
+}
+
 /// Gives the number of failures that have been counted; it stops at UINT32_MAX.
 ///
 /// @param retry     the operation
@@ -552,7 +631,7 @@ impl Kind {
     pub(crate) const COUNT: usize = Kind::ALL.len();
 
     /// The kinds in the order of their numbers.
-    pub(crate) const ALL: [Kind; 19] = [
+    pub(crate) const ALL: [Kind; 30] = [
         Kind::FullJitter,
         Kind::EqualJitter,
         Kind::DecorrelatedJitter,
@@ -572,12 +651,23 @@ impl Kind {
         Kind::GoogleDrive,
         Kind::AmazonSimpledb,
         Kind::Polling,
+        Kind::Grpc,
+        Kind::AwsStandard,
+        Kind::AwsThrottling,
+        Kind::AwsDynamodb,
+        Kind::AwsStandardBefore,
+        Kind::KubernetesQueue,
+        Kind::KubernetesCrashLoop,
+        Kind::TcpRto,
+        Kind::Trickle,
+        Kind::Ieee802154,
+        Kind::Coap,
     ];
 }
 
 impl Jitter {
     /// The jitters in the order of their numbers.
-    pub(crate) const ALL: [Jitter; 8] = [
+    pub(crate) const ALL: [Jitter; 10] = [
         Jitter::Own,
         Jitter::None,
         Jitter::Full,
@@ -586,6 +676,8 @@ impl Jitter {
         Jitter::Proportional,
         Jitter::Added,
         Jitter::Decorrelated,
+        Jitter::UpperHalf,
+        Jitter::Initial,
     ];
 
     /// How many there are.

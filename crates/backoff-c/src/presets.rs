@@ -7,7 +7,7 @@
 use backoff_core::{Around, Generator, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
 
 use crate::Status;
-use crate::policy::{BACKOFF_INTERVALS, Jitter, Kind, Policy};
+use crate::policy::{BACKOFF_FLAG_FIRST_AT_ONCE, BACKOFF_FLAG_FIRST_EXACT, BACKOFF_INTERVALS, Jitter, Kind, Policy};
 
 /// No limit, no ceiling.
 const NONE: u64 = u64::MAX;
@@ -37,6 +37,8 @@ enum Growth {
     Table,
     /// The product of the first n intervals, in slots.
     Products,
+    /// 8, 16, 32, 32 ... slots.
+    Ieee802154,
     /// intervals[0] slots.
     Uniform,
     /// Geometric, as intervals[0] slots.
@@ -57,6 +59,8 @@ pub(crate) struct Preset {
     elapsed_limit: u64,
     /// The elapsed limit in units of the base, where it is not 0.
     elapsed_bases: u32,
+    flags: u32,
+    slot: u64,
     straight: Straight,
 }
 
@@ -79,6 +83,9 @@ struct Straight {
 impl Straight {
     /// As the row says.
     const fn of(preset: &Preset) -> Straight {
+        if preset.flags != 0 {
+            return Straight::CLOSED;
+        }
         let doublings = match preset.growth {
             Growth::Constant => 0,
             Growth::Exponential if preset.multiplier == TWICE => 1,
@@ -110,8 +117,16 @@ impl Preset {
         attempt_limit: NONE,
         elapsed_limit: NONE,
         elapsed_bases: 0,
+        flags: 0,
+        slot: SLOT,
         straight: Straight::CLOSED,
     };
+
+    /// Full jitter from so many milliseconds on, at most 20 s; that attempt is the last.
+    const fn aws(base: u64, attempts: u64) -> Preset {
+        let ceiling = 20 * SECOND;
+        Preset { jitter: Jitter::Full, base: base * MS, ceiling, attempt_limit: attempts, ..Preset::PLAIN }
+    }
 
     const fn of(kind: Kind) -> Preset {
         const PLAIN: Preset = Preset::PLAIN;
@@ -143,6 +158,24 @@ impl Preset {
             Kind::GoogleDrive => {
                 Preset { jitter: Jitter::Added, amount: 1000, base: SECOND, attempt_limit: 6, ..PLAIN }
             }
+            Kind::Grpc => Preset {
+                jitter: Jitter::Proportional,
+                amount: 20,
+                base: SECOND,
+                multiplier: 1_600_000,
+                ceiling: 120 * SECOND,
+                flags: BACKOFF_FLAG_FIRST_EXACT,
+                ..PLAIN
+            },
+            Kind::AwsStandard => Preset::aws(50, 3),
+            Kind::AwsThrottling | Kind::AwsStandardBefore => Preset::aws(1000, 3),
+            Kind::AwsDynamodb => Preset::aws(25, 4),
+            Kind::KubernetesQueue => Preset { base: 5 * MS, ceiling: 1000 * SECOND, ..PLAIN },
+            Kind::KubernetesCrashLoop => Preset { base: 10 * SECOND, ceiling: 300 * SECOND, ..PLAIN },
+            Kind::TcpRto => Preset { base: SECOND, ceiling: 60 * SECOND, ..PLAIN },
+            Kind::Trickle => Preset { jitter: Jitter::UpperHalf, base: 8 * MS, ceiling: (8 * MS) << 20, ..PLAIN },
+            Kind::Ieee802154 => Preset { growth: Growth::Ieee802154, slot: 320_000, attempt_limit: 6, ..PLAIN },
+            Kind::Coap => Preset { jitter: Jitter::Initial, amount: 50, base: 2 * SECOND, attempt_limit: 6, ..PLAIN },
             Kind::AmazonSimpledb => Preset { jitter: Jitter::Below, base: 400 * MS, multiplier: 2 * TWICE, ..PLAIN },
         }
     }
@@ -165,7 +198,8 @@ impl Policy {
     #[inline(always)]
     pub(crate) fn preset(&self) -> Result<&'static Preset, Status> {
         let preset = PRESETS.get(self.kind as usize).ok_or(Status::ConfigValue)?;
-        if self.reserved != 0 || self.jitter as usize >= Jitter::COUNT {
+        let flags = self.flags & !(BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT);
+        if (self.reserved | flags) != 0 || self.jitter as usize >= Jitter::COUNT {
             return Err(Status::ConfigValue);
         }
         if matches!(preset.growth, Growth::Table | Growth::Products)
@@ -220,6 +254,16 @@ impl Policy {
     /// The value of `word` in that law.
     #[inline(always)]
     pub(crate) fn at(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
+        if failures > 0
+            && let Some(preset) = self.straight_preset(failures)
+        {
+            return Ok(self.straight(preset, failures).at_ns(word));
+        }
+        self.at_the_long_way(failures, previous_ns, word)
+    }
+
+    #[inline(never)]
+    fn at_the_long_way(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
         let preset = self.preset()?;
         if failures == 0 {
             return Ok(0);
@@ -268,7 +312,41 @@ impl Policy {
         if preset.straight.open && self.is_plain() {
             return self.straight(preset, failures);
         }
+        if (self.flags | preset.flags) != 0 || self.is_initial(preset) {
+            return self.first_and_others(preset, failures, previous);
+        }
         self.long_way(preset, failures, previous)
+    }
+
+    /// The same where the first delay is not like the others.
+    #[cold]
+    #[inline(never)]
+    fn first_and_others(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
+        let flags = self.flags | preset.flags;
+        let at_once = flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0;
+        if at_once && failures == 1 {
+            return Uniform::always(0);
+        }
+        let failures = failures - u64::from(at_once);
+        let initial = self.is_initial(preset);
+        let timed =
+            matches!(preset.growth, Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci);
+        let exact = failures == 1 && flags & BACKOFF_FLAG_FIRST_EXACT != 0;
+        if !timed || !(initial || exact) {
+            return self.long_way(preset, failures, previous);
+        }
+        let grown = if initial && failures > 1 {
+            parts::scaled(previous, self.multiplier(preset), 2)
+        } else {
+            self.grown(preset, failures)
+        };
+        let jitter = match (exact || failures > 1, self.jitter_amount) {
+            (true, _) => CoreJitter::None,
+            (false, 0) => CoreJitter::Above { percent: 50 },
+            (false, percent) => CoreJitter::Above { percent },
+        };
+        let law = self.around(preset).timed(grown, jitter, self.base(preset), previous);
+        law.capped(or_default(self.cap_ns, NONE))
     }
 
     /// The row of its kind, if the straight path is open for this policy and its failure is not the last.
@@ -283,7 +361,7 @@ impl Policy {
     /// Jitter, multiplier and priority are the kind's own.
     #[inline(always)]
     const fn is_plain(&self) -> bool {
-        (self.multiplier_percent | self.priority_percent | self.jitter) == 0
+        (self.multiplier_percent | self.multiplier_millionths | self.priority_percent | self.jitter | self.flags) == 0
     }
 
     /// The same for a kind that doubles, with its own jitter, multiplier and priority. The cap moves the range down: it
@@ -310,7 +388,7 @@ impl Policy {
                 let grown = self.grown(preset, failures);
                 self.around(preset).timed(grown, self.spread(preset), self.base(preset), previous)
             }
-            growth => self.slotted(growth, &self.around(preset), failures),
+            _ => self.slotted(preset, &self.around(preset), failures),
         };
         uniform.capped(or_default(self.cap_ns, NONE))
     }
@@ -348,7 +426,7 @@ impl Policy {
     #[inline(always)]
     fn grown(&self, preset: &Preset, failures: u64) -> u64 {
         let (base, steps) = (self.base(preset), failures.wrapping_sub(1));
-        let multiplier = if self.multiplier_percent == 0 { preset.multiplier } else { self.millionths() };
+        let multiplier = self.multiplier(preset);
         match preset.growth {
             Growth::Exponential if multiplier == TWICE => parts::shifted(base, steps),
             Growth::Exponential if multiplier == 1_500_000 => parts::three_halves(base, failures),
@@ -362,12 +440,13 @@ impl Policy {
 
     /// The law of a kind that counts slots.
     #[inline(always)]
-    fn slotted(&self, growth: Growth, around: &Around, failures: u64) -> Uniform {
-        let slot = or_default(self.slot_ns, SLOT);
+    fn slotted(&self, preset: &Preset, around: &Around, failures: u64) -> Uniform {
+        let slot = or_default(self.slot_ns, preset.slot);
         let last = (self.intervals_count as usize).wrapping_sub(1) & (BACKOFF_INTERVALS - 1);
         let first = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let entry = if failures - 1 < last as u64 { failures as usize - 1 } else { last };
-        match growth {
+        match preset.growth {
+            Growth::Ieee802154 => around.slotted(4 << failures.min(3), slot, false),
             Growth::Ieee => around.slotted(1 << failures.min(10), slot, false),
             Growth::Slots => {
                 let base = if self.slot_base < 2 { 2 } else { self.slot_base };
@@ -406,6 +485,7 @@ impl Policy {
         const PROPORTIONAL: u32 = Jitter::Proportional as u32;
         const ADDED: u32 = Jitter::Added as u32;
         const DECORRELATED: u32 = Jitter::Decorrelated as u32;
+        const UPPER_HALF: u32 = Jitter::UpperHalf as u32;
         match jitter {
             FULL => CoreJitter::Full,
             BELOW => CoreJitter::Below,
@@ -413,14 +493,32 @@ impl Policy {
             PROPORTIONAL => CoreJitter::Proportional { percent: amount(50) },
             ADDED => CoreJitter::AddedMillis { most: amount(1000) },
             DECORRELATED => CoreJitter::Decorrelated,
+            UPPER_HALF => CoreJitter::UpperHalf,
             _ => CoreJitter::None,
         }
+    }
+
+    /// The multiplier, in millionths.
+    #[inline(always)]
+    fn multiplier(&self, preset: &Preset) -> u32 {
+        if (self.multiplier_percent | self.multiplier_millionths) == 0 { preset.multiplier } else { self.millionths() }
     }
 
     /// The multiplier that the policy asks for.
     #[inline(never)]
     fn millionths(&self) -> u32 {
-        self.multiplier_percent.saturating_mul(10_000)
+        if self.multiplier_millionths != 0 {
+            self.multiplier_millionths
+        } else {
+            self.multiplier_percent.saturating_mul(10_000)
+        }
+    }
+
+    /// Whether only the first delay is drawn.
+    #[inline(always)]
+    fn is_initial(&self, preset: &Preset) -> bool {
+        let jitter = if self.jitter == Jitter::Own as u32 { preset.jitter as u32 } else { self.jitter };
+        jitter == Jitter::Initial as u32
     }
 }
 

@@ -117,6 +117,13 @@ pub enum Jitter {
     },
     /// Uniform in [base, 3 · the delay before]; at first the delay before is the base. d is not used.
     Decorrelated,
+    /// Uniform in [d/2, d), in whole nanoseconds: [d/2, d − 1 ns].
+    UpperHalf,
+    /// Uniform in d · [1, 1 + f], f in percent.
+    Above {
+        /// f.
+        percent: u32,
+    },
 }
 
 impl Policy {
@@ -166,6 +173,48 @@ impl Policy {
     ///
     /// Source: the AWS guide to exponential backoff, whose retry count starts from 0: the first wait is 100 ms.
     pub const POLLING: Policy = Policy::exponential(DEFAULT_BASE);
+
+    /// AWS SDKs, standard mode of November 2026: [0, 50 ms · 2^(n−1)], at most 20 s; the third failure is the last.
+    pub const AWS_STANDARD: Policy = Policy::aws(50, 3);
+
+    /// The same after a throttling error: from 1,000 ms on.
+    pub const AWS_THROTTLING: Policy = Policy::aws(1000, 3);
+
+    /// The same for DynamoDB: from 25 ms on; the fourth failure is the last.
+    pub const AWS_DYNAMODB: Policy = Policy::aws(25, 4);
+
+    /// AWS SDKs, standard mode before: [0, 1 s · 2^(n−1)], at most 20 s; the third failure is the last.
+    pub const AWS_STANDARD_BEFORE: Policy = Policy::aws(1000, 3);
+
+    /// The work queues of Kubernetes controllers: 5 ms · 2^(n−1), at most 1,000 s.
+    ///
+    /// Source: `ItemExponentialFailureRateLimiter` of client-go, with the numbers of its default controller rate limiter.
+    pub const KUBERNETES_QUEUE: Policy =
+        Policy::exponential(Duration::from_millis(5)).with_ceiling(Duration::from_secs(1000));
+
+    /// A container that ends again and again in Kubernetes (CrashLoopBackOff): 10 s · 2^(n−1), at most 300 s. One that ran
+    /// for ten minutes starts anew.
+    pub const KUBERNETES_CRASH_LOOP: Policy =
+        Policy::exponential(Duration::from_secs(10)).with_ceiling(Duration::from_secs(300));
+
+    /// TCP's retransmission timer: 1 s · 2^(n−1), at most 60 s. Source: RFC 6298, 2.1, 2.4, 2.5 and 5.5.
+    pub const TCP_RTO: Policy = Policy::exponential(Duration::from_secs(1)).with_ceiling(Duration::from_secs(60));
+
+    /// The interval of Trickle, t in [I/2, I), I = 8 ms · 2^(n−1), at most 2^20 · 8 ms. Source: RFC 6206, 4.2; the numbers
+    /// are those of RFC 6550, 17.
+    pub const TRICKLE: Policy = Policy::exponential(Duration::from_millis(8))
+        .with_ceiling(Duration::from_millis(8 << 20))
+        .with_jitter(Jitter::UpperHalf);
+
+    /// Unslotted CSMA-CA: [0, 2^BE − 1] units of 320 µs, BE = 3, 4, 5, 5, 5; the sixth is the last.
+    ///
+    /// Source: IEEE 802.15.4, 6.2.5.1. The first delay comes before the first attempt: ask for it at once.
+    pub const IEEE_802_15_4: Policy = Policy::rcp(Duration::from_micros(320), [8, 16, 32]).with_attempt_limit(6);
+
+    /// Full jitter from so many milliseconds on, at most 20 s; that failure is the last.
+    const fn aws(base_ms: u64, attempts: u64) -> Policy {
+        Policy::full_jitter(Duration::from_millis(base_ms), Duration::from_secs(20)).with_attempt_limit(attempts)
+    }
 
     /// base · 2^(n−1), no jitter.
     #[inline]
@@ -539,6 +588,8 @@ impl Around {
                 Uniform::between(delay - width, delay.saturating_add(width))
             }
             Jitter::AddedMillis { most } => Uniform::steps(delay, 1_000_000, most as u64),
+            Jitter::UpperHalf => Uniform::between(delay / 2, delay.saturating_sub(1)),
+            Jitter::Above { percent } => Uniform::between(delay, delay.saturating_add(percent_of(delay, percent))),
         }
     }
 

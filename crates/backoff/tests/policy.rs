@@ -207,6 +207,27 @@ fn amazon_simpledb_stays_below_its_bounds() {
     assert_eq!(ends.map(|(_, longest)| longest + 1), [400, 1600, 6400, 25_600, 102_400].map(|millis| millis * MS));
 }
 
+/// The presets of 2026, each as its table.
+#[test]
+fn the_presets_are_the_tables_of_their_sources() {
+    assert_eq!(bounds(Policy::AWS_STANDARD, MS), [(0, 50), (0, 100)]);
+    assert_eq!(Policy::AWS_STANDARD.law(3), None, "three attempts");
+    assert_eq!(bounds(Policy::AWS_THROTTLING, MS), [(0, 1000), (0, 2000)]);
+    assert_eq!(bounds(Policy::AWS_DYNAMODB, MS), [(0, 25), (0, 50), (0, 100)]);
+    assert_eq!(Policy::AWS_DYNAMODB.law(4), None, "four attempts");
+    let longer = Policy::AWS_STANDARD.with_attempt_limit(0);
+    assert_eq!(law(longer, 20).longest_ns(), 20_000 * MS);
+    assert_eq!(bounds(Policy::AWS_STANDARD_BEFORE, MS), [(0, 1000), (0, 2000)]);
+    assert_eq!(millis(Policy::KUBERNETES_QUEUE), [5, 10, 20, 40, 80, 160, 320, 640, 1280]);
+    assert_eq!(law(Policy::KUBERNETES_QUEUE, 19).longest_ns(), 1_000_000 * MS);
+    assert_eq!(millis(Policy::KUBERNETES_CRASH_LOOP), [10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
+    assert_eq!(millis(Policy::TCP_RTO), [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
+    assert_eq!(bounds(Policy::TRICKLE, 1), [(4 * MS, 8 * MS - 1), (8 * MS, 16 * MS - 1)]);
+    assert_eq!(law(Policy::TRICKLE, 30).longest_ns() + 1, (8 * MS) << 20);
+    assert_eq!(bounds(Policy::IEEE_802_15_4, 320_000), [(0, 7), (0, 15), (0, 31), (0, 31), (0, 31)]);
+    assert_eq!(Policy::IEEE_802_15_4.law(6), None);
+}
+
 #[test]
 fn polling_constant_linear_and_fibonacci_count_from_their_base() {
     assert_eq!(millis(Policy::POLLING.with_cap(SECOND)), [100, 200, 400, 800, 1000, 1000]);

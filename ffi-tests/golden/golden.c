@@ -1,0 +1,72 @@
+/* Holds the library to golden.json, of which each line is a vector with its fields in one order. Call: golden golden.json */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backoff.h"
+
+/* The numbers of a line, in their order; gives how many. */
+static int numbers(const char *line, uint64_t *found, int room)
+{
+    int count = 0;
+    while (*line && count < room) {
+        if (*line >= '0' && *line <= '9') {
+            char *end;
+            found[count++] = (uint64_t)strtoull(line, &end, 10);
+            line = end;
+        } else {
+            line++;
+        }
+    }
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    static char line[2048];
+    FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+    int vectors = 0;
+    if (!file)
+        return 2;
+    while (fgets(line, sizeof line, file)) {
+        struct backoff_policy policy = BACKOFF_POLICY_INIT;
+        struct backoff_retry retry;
+        uint64_t found[32], delay;
+        uint32_t i;
+        int count = numbers(line, found, 32), next;
+        if (count < 16)
+            continue;
+        policy.kind = (uint32_t)found[0];
+        policy.base_ns = found[1];
+        policy.increment_ns = found[2];
+        policy.slot_ns = found[3];
+        policy.ceiling_ns = found[4];
+        policy.cap_ns = found[5];
+        policy.attempt_limit = found[6];
+        policy.multiplier_millionths = (uint32_t)found[7];
+        policy.priority_percent = (uint32_t)found[8];
+        policy.jitter = (uint32_t)found[9];
+        policy.jitter_amount = (uint32_t)found[10];
+        policy.flags = (uint32_t)found[11];
+        policy.intervals_count = (uint32_t)found[12];
+        for (i = 0; i < policy.intervals_count; i++)
+            policy.intervals[i] = (uint32_t)found[13] * (i + 1);
+        if (backoff_retry_init(&retry, found[14], found[15], 0) != BACKOFF_STATUS_OK)
+            return 1;
+        for (next = 16; next < 28; next++) {
+            backoff_status status = backoff_retry_fail(&retry, &policy, 0, 0, &delay);
+            if (next >= count ? status == BACKOFF_STATUS_OK : status != BACKOFF_STATUS_OK || delay != found[next]) {
+                printf("%s: failure %d: %" PRIu64 "\n", line, next - 15, delay);
+                return 1;
+            }
+            if (next >= count)
+                break;
+        }
+        vectors++;
+    }
+    fclose(file);
+    printf("%d vectors\n", vectors);
+    return vectors < 100;
+}
