@@ -237,6 +237,12 @@ impl Line {
         self.transmissions.is_empty() && !self.any_deaf
     }
 
+    /// On a star without distance: others have begun at `now` too, so all of them detect a collision at this instant.
+    #[inline]
+    pub fn collides_at_once(&self, now: BitInstant) -> bool {
+        self.on_air > 1 && self.stretches.are_valid() && self.stretches.last().is_some_and(|(begin, _)| begin == now)
+    }
+
     /// `source` has sent from `begin` to `end`, and was alone: as if the transmission had been there and were retired.
     #[inline]
     pub fn was_alone(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {

@@ -38,9 +38,9 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub fn new(config: Config) -> Core {
+    pub fn new(config: Config, timers: usize) -> Core {
         Core {
-            agenda: Agenda::new(),
+            agenda: Agenda::new(timers),
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             cut: None,
             instant: BitInstant::ZERO,

@@ -187,7 +187,9 @@ impl Engine<CsmaCd> {
         };
         let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
         self.station_mut(station).mac.transmission = Some(id);
-        self.core.agenda.timers.set_sending(station.index(), end);
+        if !self.core.line.collides_at_once(now) {
+            self.core.agenda.timers.set_sending(station.index(), end);
+        }
         self.core.expect_settled::<CsmaCd>(id);
     }
 
