@@ -312,6 +312,20 @@ impl Line {
         }
     }
 
+    /// On a star: whether one of those that have `begun` is another's than that of the station at `place`, and whether
+    /// the station hears such a one.
+    #[inline]
+    pub fn begin_at(&self, place: StationId, begun: &[TransmissionId]) -> (bool, bool) {
+        let other = match begun {
+            [] => false,
+            [one] => self.get(*one).source() != place,
+            // No station has two that begin at one instant.
+            [_, _, ..] => true,
+        };
+        let hears = |&id: &TransmissionId| self.get(id).source() != place && self.hears(place, id);
+        (other, other && (!self.any_deaf || begun.iter().any(hears)))
+    }
+
     /// Along a cable: schedules the first signal that begins at `place` at `from` or later, of those that have begun.
     pub fn expect_begin(&mut self, from: BitInstant, place: StationId, agenda: &mut Agenda) {
         let mut first = None;

@@ -74,11 +74,15 @@ impl Timers {
     pub fn take(&mut self) -> usize {
         let index = number(self.next);
         self.ends[usize::from(index)] = NEVER;
-        // Mostly it is the first of one of them, and in none of the others.
         if self.soon.first == self.next {
             self.soon.look(&self.ends);
-        } else {
-            self.forget(index);
+        }
+        if self.sending.first == self.next {
+            self.sending.look(&self.ends);
+        }
+        if self.first_later == self.next {
+            self.later.set(index.into(), NEVER);
+            self.first_later = self.later.first();
         }
         self.look();
         index.into()
