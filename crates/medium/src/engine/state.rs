@@ -89,7 +89,7 @@ impl Core {
         nothing_is_due
             && self.done.is_empty()
             && !self.config.keep_outputs
-            && self.line.is_empty_for(station, self.instant)
+            && self.line.is_clear_for(station, self.instant)
     }
 
     /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.
