@@ -35,9 +35,10 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    pub fn new() -> Agenda {
+    /// Nothing is due; `timers` timers can be set.
+    pub fn new(timers: usize) -> Agenda {
         Agenda {
-            timers: Timers::new(),
+            timers: Timers::new(timers),
             ends: Signals::new(),
             silences: Silences::new(),
             begins: Signals::new(),

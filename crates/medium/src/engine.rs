@@ -33,8 +33,9 @@ impl<A: Access> Engine<A> {
             let id = StationId::new(number);
             Station::new(id, A::mac(&config, id))
         };
-        let stations = (0..config.topology.stations() as u16).map(station).collect();
-        Ok(Engine { stations, method: A::new(&config), core: Core::new(config) })
+        let timers = config.topology.stations() * A::TIMERS;
+        let stations: Box<[Station<A::Mac>]> = (0..config.topology.stations() as u16).map(station).collect();
+        Ok(Engine { stations, method: A::new(&config), core: Core::new(config, timers) })
     }
 
     pub fn station(&self, station: StationId) -> &Station<A::Mac> {

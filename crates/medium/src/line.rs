@@ -223,28 +223,66 @@ impl Line {
         id
     }
 
-    /// On a star without distance: nothing is on the line at `now` or matters any more, and nobody but `station` is told
-    /// of anything.
+    /// Nothing is on the line at `now`, at no place, and nobody but `station` is told of anything; everyone hears all.
     #[inline]
-    pub fn is_empty_for(&mut self, station: StationId, now: BitInstant) -> bool {
-        if !self.stretches.are_valid() || self.on_air > 0 || self.for_silence.len() > 0 {
+    pub fn is_clear_for(&mut self, station: StationId, now: BitInstant) -> bool {
+        if self.any_deaf || self.on_air > 0 || self.for_silence.len() > 0 || self.parted.is_some() {
             return false;
         }
         if self.for_begins.len() > usize::from(self.for_begins.contains(station)) {
             return false;
         }
         self.retire(now);
-        self.transmissions.is_empty() && !self.any_deaf
+        self.transmissions.is_empty() || self.last_end + self.longest <= now
     }
 
-    /// `source` has sent from `begin` to `end`, and was alone: as if the transmission had been there and were retired.
+    /// How long a signal takes to the last place that it gets to.
     #[inline]
-    pub fn was_alone(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {
+    pub fn longest(&self) -> BitTimes {
+        self.longest
+    }
+
+    /// All places hear the same, and nobody has been deaf: what is retired, and everything is, is remembered as stretches
+    /// of carrier.
+    #[inline]
+    pub fn is_one_place(&self) -> bool {
+        self.stretches.are_valid() && self.transmissions.is_empty()
+    }
+
+    /// `source` has sent from `begin` to `end` and was alone, on a line that is one place: as if the transmission had
+    /// been there and were retired.
+    #[inline]
+    pub fn was_alone_here(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {
         self.stretches.begin(begin, true);
         self.stretches.end(end);
         self.last_of[source.index()] = Some((self.next_id(), begin));
         self.first += 1;
         self.last_end = end;
+    }
+
+    /// `transmission`, which is whole, was sent alone, and its first bit is everywhere: schedules its end at other places.
+    pub fn was_alone(&mut self, transmission: Transmission, end: BitInstant, agenda: &mut Agenda) {
+        let (id, source, begin) = (self.next_id(), transmission.source(), transmission.begin);
+        self.stretches.begin(begin, true);
+        self.stretches.end(end);
+        self.last_end = end;
+        if let Some(distance) = self.star {
+            self.sounding += 1;
+            agenda.ends.push_everywhere(end + distance, id, true);
+        } else {
+            for place in transmission.destination.places(self.topology.stations()).filter(|&place| place != source) {
+                agenda.ends.push(end + self.topology.distance(source, place), place, id);
+            }
+        }
+        let previous = self.last_of[source.index()].replace((id, begin));
+        let previous = previous.map(|(previous, _)| previous);
+        self.transmissions.push_back(Transmission { previous, ..transmission });
+    }
+
+    /// On a star without distance: others have begun at `now` too, so all of them detect a collision at this instant.
+    #[inline]
+    pub fn collides_at_once(&self, now: BitInstant) -> bool {
+        self.on_air > 1 && self.stretches.are_valid() && self.stretches.last().is_some_and(|(begin, _)| begin == now)
     }
 
     /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
@@ -304,6 +342,20 @@ impl Line {
         } else if is_new {
             self.expect_begin(now, place, agenda);
         }
+    }
+
+    /// On a star: whether one of those that have `begun` is another's than that of the station at `place`, and whether
+    /// the station hears such a one.
+    #[inline]
+    pub fn begin_at(&self, place: StationId, begun: &[TransmissionId]) -> (bool, bool) {
+        let other = match begun {
+            [] => false,
+            [one] => self.get(*one).source() != place,
+            // No station has two that begin at one instant.
+            [_, _, ..] => true,
+        };
+        let hears = |&id: &TransmissionId| self.get(id).source() != place && self.hears(place, id);
+        (other, other && (!self.any_deaf || begun.iter().any(hears)))
     }
 
     /// Along a cable: schedules the first signal that begins at `place` at `from` or later, of those that have begun.

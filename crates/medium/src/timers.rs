@@ -17,7 +17,25 @@ use std::collections::VecDeque;
 /// No instant: what has this one is not due at all.
 pub(crate) const NEVER: BitInstant = BitInstant::new(u64::MAX);
 
-const NONE: (BitInstant, u16) = (NEVER, u16::MAX);
+/// When a timer ends, and below it its number: compared as one, so that ties go to the lower number.
+type Key = u128;
+
+const NONE: Key = key(NEVER, u16::MAX);
+
+#[inline(always)]
+const fn key(at: BitInstant, index: u16) -> Key {
+    (at.get() as Key) << 16 | index as Key
+}
+
+#[inline(always)]
+const fn number(key: Key) -> u16 {
+    key as u16
+}
+
+#[inline(always)]
+const fn instant(key: Key) -> BitInstant {
+    BitInstant::new((key >> 16) as u64)
+}
 
 #[derive(Debug)]
 pub(crate) struct Timers {
@@ -27,15 +45,16 @@ pub(crate) struct Timers {
     sending: Queue,
     later: Tournament,
     /// The first of the tournament.
-    first_later: (BitInstant, u16),
+    first_later: Key,
     /// The first of all.
-    next: (BitInstant, u16),
+    next: Key,
 }
 
 impl Timers {
-    pub fn new() -> Timers {
+    /// `timers` timers, none of them set.
+    pub fn new(timers: usize) -> Timers {
         Timers {
-            ends: Vec::new(),
+            ends: vec![NEVER; timers],
             soon: Queue::new(),
             sending: Queue::new(),
             later: Tournament::with_leaves(2),
@@ -47,14 +66,24 @@ impl Timers {
     /// When the first timer ends; `NEVER` if there is none.
     #[inline(always)]
     pub fn next(&self) -> BitInstant {
-        self.next.0
+        instant(self.next)
     }
 
     /// Takes out the timer that ends first, and gives its number.
     #[inline(always)]
     pub fn take(&mut self) -> usize {
-        let index = self.next.1;
-        self.unset(index);
+        let index = number(self.next);
+        self.ends[usize::from(index)] = NEVER;
+        if self.soon.first == self.next {
+            self.soon.look(&self.ends);
+        }
+        if self.sending.first == self.next {
+            self.sending.look(&self.ends);
+        }
+        if self.first_later == self.next {
+            self.later.set(index.into(), NEVER);
+            self.first_later = self.later.first();
+        }
         self.look();
         index.into()
     }
@@ -62,26 +91,26 @@ impl Timers {
     /// Sets a timer that ends soon, and hardly before others set so far: the end of a jam, or of a gap.
     #[inline]
     pub fn set_soon(&mut self, index: usize, at: BitInstant) {
-        self.unset(index as u16);
-        self.put(index, at);
-        self.soon.insert(at, index as u16);
+        self.unset(index);
+        self.ends[index] = at;
+        self.soon.insert(key(at, index as u16));
         self.look();
     }
 
     /// Sets a timer for the end of an attempt.
     #[inline]
     pub fn set_sending(&mut self, index: usize, at: BitInstant) {
-        self.unset(index as u16);
-        self.put(index, at);
-        self.sending.insert(at, index as u16);
+        self.unset(index);
+        self.ends[index] = at;
+        self.sending.insert(key(at, index as u16));
         self.look();
     }
 
     /// Sets a timer that ends whenever.
     #[inline]
     pub fn set(&mut self, index: usize, at: BitInstant) {
-        self.unset(index as u16);
-        self.put(index, at);
+        self.unset(index);
+        self.ends[index] = at;
         self.later.set(index, at);
         self.first_later = self.later.first();
         self.look();
@@ -89,39 +118,28 @@ impl Timers {
 
     #[inline]
     pub fn stop(&mut self, index: usize) {
-        self.unset(index as u16);
+        self.unset(index);
         self.look();
-    }
-
-    #[inline]
-    fn put(&mut self, index: usize, at: BitInstant) {
-        match self.ends.get_mut(index) {
-            Some(end) => *end = at,
-            None => {
-                self.ends.resize(index + 1, NEVER);
-                self.ends[index] = at;
-            }
-        }
     }
 
     /// Whatever timer `index` was set to holds no longer.
     #[inline(always)]
-    fn unset(&mut self, index: u16) {
-        if self.ends.get(usize::from(index)).is_some_and(|end| *end != NEVER) {
-            self.forget(index);
+    fn unset(&mut self, index: usize) {
+        if self.ends[index] != NEVER {
+            self.ends[index] = NEVER;
+            self.forget(index as u16);
         }
     }
 
     fn forget(&mut self, index: u16) {
-        self.ends[usize::from(index)] = NEVER;
         if self.later.is_set(index.into()) {
             self.later.set(index.into(), NEVER);
             self.first_later = self.later.first();
         }
-        if self.soon.first.1 == index {
+        if number(self.soon.first) == index {
             self.soon.look(&self.ends);
         }
-        if self.sending.first.1 == index {
+        if number(self.sending.first) == index {
             self.sending.look(&self.ends);
         }
     }
@@ -135,8 +153,8 @@ impl Timers {
 /// Timers in order of their ends; behind the first, some may have been set anew since.
 #[derive(Debug)]
 struct Queue {
-    first: (BitInstant, u16),
-    others: VecDeque<(BitInstant, u16)>,
+    first: Key,
+    others: VecDeque<Key>,
 }
 
 impl Queue {
@@ -145,17 +163,25 @@ impl Queue {
     }
 
     #[inline]
-    fn insert(&mut self, at: BitInstant, index: u16) {
-        if (at, index) < self.first {
-            let second = std::mem::replace(&mut self.first, (at, index));
+    fn insert(&mut self, timer: Key) {
+        if timer < self.first {
+            let second = std::mem::replace(&mut self.first, timer);
             if second != NONE {
                 self.others.push_front(second);
             }
             return;
         }
-        self.others.push_back((at, index));
+        let in_order = self.others.back().is_none_or(|&last| last <= timer);
+        self.others.push_back(timer);
+        if !in_order {
+            self.sift();
+        }
+    }
+
+    /// Moves the last to its place.
+    fn sift(&mut self) {
         let mut place = self.others.len() - 1;
-        while place > 0 && self.others[place - 1] > (at, index) {
+        while place > 0 && self.others[place - 1] > self.others[place] {
             self.others.swap(place - 1, place);
             place -= 1;
         }
@@ -165,9 +191,9 @@ impl Queue {
     #[inline]
     fn look(&mut self, ends: &[BitInstant]) {
         self.first = NONE;
-        while let Some((at, index)) = self.others.pop_front() {
-            if ends[usize::from(index)] == at {
-                self.first = (at, index);
+        while let Some(timer) = self.others.pop_front() {
+            if ends[usize::from(number(timer))] == instant(timer) {
+                self.first = timer;
                 return;
             }
         }
@@ -203,9 +229,9 @@ impl Tournament {
     }
 
     #[inline]
-    fn first(&self) -> (BitInstant, u16) {
+    fn first(&self) -> Key {
         let first = self.first[1];
-        (self.ends[usize::from(first)], first)
+        key(self.ends[usize::from(first)], first)
     }
 
     #[inline]
@@ -241,7 +267,7 @@ mod tests {
     #[test]
     fn the_first_is_the_earliest_and_of_those_the_lowest_number() {
         for count in [1, 2, 3, 7, 50, 1024] {
-            let mut timers = Timers::new();
+            let mut timers = Timers::new(count);
             let mut plain = vec![None; count];
             let mut generator = Generator::stream(1, count as u64);
             for _ in 0..5_000 {
@@ -265,7 +291,7 @@ mod tests {
                         }
                     }
                 }
-                let numbered = plain.iter().zip(0_u16..).filter_map(|(at, number)| at.map(|at| (at, number)));
+                let numbered = plain.iter().zip(0_u16..).filter_map(|(at, number)| at.map(|at| key(at, number)));
                 let first = (timers.next() != NEVER).then_some(timers.next);
                 assert_eq!(first, numbered.min(), "{count} timers, seed 1");
             }

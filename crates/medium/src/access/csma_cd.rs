@@ -37,6 +37,8 @@ use backoff::{Backoff, Generator, Limits};
 #[derive(Debug)]
 pub(crate) struct CsmaCd {
     alone: Option<Alone>,
+    /// Whose signal ends at this instant, and was alone: its place falls silent, and nothing else is heard there.
+    silent: Option<StationId>,
 }
 
 /// An attempt that nothing can come between: it is finished at once.
@@ -85,7 +87,7 @@ impl Access for CsmaCd {
     const TIMERS: usize = 1;
 
     fn new(_: &Config) -> CsmaCd {
-        CsmaCd { alone: None }
+        CsmaCd { alone: None, silent: None }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {

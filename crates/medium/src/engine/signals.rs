@@ -45,10 +45,7 @@ impl<A: Access> Engine<A> {
             if own {
                 at_source = self.core.agenda.begins.pop(now).map(|(station, _)| station);
             }
-            let line = &self.core.line;
-            let mut others = begun.iter().filter(|&&id| line.get(id).source() != station);
-            let other = others.clone().next().is_some();
-            let heard = others.any(|&id| line.hears(station, id));
+            let (other, heard) = self.core.line.begin_at(station, &begun);
             A::signals_begin(self, station, Begun { other, heard, own }, host);
         }
         self.core.signals = begun;
@@ -106,7 +103,9 @@ impl<A: Access> Engine<A> {
         for &id in ended {
             places.extend(self.core.line.get(id).destination.places(stations).map(|place| (place, id)));
         }
-        places.sort_unstable();
+        if !places.is_sorted() {
+            places.sort_unstable();
+        }
         places.drain(..).for_each(|(place, id)| self.receive(place, id, host));
         self.core.places = places;
     }

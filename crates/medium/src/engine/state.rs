@@ -38,9 +38,9 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub fn new(config: Config) -> Core {
+    pub fn new(config: Config, timers: usize) -> Core {
         Core {
-            agenda: Agenda::new(),
+            agenda: Agenda::new(timers),
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             cut: None,
             instant: BitInstant::ZERO,
@@ -89,7 +89,7 @@ impl Core {
         nothing_is_due
             && self.done.is_empty()
             && !self.config.keep_outputs
-            && self.line.is_empty_for(station, self.instant)
+            && self.line.is_clear_for(station, self.instant)
     }
 
     /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.

@@ -55,6 +55,9 @@ impl Line {
 
     /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
     pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
+        if let (Some(episode), true) = (self.get(id).episode, self.untouched.is_empty()) {
+            return episode;
+        }
         let episode = self.get(id).episode.unwrap_or_else(|| {
             let others = self.signals_of_others(place, now);
             let met_before = others.filter_map(|one| self.get(one).episode).min();

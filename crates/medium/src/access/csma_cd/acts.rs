@@ -3,11 +3,10 @@
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 use super::{Alone, CsmaCd};
-use crate::access::Access;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
+use crate::frame::{FrameId, PREAMBLE_AND_SFD, Queued, StationId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -126,7 +125,9 @@ impl Engine<CsmaCd> {
             return self.tell_transmit(station, TransmitInput::MediumFree, host);
         }
         this.mac.burst = None;
-        let deferring = self.deferring(station);
+        let silent = self.method.silent == Some(station);
+        let deferring =
+            if silent { Deferring { was_transmitting: true, ..Deferring::BUSY } } else { self.deferring(station) };
         if deferring.state == Deference::Free {
             return self.tell_transmit(station, TransmitInput::MediumFree, host);
         }
@@ -135,7 +136,13 @@ impl Engine<CsmaCd> {
         this.mac.deferred |= attempt == 1;
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
-        self.defer(station, deferring);
+        if silent {
+            // The signal's end follows at once, and nobody else need be listened for.
+            let mac = &mut self.station_mut(station).mac;
+            (mac.deference, mac.was_transmitting) = (deferring.state, deferring.was_transmitting);
+        } else {
+            self.defer(station, deferring);
+        }
     }
 
     /// ```text
@@ -166,7 +173,8 @@ impl Engine<CsmaCd> {
             Some(Fault::BadFcs) => Worth::BadFcs,
             Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
         };
-        if parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
+        let passed = now + self.core.line.longest() <= end;
+        if passed && parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
             self.method.alone = Some(Alone { station, frame_end, end, worth });
             return;
         }
@@ -187,7 +195,9 @@ impl Engine<CsmaCd> {
         };
         let id = self.core.line.begin(now, transmission, &mut self.core.agenda);
         self.station_mut(station).mac.transmission = Some(id);
-        self.core.agenda.timers.set_sending(station.index(), end);
+        if !self.core.line.collides_at_once(now) {
+            self.core.agenda.timers.set_sending(station.index(), end);
+        }
         self.core.expect_settled::<CsmaCd>(id);
     }
 
@@ -242,7 +252,7 @@ impl Engine<CsmaCd> {
         self.next_frame(station, host);
     }
 
-    /// The attempt of a station that is alone on a star without distance, from its begin to the gap after it: what
+    /// The attempt of a station that is alone, from its begin to the gap after it: what
     /// [`finish`](Self::finish), the end of its signal at all places and silence do one after the other.
     pub(super) fn finish_alone<H: Host>(&mut self, alone: Alone, host: &mut H) {
         let Alone { station, frame_end, end, worth } = alone;
@@ -263,15 +273,33 @@ impl Engine<CsmaCd> {
         this.renew_head(end);
         let waits = !this.queue.is_empty();
         self.core.instant = end;
-        self.core.line.was_alone(station, begin, end);
+        let one_place = self.core.line.is_one_place();
+        if one_place {
+            self.core.line.was_alone_here(station, begin, end);
+        } else {
+            let whole = Transmission { frame_end, ..Transmission::whole(frame, &sent, begin, end, worth) };
+            self.core.line.was_alone(whole, end, &mut self.core.agenda);
+        }
         self.core.line.ignore_begins(station);
+        self.method.silent = Some(station);
         self.core.emit(station, frame, transmitted, host);
         if waits {
             self.tell_transmit(station, TransmitInput::FrameReady, host);
         }
         self.feed(host);
+        self.method.silent = None;
+        if one_place {
+            self.receive_alone(&sent, frame, worth, host);
+        }
+        if self.stations[station.index()].mac.transmit == Transmit::WaitingToSend {
+            self.tell_deference(station, DeferenceInput::CarrierOff, host);
+        }
+    }
+
+    /// What the addressees make of a frame that met nothing.
+    fn receive_alone<H: Host>(&mut self, sent: &Queued, frame: FrameId, worth: Worth, host: &mut H) {
         for place in sent.destination.places(self.stations.len()) {
-            if place != station && self.stations[place.index()].attached {
+            if place != frame.station && self.stations[place.index()].attached {
                 let kind = match worth {
                     Worth::Good => Kind::Delivered { size: sent.size },
                     Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
@@ -279,14 +307,6 @@ impl Engine<CsmaCd> {
                 };
                 self.core.emit(place, frame, kind, host);
             }
-        }
-        // Whoever has become ready meanwhile hears the silence.
-        let mut from = 0;
-        while let Some(listener) =
-            self.core.line.for_silence().next(from).filter(|_| self.core.line.for_silence().len() > 0)
-        {
-            from = listener.index() + 1;
-            CsmaCd::signals_end(self, listener, host);
         }
     }
 
