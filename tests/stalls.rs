@@ -218,3 +218,41 @@ fn a_log_that_cannot_be_is_found() {
         assert!(result.is_err(), "{what} was not found");
     }
 }
+
+/// `latency = "low"` gets what the machine gives, says what that is, and reads on for no more than its part of a core.
+#[test]
+fn a_lab_with_low_latency_says_what_it_got() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let (_turn, folder) = (Turn::alone(), tempfile::tempdir().expect("a folder"));
+    let scenario = folder.path().join("low.toml");
+    let scenario = scenario.to_str().expect("plain");
+    let write = |text: &str| std::fs::write(scenario, text).expect("own folder");
+    write("stations = 2\n[emulator]\nlatency = 'low'\nread_on = '200us'\nprocessor = 0\n");
+    let mut lab = Lab::up(&[scenario]);
+    let plane = data_plane(lab.supervisor().pid());
+    lab.ping("st1", &lab.ipv4("st2"));
+    let results = lab.stats();
+    let words = results["emulator"]["latency"].as_str().expect("words").to_owned();
+    note(&words);
+    assert!(words.starts_with("low: ") && words.contains("200 us") && words.ends_with("on processor 0"), "{words}");
+    assert!(run(lab.ethbus("stats", &[])).succeeded().stdout.contains("latency low: "));
+    let status = std::fs::read_to_string(format!("/proc/{plane}/status")).expect("it runs");
+    assert!(status.contains("Cpus_allowed_list:\t0\n"), "{status}");
+    let held = |pid: u32| {
+        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("it runs").flatten();
+        let targets: Vec<_> = descriptors.filter_map(|entry| std::fs::read_link(entry.path()).ok()).collect();
+        targets.iter().any(|target| target.ends_with("cpu_dma_latency"))
+    };
+    assert_eq!(held(lab.supervisor().pid()), words.contains("processors kept awake"), "{words}");
+    lab.down();
+    // The command line goes before the scenario.
+    let mut lab = Lab::up(&[scenario, "--latency", "normal"]);
+    assert_eq!(lab.stats()["emulator"]["latency"], "normal, on processor 0");
+    lab.down();
+    write("stations = 2\n[emulator]\nread_on = '20ms'\n");
+    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "read_on", "10ms"]);
+    write("stations = 2\n[emulator]\nlatency = 'none'\n");
+    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "low", "normal"]);
+}

@@ -11,6 +11,7 @@ mod load;
 mod machine;
 mod peer;
 mod row;
+mod scale;
 mod tcp;
 mod view;
 mod yardstick;
@@ -29,7 +30,7 @@ use std::time::Instant;
 type Entry = (&'static str, &'static str, fn(&Context<'_>, &mut Row) -> Result<(), BenchError>);
 
 /// Every row, in the order in which they are measured.
-const ROWS: [Entry; 12] = [
+const ROWS: [Entry; 13] = [
     ("idle", "a bus on which nobody sends, 10 Mb/s, 4 stations", cpu::idle),
     ("echo", "round trips of 102 octets, 10 Mb/s, 2 stations", latency::at_10),
     ("echo_100", "round trips of 102 octets, 100 Mb/s, 2 stations", latency::at_100),
@@ -42,6 +43,7 @@ const ROWS: [Entry; 12] = [
     ("tcp_100", "one TCP stream, 100 Mb/s, 2 stations", tcp::at_100),
     ("lateness_100", "4 saturated stations, 1518 octets, 100 Mb/s", load::longest_at_100),
     ("frames_100", "saturated stations, 64 octets, 100 Mb/s", load::shortest_at_100),
+    ("scale", "many saturated stations, 64 octets, 10 Mb/s; 4 stations, 1518 octets, 1 Gb/s", scale::scale),
 ];
 
 /// What a bench gave.

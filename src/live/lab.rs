@@ -183,22 +183,13 @@ impl Segment {
         mut record: Option<&mut Inventory>,
         mut progress: impl FnMut(usize) -> bool,
     ) -> Result<Segment, MakeError> {
-        let mut make = |whose: &str| match progress(0) {
-            true => namespace(plan, whose, record.as_deref_mut()),
-            false => Err(MakeError::Interrupted),
-        };
-        let bus = make(BUS)?;
-        // Its kernel must neither put frames on a station's link past the medium, nor answer any.
-        let silent = || bus.run(silence)?.map_err(AnyError::from);
-        silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
         let home = || {
             Namespace::current().map_err(|source| MakeError::Namespace { whose: "ethbus itself".to_owned(), source })
         };
-        let namespace = |station: &StationPlan| match station.host {
-            Host::Bridge(_) => home(),
-            _ => make(&station.name),
-        };
-        let stations = plan.stations.iter().map(namespace).collect::<Result<Vec<_>, _>>()?;
+        let (bus, stations) = namespaces(plan, record.as_deref_mut(), &mut progress, home)?;
+        // Its kernel must neither put frames on a station's link past the medium, nor answer any.
+        let silent = || bus.run(silence)?.map_err(AnyError::from);
+        silent().map_err(|source| MakeError::Link { station: BUS.to_owned(), source })?;
         let mut surroundings = Surroundings {
             home: home()?,
             payload: plan.medium.parameters.max_frame_size.get().saturating_sub(HEADER_AND_FCS),
@@ -229,17 +220,40 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
     MakeError::Link { station: whose.to_owned(), source: Box::new(source) }
 }
 
-/// A namespace for a station or the bus; its name, if it gets one, is in the record before it exists. Those of a lab without
-/// root get none: `/run/netns` is root's.
-fn namespace(plan: &Plan, whose: &str, record: Option<&mut Inventory>) -> Result<Namespace, MakeError> {
-    let failed = |source| MakeError::Namespace { whose: whose.to_owned(), source };
-    let namespace = Namespace::anonymous().map_err(failed)?;
+/// A namespace for the bus and for each station; that of a bridge is where ethbus was started.
+///
+/// Names, if they get any, are in the record before they exist, in one writing for all. Those of a lab without root get none:
+/// `/run/netns` is root's.
+fn namespaces(
+    plan: &Plan,
+    record: Option<&mut Inventory>,
+    progress: &mut impl FnMut(usize) -> bool,
+    home: impl Fn() -> Result<Namespace, MakeError>,
+) -> Result<(Namespace, Vec<Namespace>), MakeError> {
+    let failed = |whose: &str| {
+        let whose = whose.to_owned();
+        |source| MakeError::Namespace { whose, source }
+    };
+    let mut make = |whose: &str| match progress(0) {
+        true => Namespace::anonymous().map_err(failed(whose)),
+        false => Err(MakeError::Interrupted),
+    };
+    let bus = make(BUS)?;
+    let is_own = |station: &StationPlan| !matches!(station.host, Host::Bridge(_));
+    let station = |station: &StationPlan| if is_own(station) { make(&station.name) } else { home() };
+    let stations = plan.stations.iter().map(station).collect::<Result<Vec<_>, _>>()?;
     if let Some(record) = record {
-        let name = record.has_names().then(|| namespace_name(&plan.name, whose));
-        record.claim(whose, name.as_deref(), &namespace)?;
-        name.map_or(Ok(()), |name| namespace.give_name(&name)).map_err(failed)?;
+        let own = plan.stations.iter().zip(&stations).filter(|(station, _)| is_own(station));
+        let own = own.map(|(station, namespace)| (station.name.as_str(), namespace));
+        let made: Vec<(&str, &Namespace)> = std::iter::once((BUS, &bus)).chain(own).collect();
+        let has_names = record.has_names();
+        let name = |whose: &str| has_names.then(|| namespace_name(&plan.name, whose));
+        record.claim(&made, name)?;
+        for (whose, namespace) in made {
+            name(whose).map_or(Ok(()), |name| namespace.give_name(&name)).map_err(failed(whose))?;
+        }
     }
-    Ok(namespace)
+    Ok((bus, stations))
 }
 
 /// What `ip netns` calls the namespace of a station, or of the bus, of a lab.

@@ -14,7 +14,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Stations of the largest bus.
-const STATIONS: usize = 64;
+const STATIONS: usize = 254;
 
 /// Measures every row that is wanted, and tells what is as asked.
 ///

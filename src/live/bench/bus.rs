@@ -118,6 +118,8 @@ pub struct Wanted<'a> {
     pub protocols: Protocols,
     /// Frames in a transmit queue, if not the usual number.
     pub queue_limit: Option<u64>,
+    /// The medium's time as a part of real time.
+    pub time_scale: f64,
     /// What is spent on being punctual.
     pub latency: LatencyChoice,
     /// Where everything that the medium is given goes, if anywhere.
@@ -132,6 +134,7 @@ impl Wanted<'_> {
             rate,
             protocols: Protocols::Silent,
             queue_limit: None,
+            time_scale: 1.0,
             latency: LatencyChoice::Normal,
             record: None,
         }
@@ -151,6 +154,7 @@ impl Wanted<'_> {
             stations: Some(self.stations),
             rate: Some(self.rate.get()),
             seed: Some(context.seed),
+            time_scale: Some(self.time_scale),
             latency: Some(self.latency),
             ..Overrides::default()
         };
@@ -202,7 +206,7 @@ impl Bus {
     /// # Errors
     /// A socket that the kernel refuses.
     pub fn saturated(&self, size: Octets) -> Result<Offering, BenchError> {
-        let level = saturating_level(self.plan.medium.rate, size);
+        let level = saturating_level(self.plan.pace.rate(self.plan.medium.rate), size);
         Ok(Offering::asked(self.sources(size, |_| Spacing::Asked)?, level))
     }
 
@@ -277,7 +281,8 @@ pub fn run(name: impl Into<String>, results: &Results, conditions: Conditions) -
 /// How long a run took in real time, in seconds: the medium's time, and that in which it stood still.
 pub fn real_seconds(results: &Results) -> f64 {
     let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.slip_ns);
-    results.measured_bit_times as f64 / results.config.rate_bits_per_second as f64 + slip as f64 / 1e9
+    let time_scale = results.emulator.as_ref().map_or(1.0, |emulator| emulator.time_scale);
+    results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * time_scale) + slip as f64 / 1e9
 }
 
 /// Frames that all stations together transmitted in a real second.

@@ -26,7 +26,7 @@ const PACED: f64 = 61_000.0;
 /// How long the simulator runs for a figure to compare with, in the medium's time.
 const SIMULATED: Duration = Duration::from_secs(60);
 /// The medium's time may stand still for this part of a run that is said to be in real time, in %.
-const SLIP_ALLOWED: f64 = 1.0;
+pub const SLIP_ALLOWED: f64 = 1.0;
 
 /// Two senders, each above line rate, beside the simulator with the same traffic.
 ///
@@ -98,7 +98,7 @@ pub fn sixty_four(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError
 
 fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), BenchError> {
     let rate = BitRate::MBIT_10;
-    let (results, conditions) = saturated(context, stations, rate, SHORTEST)?;
+    let (results, conditions) = saturated_at(context, stations, rate, SHORTEST)?;
     let emulator = results.emulator.clone().unwrap_or_default();
     let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST)), ..Wanted::silent(stations, rate) };
     row.figures.push(Figure::new("drops in the emulator", drops(&emulator) as f64, "").asked(Asked::AtMost(0.0)));
@@ -124,7 +124,7 @@ fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), Ben
 pub fn shortest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let rate = BitRate::MBIT_100;
     for stations in [2, 4] {
-        let (results, conditions) = saturated(context, stations, rate, SHORTEST)?;
+        let (results, conditions) = saturated_at(context, stations, rate, SHORTEST)?;
         tell_frames(row, &format!("{stations} saturated stations"), &results, conditions);
     }
     let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST)), ..Wanted::silent(2, rate) };
@@ -158,21 +158,34 @@ fn tell_frames(row: &mut Row, who: &str, results: &Results, conditions: Conditio
 /// # Errors
 /// A bus that cannot be made.
 pub fn longest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
-    let (results, conditions) = saturated(context, 4, BitRate::MBIT_100, LONGEST)?;
+    let (results, conditions) = saturated_at(context, 4, BitRate::MBIT_100, LONGEST)?;
     lateness(row, &results, Some(Asked::AtMost(10.0)));
     row.figures.push(Figure::new("frames of 1518 octets", frames_per_second(&results), "frames/s"));
     row.runs.push(run("bus", &results, conditions));
     Ok(())
 }
 
-fn saturated(
+/// So many stations, each saturated with frames of `size`.
+fn saturated_at(
     context: &Context<'_>,
     stations: usize,
     rate: BitRate,
     size: Octets,
 ) -> Result<(Results, Conditions), BenchError> {
     let wanted = Wanted { queue_limit: Some(saturating_level(rate, size)), ..Wanted::silent(stations, rate) };
-    let mut bus = Bus::start(context, &wanted)?;
+    saturated(context, &wanted, size)
+}
+
+/// A bus whose stations are all saturated with frames of `size`.
+///
+/// # Errors
+/// A bus that cannot be made, or somebody interrupted.
+pub fn saturated(
+    context: &Context<'_>,
+    wanted: &Wanted<'_>,
+    size: Octets,
+) -> Result<(Results, Conditions), BenchError> {
+    let mut bus = Bus::start(context, wanted)?;
     let mut offering = bus.saturated(size)?;
     bus.measure(context, &mut offering, |_| ())
 }
@@ -185,7 +198,7 @@ fn lateness(row: &mut Row, results: &Results, asked: Option<Asked>) {
 }
 
 /// For how much of a run the medium's time stood still.
-fn slip_percent(results: &Results) -> f64 {
+pub fn slip_percent(results: &Results) -> f64 {
     let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.slip_ns);
     100.0 * slip as f64 / 1e9 / real_seconds(results)
 }

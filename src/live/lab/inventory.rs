@@ -395,20 +395,30 @@ impl Inventory {
         self.content.user_namespace.is_none()
     }
 
-    /// Notes a namespace that is about to get a name; one that gets none is held.
+    /// Notes namespaces that are about to get names, `name` telling which; those that get none are held.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn claim(&mut self, whose: &str, name: Option<&str>, namespace: &Namespace) -> Result<(), InventoryError> {
+    pub fn claim(
+        &mut self,
+        namespaces: &[(&str, &Namespace)],
+        name: impl Fn(&str) -> Option<String>,
+    ) -> Result<(), InventoryError> {
+        for (whose, namespace) in namespaces {
+            self.note_claim(whose, name(whose), namespace)?;
+        }
+        self.write()
+    }
+
+    fn note_claim(&mut self, whose: &str, name: Option<String>, namespace: &Namespace) -> Result<(), InventoryError> {
         let NamespaceId { device, inode } = namespace.identity();
-        let error = |source| InventoryError::Namespace { name: name.unwrap_or(whose).to_owned(), source };
+        let error = |source| InventoryError::Namespace { name: name.clone().unwrap_or(whose.to_owned()), source };
         let cookie = namespace.cookie().map_err(error)?;
         if name.is_none() {
             self.held.push(namespace.try_clone().map_err(file_error("hold", Path::new("a namespace")))?);
         }
-        let (whose, name) = (whose.to_owned(), name.map(str::to_owned));
-        self.content.namespaces.push(Claim { whose, name, device, inode, cookie });
-        self.write()
+        self.content.namespaces.push(Claim { whose: whose.to_owned(), name, device, inode, cookie });
+        Ok(())
     }
 
     /// Notes what is about to be done outside the lab's own namespaces.
@@ -557,8 +567,8 @@ fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
     let (path, new) = (folder.join("lab.json"), folder.join("lab.json.new"));
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        serde_json::to_writer(&mut file, content)?;
-        file.flush()?;
+        // In one piece: a lab of a thousand stations has as many numbers and names.
+        file.write_all(&serde_json::to_vec(content)?)?;
         std::fs::rename(&new, &path)
     };
     write().map_err(file_error("write", &path))
