@@ -325,14 +325,20 @@ pub struct SimArgs {
     /// See docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write one row for each frame, CSV or Parquet by the file's name; see docs/results.md
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    /// Write one row for each frame: CSV or Parquet
+    ///
+    /// By the file's name, FILE.csv or FILE.parquet; see docs/results.md.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub frames: Option<PathBuf>,
-    /// Print every metric over time instead of the results: CSV, one row for each interval of this length
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Print metrics over time, one row an interval
+    ///
+    /// As CSV, in place of the results; the interval is like 100ms. See docs/results.md.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub series: Option<Duration>,
-    /// Write the rows of --series to this file, and the results as usual
-    #[arg(long, value_name = "FILE.csv|FILE.parquet", requires = "series")]
+    /// Write the rows of --series to a file
+    ///
+    /// FILE.csv or FILE.parquet; the results are printed as usual.
+    #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
     pub series_out: Option<PathBuf>,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
@@ -352,21 +358,22 @@ pub struct RunArgs {
     pub frame_size: Option<String>,
     /// What stations offer: `saturated`, `poisson:0.4`, …
     ///
-    /// Also `periodic:0.4`, `on_off:0.4`, `replay:FILE`; see docs/traffic.md. Saturated if left out.
+    /// Also `periodic:0.4`, `on_off:0.4`, `window:4`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left
+    /// out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
     /// `csma-cd` or `slotted-aloha` [default: csma-cd]
     ///
     /// How stations get to send; see docs/access.md.
-    #[arg(long, value_name = "METHOD")]
+    #[arg(long, value_name = "METHOD", hide_short_help = true)]
     pub access: Option<String>,
     /// Of slotted ALOHA: `uniform:20`, `geometric:20`, `beb`, …
     ///
     /// How many slots a sender waits after an unsuccessful attempt; also `rcp:10,100,200`. `uniform:20` if left out.
-    #[arg(long, value_name = "BACKOFF")]
+    #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
     pub backoff: Option<String>,
     /// Of slotted ALOHA: slots until the sender knows [default: 0]
-    #[arg(long, value_name = "SLOTS")]
+    #[arg(long, value_name = "SLOTS", hide_short_help = true)]
     pub ack_delay: Option<u32>,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
