@@ -10,6 +10,7 @@ use std::num::NonZeroU32;
 
 /// How stations get to send, and what the method needs beside the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "there is one for each medium")]
 pub enum Method {
     /// CSMA/CD, after [`Parameters`] alone.
     CsmaCd,
