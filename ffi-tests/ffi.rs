@@ -39,6 +39,42 @@ fn the_header_is_the_one_that_the_source_gives() {
     assert!(checked_in == *HEADER, "include/backoff.h is not up to date: BLESS=1 cargo test --test ffi rewrites it");
 }
 
+/// The package of the C crate brings the headers; a package cannot reach out of its folder, so these are copies.
+#[test]
+fn the_headers_in_the_package_are_those_in_include() {
+    let package = Path::new(ROOT).join("crates/backoff-c/include");
+    for header in ["backoff.h", "backoff.hpp"] {
+        let text = fs::read_to_string(INCLUDE.join(header)).expect("it is checked in");
+        if env::var_os("BLESS").is_some() {
+            fs::write(package.join(header), &text).expect("the package is writable");
+        }
+        let copy = fs::read_to_string(package.join(header)).unwrap_or_default();
+        assert!(copy == text, "{header}: BLESS=1 cargo test --test ffi copies it");
+    }
+}
+
+/// What a program compiled against an earlier header relies on: names, sizes and alignments. `abi.txt` has those of this
+/// line of versions; a name that goes, or a struct of another size that says nothing of its size, needs another soname.
+#[test]
+fn the_abi_is_the_one_that_is_written_down() {
+    let mut abi: Vec<String> = functions(&HEADER).into_iter().map(|name| format!("function {name}")).collect();
+    let structs = HEADER.lines().filter_map(|line| line.strip_prefix("struct ")?.strip_suffix(" {"));
+    let folder = tempfile::tempdir().expect("there is room for a program");
+    let source = folder.path().join("sizes.c");
+    let prints: String = structs
+        .map(|name| format!("    printf(\"struct {name} %u\\n\", (unsigned)sizeof(struct {name}));\n"))
+        .collect();
+    let program =
+        format!("#include <stdio.h>\n#include \"backoff.h\"\nint main(void)\n{{\n{prints}    return 0;\n}}\n");
+    fs::write(&source, program).expect("the folder is writable");
+    abi.extend(compile_and_run("gcc", "c99", &source, "libbackoff.so").lines().map(str::to_owned));
+    let (abi, file) = (abi.join("\n") + "\n", Path::new(ROOT).join("ffi-tests/abi.txt"));
+    if env::var_os("BLESS").is_some() {
+        fs::write(&file, &abi).expect("the folder is writable");
+    }
+    assert_eq!(fs::read_to_string(file).unwrap_or_default(), abi, "BLESS=1 cargo test --test ffi rewrites it");
+}
+
 /// C compilers differ in what they make of other characters, even in comments.
 #[test]
 fn the_header_is_ascii() {

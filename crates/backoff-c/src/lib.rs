@@ -4,7 +4,8 @@
 //! caller's memory. It must never allocate, never need `std` or libc, and never panic: `ffi-tests/` looks for a panic
 //! path in what the linker made.
 
-#![no_std]
+// A build that unwinds, such as that of the package alone without a profile, takes its panic handler from std.
+#![cfg_attr(panic = "abort", no_std)]
 
 mod config;
 mod words;
@@ -119,9 +120,11 @@ pub extern "C" fn backoff_status_text(status: u32) -> *const c_char {
 
 /// Refuses everything: nothing here allocates, and a build of the library alone leaves this out. Where one build takes
 /// in the whole workspace, the core may come with `alloc`, which asks for an allocator even if nobody calls it.
+#[cfg(panic = "abort")]
 struct NoMemory;
 
 // SAFETY: no memory is ever given; so none can be misused.
+#[cfg(panic = "abort")]
 unsafe impl core::alloc::GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _: core::alloc::Layout) -> *mut u8 {
         core::ptr::null_mut()
@@ -130,12 +133,12 @@ unsafe impl core::alloc::GlobalAlloc for NoMemory {
     unsafe fn dealloc(&self, _: *mut u8, _: core::alloc::Layout) {}
 }
 
-#[cfg(not(test))]
+#[cfg(all(not(test), panic = "abort"))]
 #[global_allocator]
 static NO_MEMORY: NoMemory = NoMemory;
 
 /// `no_std` asks for one; a release build has no way to get here. In a test build the one of std is there already.
-#[cfg(not(test))]
+#[cfg(all(not(test), panic = "abort"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     loop {

@@ -1,4 +1,6 @@
 //! Policies, and operations that are tried again, as a C program sees them.
+//!
+//! The file is long because it is the manual: most of it is what the header says of kinds, jitters and functions.
 
 use core::mem::offset_of;
 

@@ -2,6 +2,8 @@
 //! `const` builders; each gives, for every n, the law of the delay.
 //!
 //! A policy must never know a clock, a generator, or how many attempts have been made: [`Retry`](crate::Retry) does.
+//!
+//! The file is long because every policy is one `const` with its source beside it.
 
 use core::time::Duration;
 

@@ -15,6 +15,8 @@
 //!
 //! Nothing is moved twice in one direction: each value is dealt out once for each digit at most, and moved into the wheel
 //! once. Values of one slot always lie in one list, in the order of their insertion, wherever that is.
+//!
+//! The file is long because one call walks all three of them: the wheel, the blocks and the trie share what they know.
 
 use super::Ticket;
 use super::occupancy::{BITS, BUCKETS, Occupancy};

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Makes the table of docs/backoff/README.md: C rows through libbackoff.so beside Rust rows, each the fastest of thousands of
+# samples of 4,096 operations and their 10th percentile, on one processor. Call: benches/backoff/table.sh [SAMPLES]
+# CPU says which processor (1). Take it on a quiet machine; on a busy one the fastest sample is steady as a rule.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+samples=${1:-4000}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$root"
+cargo build --quiet --release -p ethbus-backoff-c
+cp "$target/release/libbackoff.so" "$folder"
+ln -s libbackoff.so "$folder/libbackoff.so.0"
+cc -std=c11 -O2 -Wall -Wextra -I include "$here/table.c" "$folder/libbackoff.so" -o "$folder/table"
+LD_LIBRARY_PATH=$folder taskset -c "${CPU:-1}" "$folder/table" "$samples" >"$folder/c"
+taskset -c "${CPU:-1}" cargo bench --quiet -p ethbus-backoff-bench --bench backoff_table -- "$samples" >"$folder/rust"
+awk -F '\t' '
+    BEGIN { print "| one operation, ns | C, fastest | C, 10 % | Rust, fastest | Rust, 10 % | C / Rust |\n|---|---|---|---|---|---|" }
+    FILENAME ~ /rust$/ && NF == 3 { fastest[$1] = $2; tenth[$1] = $3; if (!($1 in c)) other[++others] = $1; next }
+    NF == 3 { c[$1] = $2; c10[$1] = $3; order[++count] = $1 }
+    END {
+        for (i = 1; i <= count; i++) {
+            name = order[i]
+            ratio = name in fastest && fastest[name] > 0 ? sprintf("%.2f", c[name] / fastest[name]) : ""
+            print "| " name " | " c[name] " | " c10[name] " | " fastest[name] " | " tenth[name] " | " ratio " |"
+        }
+        for (i = 1; i <= others; i++)
+            print "| " other[i] " | | | " fastest[other[i]] " | " tenth[other[i]] " | |"
+    }' "$folder/c" "$folder/rust"
