@@ -9,7 +9,7 @@
 mod scenario;
 
 use ethbus::study::explain::{Wanted, find, tell};
-use medium::{BitInstant, Config, Destination, FrameId, Input, Medium, StationId};
+use medium::{BitInstant, Config, FrameId, Input, Medium, StationId};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use scenario::{
@@ -193,6 +193,9 @@ fn steps(told: &str) -> Vec<(u64, String)> {
     steps
 }
 
+/// Checks the words of a step at an instant.
+type Step<'a> = fn(&Check<'a>, u64, &str);
+
 /// Holds everything that is told of one frame against its run.
 struct Check<'a> {
     run: &'a Run,
@@ -200,7 +203,7 @@ struct Check<'a> {
     own: usize,
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
     fn lines(&self) -> impl Iterator<Item = &Value> {
         self.run.lines.iter().filter(|line| text(line, "frame") == self.frame)
     }
@@ -216,7 +219,7 @@ impl Check<'_> {
     }
 
     fn step(&self, t: u64, words: &str) {
-        let kinds: [(&str, fn(&Self, u64, &str)); 13] = [
+        let kinds: [(&str, Step<'a>); 13] = [
             ("The host of ", Check::offered),
             ("The MAC of ", Check::head),
             ("Ready for attempt ", Check::deferred),
@@ -600,7 +603,7 @@ fn the_log_tells_what_was_offered_and_done() {
     let told = runner(200).run(&cut_scenario(scenario::any_config(any_cable())), |scenario| {
         let run = Run::of(&scenario);
         let mut log = EventLogReader::new(LineReader::new(run.log.as_bytes(), "log".to_owned())).expect("a log");
-        let (mut offers, mut done): (Vec<(u64, Destination)>, Vec<(u64, Input)>) = (Vec::new(), Vec::new());
+        let (mut offers, mut done) = (Vec::new(), Vec::new());
         while let Some(entry) = log.next_entry().expect("a line") {
             match entry {
                 sim::files::event_log::Entry::Medium(event) if event.kind.name() == "offered" => {

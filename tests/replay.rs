@@ -18,11 +18,17 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// Without `emulator`, which a replay has nothing to say of.
+/// The table without `emulator`, which a replay has nothing to say of, and without the sentences at its end.
 fn figures(table: &str) -> &str {
     let begin = table.find(" stations, ").expect("a table");
-    let end = table.find("emulator (").unwrap_or(table.len());
+    let end = table.find("emulator (").or_else(|| sentences(table)).unwrap_or(table.len());
     table[begin..end].trim_end()
+}
+
+/// Where the sentences begin that the table ends with.
+fn sentences(table: &str) -> Option<usize> {
+    let shared = table.find(" shared the bus")?;
+    table[..shared].rfind('\n').map(|end| end + 1)
 }
 
 /// A live log without what the emulator did, of which a replay has nothing.
@@ -61,6 +67,8 @@ fn a_live_run_replays_byte_for_byte() {
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
     assert!(medium_layer(&events) == fs::read_to_string(&again).expect("UTF-8"), "the replay has other events");
     assert_eq!(figures(&live.stderr), figures(&replayed.stdout));
+    let said = sentences(&replayed.stdout).map(|begin| replayed.stdout[begin..].trim_end()).expect("sentences");
+    assert!(live.stderr.contains(said), "{said}: {live:#?}");
     let text = fs::read_to_string(&events).expect("UTF-8");
     for kind in ["offered", "defer", "collision", "jam_end", "backoff", "transmitted", "delivered"] {
         assert!(text.contains(&format!("\"kind\":\"{kind}\"")), "no {kind} in a run worth replaying");
