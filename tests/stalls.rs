@@ -261,7 +261,7 @@ fn a_lab_with_low_latency_says_what_it_got() {
     assert_eq!(lab.stats()["emulator"]["latency"], "normal, on processor 0");
     lab.down();
     write("stations = 2\n[emulator]\nread_on = '20ms'\n");
-    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "read_on", "10ms"]);
+    run(ethbus(["up", scenario])).failed_with(2, &["low.toml:3:11", "read_on", "10ms"]);
     write("stations = 2\n[emulator]\nlatency = 'none'\n");
-    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "low", "normal"]);
+    run(ethbus(["up", scenario])).failed_with(2, &["low.toml:3:11", "low", "normal"]);
 }
