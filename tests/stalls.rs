@@ -74,14 +74,20 @@ fn no_stop_of_a_saturated_bus_runs_through() {
     let plane = data_plane(lab.supervisor().pid());
     let before = lab.settled_stats();
     let send = |from: &str| {
-        let arguments = ["--from", from, "--to", "st3", "--frame-size", "600", "--rate", "max", "--duration", "4s"];
+        let arguments = ["--from", from, "--to", "st3", "--frame-size", "600", "--rate", "max", "--duration", "60s"];
         Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "")
     };
     let sends = ["st1", "st2"].map(send);
     wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 100);
     let (before_stops, stopped) = (lab.stats(), stop(plane, 60, Duration::from_millis(20), Duration::from_millis(20)));
     let after_stops = lab.stats();
-    let sent: u64 = sends.into_iter().map(|send| send.wait().json()["sent"].as_u64().expect("a count")).sum();
+    let sent = |send: Running| {
+        send.signal("INT");
+        let report = send.wait().stdout;
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap_or_else(|_| panic!("{report}"));
+        report["sent"].as_u64().expect("a count")
+    };
+    let sent: u64 = sends.into_iter().map(sent).sum();
     let after = lab.settled_stats();
     check(&after);
     let more = |key: &str| emulator(&after_stops, key) - emulator(&before_stops, key);
@@ -110,14 +116,17 @@ fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     lab.silence(2);
     let plane = data_plane(lab.supervisor().pid());
     let before = lab.settled_stats();
-    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "250/s", "--duration", "4s"];
+    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "250/s", "--duration", "60s"];
     let send = Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "");
     wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
     let before_stops = lab.stats();
     // What comes in a stop is offered at one instant after it: it must fit into the queue.
     let stopped = stop(plane, 12, Duration::from_millis(200), Duration::from_millis(20));
     let slipped = emulator(&lab.stats(), "slip_ns") - emulator(&before_stops, "slip_ns");
-    let sent = send.wait().json()["sent"].as_u64().expect("a count");
+    send.signal("INT");
+    let report = send.wait().stdout;
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap_or_else(|_| panic!("{report}"));
+    let sent = report["sent"].as_u64().expect("a count");
     let after = lab.settled_stats();
     check(&after);
     is_told("idle", slipped, &stopped);
@@ -252,7 +261,7 @@ fn a_lab_with_low_latency_says_what_it_got() {
     assert_eq!(lab.stats()["emulator"]["latency"], "normal, on processor 0");
     lab.down();
     write("stations = 2\n[emulator]\nread_on = '20ms'\n");
-    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "read_on", "10ms"]);
+    run(ethbus(["up", scenario])).failed_with(2, &["low.toml:3:11", "read_on", "10ms"]);
     write("stations = 2\n[emulator]\nlatency = 'none'\n");
-    run(ethbus(["up", scenario])).failed_with(2, &["line 3", "low", "normal"]);
+    run(ethbus(["up", scenario])).failed_with(2, &["low.toml:3:11", "low", "normal"]);
 }
