@@ -325,14 +325,18 @@ pub struct SimArgs {
     /// See docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write one row for each frame, CSV or Parquet by the file's name; see docs/results.md
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    /// Write a row for each frame, CSV or Parquet
+    ///
+    /// Which of both, the file's name says; see docs/results.md.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub frames: Option<PathBuf>,
-    /// Print every metric over time instead of the results: CSV, one row for each interval of this length
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Print every metric over time, in steps of this
+    ///
+    /// As CSV, one row for each interval, instead of the results.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub series: Option<Duration>,
     /// Write the rows of --series to this file, and the results as usual
-    #[arg(long, value_name = "FILE.csv|FILE.parquet", requires = "series")]
+    #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
     pub series_out: Option<PathBuf>,
     /// Tell on standard error how long it took
     #[arg(long, hide_short_help = true)]
