@@ -118,7 +118,7 @@ fn a_cut_that_makes_no_sense_is_named_with_file_and_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let cut = |text: &str| file(&folder, &format!("{BUS}{text}"));
     for (text, words) in [
-        ("[[cut]]\nbetween = ['st1', 'st9']\n", vec![":5", "no station is called `st9`"]),
+        ("[[cut]]\nbetween = ['st1', 'st9']\n", vec![":5:19: between:", "`st9` is no station: write `st1`"]),
         ("[[cut]]\nbetween = ['st1']\n", vec!["between = [\"st1\", \"st2\"]"]),
         ("[[cut]]\nbetween = ['st2', 'st2']\n", vec![":5", "at the same place"]),
         ("[[cut]]\nbetween = ['st1', 'st2']\nfrom = '2s'\nuntil = '1s'\n", vec![":7", "mended after it was cut"]),

@@ -165,8 +165,8 @@ fn a_gigabit_bus_needs_a_time_scale() {
     for (arguments, words) in [
         (vec!["up", "--rate", "1G"], vec!["rate", "100Mbit/s", "--time-scale", "ethbus sim"]),
         (vec!["--rate", "1G", "--duration", "1s"], vec!["rate", "--time-scale"]),
-        (vec!["up", "--time-scale", "0"], vec!["time_scale", "0.000001 to 1"]),
-        (vec!["up", "--time-scale", "2"], vec!["time_scale", "2"]),
+        (vec!["up", "--time-scale", "0"], vec!["--time-scale: `0`", "0.000001 to 1"]),
+        (vec!["up", "--time-scale", "2"], vec!["--time-scale: `2`", "0.000001 to 1"]),
     ] {
         run(ethbus(arguments)).failed_with(2, &words);
     }

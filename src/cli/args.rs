@@ -325,19 +325,17 @@ pub struct SimArgs {
     /// See docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write one row for each frame: CSV or Parquet
+    /// Write a row for each frame, CSV or Parquet
     ///
-    /// By the file's name, FILE.csv or FILE.parquet; see docs/results.md.
+    /// Which of both, the file's name says; see docs/results.md.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub frames: Option<PathBuf>,
-    /// Print metrics over time, one row an interval
+    /// Print every metric over time, in steps of this
     ///
-    /// As CSV, in place of the results; the interval is like 100ms. See docs/results.md.
+    /// As CSV, one row for each interval, instead of the results.
     #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
     pub series: Option<Duration>,
-    /// Write the rows of --series to a file
-    ///
-    /// FILE.csv or FILE.parquet; the results are printed as usual.
+    /// Write the rows of --series to this file, and the results as usual
     #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
     pub series_out: Option<PathBuf>,
     /// Tell on standard error how long it took
