@@ -53,7 +53,7 @@ fn the_headers_in_the_package_are_those_in_include() {
     }
 }
 
-/// What a program compiled against an earlier header relies on: names, sizes and alignments. `abi.txt` has those of this
+/// What a program compiled against an earlier header relies on: names and sizes; static assertions hold the offsets. `abi.txt` has those of this
 /// line of versions; a name that goes, or a struct of another size that says nothing of its size, needs another soname.
 #[test]
 fn the_abi_is_the_one_that_is_written_down() {
