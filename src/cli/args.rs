@@ -720,6 +720,7 @@ pub struct CompletionsArgs {
 
 /// A shell that completions are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(clippy::enum_variant_names, reason = "that is its name")]
 pub enum Shell {
     /// GNU Bash.
     Bash,

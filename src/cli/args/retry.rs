@@ -20,6 +20,7 @@ pub struct RetryArgs {
 
 /// What to do with policies but to show their delays.
 #[derive(Clone, Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "one value in a run of the program")]
 pub enum RetryCommand {
     /// Let many clients come back at once to a service that was out
     Herd(HerdArgs),

@@ -63,7 +63,9 @@ pub fn up(args: &UpArgs) -> Outcome {
     }
     let outputs = outputs(args);
     // The outputs may have been named by a descriptor, and are open now.
-    inherited.map(Inherited::close);
+    if let Some(inherited) = inherited {
+        inherited.close();
+    }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { stream, told, whole, failed } = kept?;

@@ -103,7 +103,7 @@ impl Hosts {
     pub fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let host = &mut self.stations[station.index()];
         let alone = host.saturated_alone;
-        let Some(index) = alone.or_else(|| host.without_frame.pop_front()) else { return None };
+        let index = alone.or_else(|| host.without_frame.pop_front())?;
         let pause = self.sources[index].pause()?;
         let frame = self.sources[index].next_frame();
         if pause > BitTimes::ZERO {

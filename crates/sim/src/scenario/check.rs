@@ -122,7 +122,8 @@ impl Checker<'_> {
                 true
             }
             (Takes::Sections(keys), DeValue::Array(items)) => {
-                items.iter_mut().fold(true, |right, item| self.item(key, keys, item) && right)
+                // All of them are looked at, so that every mistake is told.
+                items.iter_mut().filter_map(|item| (!self.item(key, keys, item)).then_some(())).count() == 0
             }
             (Takes::Text(read) | Takes::TextOrWhole(read), DeValue::String(text)) => self.text(key, span, text, read),
             (Takes::TextOrWhole(read), DeValue::Integer(number)) => match whole(number) {
@@ -130,7 +131,7 @@ impl Checker<'_> {
                 None => self.other_kind(key, span, "is a number"),
             },
             (Takes::Texts(read), DeValue::Array(items)) => {
-                items.iter_mut().fold(true, |right, item| self.listed(key, item, read) && right)
+                items.iter_mut().filter_map(|item| (!self.listed(key, item, read)).then_some(())).count() == 0
             }
             (Takes::Choice(words), DeValue::String(text)) if words.contains(&text.as_ref()) => true,
             (Takes::Choice(words), DeValue::String(text)) => {

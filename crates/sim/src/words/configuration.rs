@@ -98,6 +98,7 @@ fn is_csma_cd(method: &Method) -> bool {
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Method", rename_all = "snake_case", deny_unknown_fields)]
+#[allow(clippy::large_enum_variant, reason = "one of it stands for the moment of reading")]
 enum MethodMirror {
     CsmaCd,
     SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
 
+/// Sources beside a station's first, each with the number of its station.
+type FurtherSources = Vec<(usize, TrafficSpec)>;
+
 impl Planner<'_> {
     pub(super) fn run(&self) -> Result<RunPlan, PlanError> {
         let RunSection { duration, warmup, replications } = &self.scenario.run;
@@ -73,7 +76,7 @@ impl Planner<'_> {
         sections: &[StationSection],
         names: &[&str],
         max_frame_size: Octets,
-    ) -> Result<(Vec<TrafficSpec>, Vec<(usize, TrafficSpec)>), PlanError> {
+    ) -> Result<(Vec<TrafficSpec>, FurtherSources), PlanError> {
         let common = &self.scenario.traffic;
         let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
         // Whoever writes frames down wants these, and no others that he did not ask for.
