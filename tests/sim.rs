@@ -151,14 +151,14 @@ fn a_mean_of_nothing_is_none() {
 fn attempt_limit_says_how_many_places_collision_frames_has() {
     for limit in [1, 2, 5, 17] {
         let scenario = format!("stations = 6\n[medium]\nattempt_limit = {limit}\n");
-        let results = simulated_scenario(&scenario, "--duration 300ms");
+        let results = simulated_scenario(&scenario, "--duration 100ms --warmup 0");
         let places = results["medium"]["collision_frames"].as_array().expect("a list");
         assert_eq!(places.len(), limit - 1, "{results}");
         if limit < 17 {
             let folder = tempfile::tempdir().expect("a folder for temporary files");
             let path = folder.path().join("limit.toml");
             std::fs::write(&path, &scenario).expect("own folder");
-            let table = sim(&format!("{} --duration 300ms", path.display())).succeeded().stdout;
+            let table = sim(&format!("{} --duration 100ms --warmup 0", path.display())).succeeded().stdout;
             let last = table.lines().rfind(|line| line.contains('\u{2588}')).expect("a bar");
             assert!(last.trim_start().starts_with(&format!("{limit} ")), "{table}");
         }

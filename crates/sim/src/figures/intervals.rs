@@ -101,7 +101,7 @@ pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, confi
             continue;
         }
         let half = samples.half_width_of_mean(&samples.values(metric));
-        if let Some(half) = half.and_then(|half| of_counts(name, half, sums)) {
+        if let Some(half) = half.and_then(|half| of_counts(name, half, sums, samples.all().len())) {
             half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
         }
     }
@@ -120,12 +120,12 @@ pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, confi
 }
 
 /// The half-width of a metric that counts events: where none happened, samples that agree on it prove nothing.
-fn of_counts(name: &str, half: f64, sums: &Sums) -> Option<f64> {
+fn of_counts(name: &str, half: f64, sums: &Sums, samples: usize) -> Option<f64> {
     let happened = match name {
-        "discard_fraction" => {
-            let finished = sums.finished();
-            let bound = above(sums.excessive_collisions()) / finished as f64;
-            return (finished > 0).then_some(half.max(bound.min(1.0)));
+        // With fewer discards than samples, some sample has none: then the bound of a Poisson count says more.
+        "discard_fraction" if sums.excessive_collisions() < samples as u64 => {
+            let bound = above(sums.excessive_collisions()) / sums.finished() as f64;
+            return (sums.finished() > 0).then_some(half.max(bound.min(1.0)));
         }
         "attempts_per_frame" => sums.collisions() > 0,
         name if name.starts_with("utilization") => sums.frames() > 0,

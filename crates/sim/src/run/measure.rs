@@ -70,7 +70,8 @@ pub fn run<O: Observer>(
     }
     plan.cable().for_each(|(at, cut)| running.simulator.expect_change(at, Input::SetCut { cut }));
     let mut measured = Measured::nothing(begin);
-    if running.advance(0, warmup)? == warmup {
+    let warm = running.advance(0, warmup)?;
+    if warm == warmup {
         running.simulator.begin_measurement(begin);
         if warmup > 0 {
             running.observer.restart(before(begin), begin).map_err(RunError::Observer)?;
@@ -84,6 +85,10 @@ pub fn run<O: Observer>(
             }
         }
         measured.delays.add(running.simulator.delays());
+    } else {
+        // Nothing was measured, so what the warm-up counted is forgotten.
+        measured.end = BitInstant::new(warm);
+        running.simulator.begin_measurement(measured.end);
     }
     measured.whole = measured.batches.len() as u64 == BATCHES;
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
