@@ -6,7 +6,7 @@ use common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 27] = [
     "",
     "up",
     "list",
@@ -28,12 +28,6 @@ const COMMANDS: [&str; 33] = [
     "validate",
     "replay",
     "explain",
-    "theory",
-    "theory lam",
-    "theory csma",
-    "retry",
-    "retry herd",
-    "retry published",
     "init",
     "check",
     "doctor",
