@@ -79,7 +79,7 @@ fn a_lent_interface_comes_back_as_it_was() {
 
     let lab = Namespace::anonymous().unwrap();
     home.run(|| before.take(&lab, LENT)).unwrap().unwrap();
-    assert!(before.is_in(&lab, LENT).unwrap() && before.find_at(&home).unwrap().is_none());
+    assert!(before.is_in(&lab, LENT, None).unwrap() && before.find_at(&home).unwrap().is_none());
     let link = Netlink::in_namespace(&lab).unwrap().link_by_name(LENT).unwrap().unwrap();
     assert_eq!((link.mac.octets(), link.up), (before.mac, false));
     // Whatever its borrower does with it, and whoever has its name there.
@@ -182,9 +182,9 @@ fn an_interface_that_only_has_its_name_is_not_brought_home() {
     let lab = Namespace::anonymous().unwrap();
     let mac = MacAddr::from(lent.mac);
     ip(&lab, &format!("link add {LENT} address {mac} type veth peer name tap"));
-    assert!(!lent.is_in(&lab, LENT).unwrap());
+    assert!(!lent.is_in(&lab, LENT, None).unwrap());
     assert!(matches!(lent.give_back(&lab, LENT, &home), Err(LendError::Absent { .. })));
     ip(&lab, &format!("link set {LENT} name eth1"));
-    assert!(!lent.is_in(&lab, LENT).unwrap());
-    assert!(Lent { hardware: false, ..lent }.is_in(&lab, LENT).unwrap());
+    assert!(!lent.is_in(&lab, LENT, None).unwrap());
+    assert!(Lent { hardware: false, ..lent }.is_in(&lab, LENT, None).unwrap());
 }
