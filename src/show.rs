@@ -1,5 +1,6 @@
 //! Results for people: the table, and the live line.
 
+mod emulator;
 pub mod messages;
 pub mod program;
 pub mod sentence;
@@ -7,9 +8,10 @@ pub mod terminal;
 pub mod verdict;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
+use emulator::emulator;
 use indicatif::{ProgressBar, ProgressStyle};
 use sim::figures::intervals::BELOW;
-use sim::figures::results::{DelayResults, EmulatorResults, LinkResults, MediumResults, Results, StationResults};
+use sim::figures::results::{DelayResults, MediumResults, Results, StationResults};
 use sim::words::cable::Cut;
 use sim::words::units::group;
 use std::error::Error;
@@ -228,6 +230,14 @@ fn medium(results: &Results) -> String {
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
     );
+    text += &attempts(results);
+    text + "\n"
+}
+
+/// A bar for each number of collisions that successful frames had, and one for frames that were given up.
+fn attempts(results: &Results) -> String {
+    let medium = &results.medium;
+    let mut text = String::new();
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
     let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
@@ -242,137 +252,13 @@ fn medium(results: &Results) -> String {
         let label = attempts.map_or_else(String::new, |attempts| attempts.to_string());
         text += &histogram_line(&label, discarded, most);
     }
-    text + "\n"
+    text
 }
 
 fn histogram_line(label: &str, count: u64, most: u64) -> String {
     const WIDTH: u64 = 40;
     let bar = "█".repeat((count * WIDTH).div_ceil(most.max(1)) as usize);
     format!("  {label:>4} {:>10} {bar}\n", group(count))
-}
-
-/// A median lateness that no medium explains: the machine does not keep up.
-const FAR_BEHIND: u64 = 1_000_000;
-
-fn emulator(emulator: &EmulatorResults) -> String {
-    let micros = |nanos: u64| nanos as f64 / 1e3;
-    let drops = [
-        ("ring", emulator.ring_drops),
-        ("overload", emulator.overload_drops),
-        ("absent stations", emulator.deliveries_to_absent),
-        ("failed deliveries", emulator.delivery_failures),
-        ("a station's MTU", emulator.refused_by_mtu),
-        ("reports", emulator.reports_skipped),
-        ("record", emulator.record_skipped),
-        ("event log", emulator.events_skipped),
-    ];
-    let drops = drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ");
-    let oddities = [
-        ("stamped at the ring", emulator.stamped_at_ring),
-        ("stamps from the future", emulator.future_stamps),
-        ("stale stamps", emulator.stale_stamps),
-        ("clock set", emulator.clock_steps),
-        ("oversized", emulator.oversized),
-        ("checksums repaired", emulator.checksums_repaired),
-        ("checksums left", emulator.checksums_left),
-        ("VLAN tags restored", emulator.vlan_tags_restored),
-        ("strays", emulator.strays),
-        ("ports lost", emulator.ports_lost),
-        ("ports gone", emulator.ports_gone),
-        ("copies not made for detached stations", emulator.copies_to_detached),
-        ("link changes missed", emulator.link_changes_missed),
-        ("failures of the fan-out", emulator.fan_out_failures),
-        ("left out by the filter", emulator.filtered),
-        ("stations it is lifted for", emulator.stations_unfiltered),
-    ];
-    let oddities: Vec<String> = oddities
-        .iter()
-        .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {}", group(*count)))
-        .collect();
-    let pace = if emulator.time_scale == 1.0 || emulator.time_scale == 0.0 {
-        String::new()
-    } else {
-        format!("  time scale    {} of real time\n", emulator.time_scale)
-    };
-    let slip = if emulator.slips == 0 {
-        String::new()
-    } else {
-        format!(
-            "  slip          the medium's time stood still {} times, for {:.1} ms in all\n",
-            group(emulator.slips),
-            emulator.slip_ns as f64 / 1e6
-        )
-    };
-    let links = kernel_drops(&emulator.links);
-    let taken = [("a hypervisor", emulator.steal_ns), ("other programs", emulator.cpu_wait_ns)];
-    let taken = taken.map(|(who, nanos)| match nanos {
-        Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
-        None => format!("{who} unknown"),
-    });
-    let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
-        "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
-    } else {
-        ""
-    };
-    let oddities =
-        if oddities.is_empty() { String::new() } else { format!("  also          {}\n", oddities.join(", ")) };
-    let latency = match emulator.latency.as_str() {
-        "" | "normal" => String::new(),
-        words => format!(", latency {words}"),
-    };
-    let fan_out = match emulator.fan_out.as_str() {
-        "" => String::new(),
-        way => format!(", fan-out: {way}"),
-    };
-    let lateness = match emulator.deliveries {
-        0 => NOT_MEASURED.to_owned(),
-        deliveries => format!(
-            "{:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms",
-            micros(emulator.lateness_p50_ns),
-            micros(emulator.lateness_p99_ns),
-            micros(emulator.lateness_max_ns),
-            group(deliveries),
-            group(emulator.late_deliveries)
-        ),
-    };
-    format!(
-        "emulator ({}{latency}{fan_out})\n  lateness      {lateness}\n  \
-         late arrivals {}, the latest by {:.1} us\n  drops         {drops}\n{links}  \
-         taken by      {}\n{pace}{slip}{oddities}{behind}",
-        emulator.priority,
-        group(emulator.late_arrivals),
-        micros(emulator.late_arrival_max_ns),
-        taken.join(", "),
-    )
-}
-
-/// What the kernel dropped between stations and bus, and where.
-fn kernel_drops(links: &[LinkResults]) -> String {
-    if links.is_empty() {
-        return String::new();
-    }
-    let lost = |link: &LinkResults| {
-        let places = [
-            ("on the way from it", link.lost_from_station),
-            ("on the way to it", link.lost_to_station),
-            ("at its TAP device", link.lost_at_tap),
-            ("on the way outside", link.lost_outside),
-        ];
-        let places = places.into_iter().filter(|(_, count)| *count > 0);
-        let places: Vec<String> = places.map(|(place, count)| format!("{} {place}", group(count))).collect();
-        (!places.is_empty()).then(|| format!("{} {}", link.station, places.join(", ")))
-    };
-    let lost: Vec<String> = links.iter().filter_map(lost).collect();
-    let offloads = links.iter().filter(|link| !link.offloads.is_empty()).map(|link| {
-        format!(
-            "  offloads      somebody switched them on in {} ({}): `ethtool -K eth0 tx off sg off tso off gso off` there ends it\n",
-            link.station,
-            link.offloads.join(", ")
-        )
-    });
-    let offloads: String = offloads.collect();
-    format!("  in the kernel {}\n{offloads}", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.

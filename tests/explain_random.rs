@@ -4,6 +4,8 @@
 //! The check knows who is where by asking of each signal whether it covers a bit time at a place, and nothing else.
 //! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of sentence has
 //! its check here.
+//!
+//! One file above 500 lines because the second derivation of every sentence is one piece.
 
 #[path = "../crates/medium/tests/common/scenario.rs"]
 mod scenario;

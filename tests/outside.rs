@@ -1,6 +1,8 @@
 //! Stations whose host is outside the lab: an interface of somebody else's, a bridge, another machine through a tunnel.
 //!
 //! Each machine here is a network namespace with a name, so that whoever cleans up finds it again.
+//!
+//! One file above 500 lines because each way out of a lab has its tests beside its set-up.
 
 mod common;
 

@@ -1,4 +1,6 @@
 //! Labs in the background and side by side, and everything that a port of the bus can be or have.
+//!
+//! One file above 500 lines because each kind of port has its tests beside its set-up.
 
 mod common;
 

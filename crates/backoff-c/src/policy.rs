@@ -1,6 +1,8 @@
 //! Policies, and operations that are tried again, as a C program sees them.
 //!
 //! The file is long because it is the manual: most of it is what the header says of kinds, jitters and functions.
+//!
+//! One file above 500 lines because it is one chapter of the header: the struct, its kinds, its functions.
 
 use core::mem::offset_of;
 

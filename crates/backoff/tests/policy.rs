@@ -1,4 +1,6 @@
 //! Every policy by its public door: the numbers of its source, its cap, its moments; total over all of `u64`.
+//!
+//! One file above 500 lines because each policy has its table of delays.
 
 use core::time::Duration;
 

@@ -2,6 +2,8 @@
 //!
 //! Each request waits for the kernel's answer. A [`Netlink`] speaks for the namespace in which it
 //! was opened, from whatever thread.
+//!
+//! One file above 500 lines because each request is one method beside the attributes that it sends.
 
 mod monitor;
 mod name;

@@ -7,6 +7,8 @@
 //! Transmissions are the only truth; carrier at a place is worked out from them when a station asks. On a star it
 //! is also counted, since a signal gets to all places but its source's at once.
 //! Knows nothing of access methods, and nothing of what a station makes of what it hears.
+//!
+//! One file above 500 lines because what is heard where is one question, asked in several ways of one list.
 
 mod deafness;
 mod memory;

@@ -308,6 +308,16 @@ fn serve(
             },
         }
     };
+    end(plane, stream, record, links)
+}
+
+/// Stops the data plane, and tells the last results.
+fn end(
+    mut plane: DataPlane,
+    stream: Option<UnixStream>,
+    record: &Inventory,
+    links: &Links,
+) -> Result<Ended, CommandError> {
     let results = match (plane.stop(), stream.is_some()) {
         (Ok(results), _) => with_links(results, links, record),
         (Err(error), false) => return Err(error.into()),

@@ -8,6 +8,8 @@
 //! ```
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
+//!
+//! One file above 500 lines because what is written, and what removes it again, are read side by side.
 
 use super::lent::{Home, Outside, UndoError, What};
 use super::place::{Place, check_folder, make_folder};

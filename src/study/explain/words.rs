@@ -1,4 +1,6 @@
 //! A frame's life in words, each step with its clause of IEEE 802.3.
+//!
+//! One file above 500 lines because each kind of event has its sentence here, to be read beside the others.
 
 use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 mod heard;

@@ -17,6 +17,8 @@
 //! once. Values of one slot always lie in one list, in the order of their insertion, wherever that is.
 //!
 //! The file is long because one call walks all three of them: the wheel, the blocks and the trie share what they know.
+//!
+//! One file above 500 lines because wheel, blocks and trie share one memory and its invariants.
 
 use super::Ticket;
 use super::occupancy::{BITS, BUCKETS, Occupancy};

@@ -4,6 +4,8 @@
 //! chunk that is in use has at least one value that is not cancelled: so as many chunks as values are always enough.
 //! A value that can be cancelled has a handle, which knows where it lies. Numbers that are none of the pool's give wrong
 //! answers, never a panic.
+//!
+//! One file above 500 lines because chunks and handles point into each other.
 
 /// No chunk, no handle, no node.
 pub(super) const NONE: u32 = u32::MAX;

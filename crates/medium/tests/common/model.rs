@@ -9,6 +9,8 @@
 //! station is attached matters at the end of a signal only; a fragment is not told to a station that sent at the same
 //! time, but a whole frame that was spoilt is; an overlap has the number that its first detection gave it; a frame
 //! given up after a late collision draws no backoff.
+//!
+//! One file above 500 lines because the model is read from top to bottom, without the engine.
 
 #[path = "signal.rs"]
 mod signal;

@@ -6,6 +6,8 @@
 //!   {"kind":"end","inputs":1,"run_to":90000,…}                    so that it shows if something is missing
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
+//!
+//! One file above 500 lines because what is written and what reads it stand together, with their tests.
 
 mod quick;
 

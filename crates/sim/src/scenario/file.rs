@@ -1,6 +1,8 @@
 //! The scenario file: one TOML file that describes the medium and its stations. See docs/scenario.md.
 //!
 //! Reads the file; `check` looks at each value by itself, and whether they fit together is `plan`'s to say.
+//!
+//! One file above 500 lines because each section of a scenario is one struct, and the texts in it one type each.
 
 use super::check;
 use super::wrong::{FilePlace, Wrong, Wrongs};

@@ -1,4 +1,6 @@
 //! What a lab or a run will be, wholly checked before anything is made.
+//!
+//! One file above 500 lines because what a plan has, and each check of it, stand together.
 
 mod access;
 mod cuts;
