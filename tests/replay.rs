@@ -196,7 +196,7 @@ fn a_record_is_never_written_over() {
         let both = path(&folder, "both");
         let lab = common::lab::Unused::name();
         let up = ethbus(["up", "--name", &lab.0, "--stations", "2", "--record", &both, "--events", &both]);
-        run(up).failed_with(1, &["both cannot be two things at once"]);
+        run(up).failed_with(2, &["both` is the file of --events too"]);
     }
 }
 

@@ -241,7 +241,7 @@ fn bad_input_is_named_before_anything_is_made() {
         ("--set medium.rate=10M,bananas", &["medium.rate", "`bananas`", "10Mbit/s"]),
         ("--set medium.topology=ring:5m", &["ring:5m", "star:50bt"]),
         ("--set stations=two", &["stations", "`two`"]),
-        ("--set stations=2,2000", &["with stations = 2000", "1024"]),
+        ("--set stations=2,2000", &["stations: `2000` is out of range", "1024"]),
         ("--set stations", &["--set stations", "stations=2,4,8"]),
         ("--set stations=", &["--set stations=", "missing"]),
         ("--set stations=9..2", &["9..2", "ends before"]),

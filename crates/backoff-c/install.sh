@@ -50,8 +50,12 @@ version=$(number MAJOR).$(number MINOR).$(number PATCH)
 soname=libbackoff.so.$(number MAJOR)
 real=libbackoff.so.$version
 
-# Tells the loader what has changed where it looks; of no use for a stage, and not allowed for a user's own prefix.
+# Tells the loader what has changed where it looks: in the system's own folders, not in a stage or a prefix elsewhere.
 refresh() {
+    case $libdir in
+    /lib | /lib/* | /usr/lib | /usr/lib/* | /usr/local/lib | /usr/local/lib/* | /lib64 | /usr/lib64) ;;
+    *) return 0 ;;
+    esac
     if [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null 2>&1; then
         ldconfig
     fi

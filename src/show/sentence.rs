@@ -34,7 +34,8 @@ pub fn sentence(results: &Results) -> String {
         text += &format!(" {} {verb} given up after {limit} collisions.", frames(lost));
     }
     let winner = medium.same_winner.unwrap_or(0.0);
-    if results.stations.len() > 1 && winner > 1.5 / results.stations.len() as f64 && winner > 0.3 {
+    let senders = results.stations.iter().filter(|station| station.counter("frames_transmitted_ok") > 0).count();
+    if senders > 1 && collided > 0 && winner > 1.5 / results.stations.len() as f64 && winner > 0.3 {
         text += &format!(
             " The station that had just sent won again in {:.0} % of cases: that is the capture effect.",
             100.0 * winner

@@ -39,6 +39,10 @@ struct Station {
     sends: Option<(u64, Option<u64>)>,
     /// It may not begin before: the gap after its own last signal, or its backoff.
     not_before: u64,
+    /// It has no carrier sense, so no gap follows what it begins to send.
+    deaf: bool,
+    /// It had none as the attempt under way began.
+    began_deaf: bool,
 }
 
 /// The medium's parameters, in the log's own words.
@@ -63,7 +67,7 @@ struct Log {
 
 /// Checks a log; gives how many events of the medium it has.
 ///
-/// `healthy`: no station was ever faulty, and no cable cut, which no log tells. Otherwise each station is looked at by itself.
+/// `healthy`: no station was ever faulty, and no cable cut. Otherwise each station is looked at by itself.
 ///
 /// # Errors
 /// The first line that cannot be, and why.
@@ -77,6 +81,9 @@ pub fn derive(text: &str, healthy: bool) -> Result<u64, String> {
         if event["layer"].is_null() {
             log.take(&event).map_err(|why| format!("{why}: {line}"))?;
             events += 1;
+        } else if event["kind"] == "set_fault" {
+            let station = log.names[event["station"].as_str().expect("a name")];
+            log.stations[station].deaf = event["fault"] == "deaf";
         }
     }
     Ok(events)
@@ -172,6 +179,7 @@ impl Log {
         must(burst || at >= before, || format!("not before {before}"))?;
         must(station.sends.is_none(), || "it sends already".to_owned())?;
         station.sends = Some((at, None));
+        station.began_deaf = station.deaf;
         self.signals.push_back(Signal { station: from, begin: at, end: None });
         if self.signals.len() > REMEMBERED + self.stations.len() {
             // Whatever was first has ended long ago.
@@ -280,7 +288,7 @@ impl Log {
         signal.expect("it was begun").end = Some(at);
         let station = &mut self.stations[from];
         station.sends = None;
-        station.not_before = at + self.rules.gap;
+        station.not_before = if station.began_deaf { at } else { at + self.rules.gap };
     }
 
     fn leaves(&mut self, from: usize) -> Result<(), String> {

@@ -81,7 +81,7 @@ pub const fn buckets_for(capacity: u32) -> usize {
     buckets
 }
 
-/// How many nodes there are for so many values: each was made by more than [`MOST`] of them.
+/// How many nodes there are for so many values: each was made by more than `MOST` of them.
 pub const fn nodes_for(capacity: u32) -> usize {
     if capacity <= MOST { 0 } else { capacity as usize / 64 + 2 }
 }

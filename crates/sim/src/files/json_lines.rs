@@ -84,7 +84,8 @@ pub struct LineWriter {
     waiting: u64,
     /// Lines in the file, the header included.
     kept: u64,
-    failed: bool,
+    /// What the first failed write said; nothing is written after it.
+    failed: Option<(io::ErrorKind, Option<i32>)>,
 }
 
 impl LineWriter {
@@ -100,7 +101,7 @@ impl LineWriter {
     pub fn new(mut file: File, place: String, what: &'static str) -> LineWriter {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
-        LineWriter { file, place, what, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: false }
+        LineWriter { file, place, what, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: None }
     }
 
     /// Writes one line; `write` gives its text, without the line's end.
@@ -132,14 +133,17 @@ impl LineWriter {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        let (done, result) = if self.failed { (0, Err(io::ErrorKind::BrokenPipe.into())) } else { self.write_buffer() };
+        let (done, result) = match self.failed {
+            Some((kind, code)) => (0, Err(code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))),
+            None => self.write_buffer(),
+        };
         let waiting = std::mem::take(&mut self.waiting);
         let (whole, lines) = if result.is_ok() { (done, waiting) } else { whole_lines(&self.buffer[..done]) };
         self.kept += lines;
         self.position = self.position.map(|position| position + whole as u64);
         self.buffer.clear();
         result.map_err(|source| {
-            self.failed = true;
+            self.failed = Some((source.kind(), source.raw_os_error()));
             if let Some(position) = self.position {
                 // The part of a line that still went in. If it cannot be taken back, the reader will say where it is.
                 let _ = self.file.set_len(position);
@@ -171,7 +175,7 @@ fn whole_lines(text: &[u8]) -> (usize, u64) {
 
 impl Drop for LineWriter {
     fn drop(&mut self) {
-        if !self.failed {
+        if self.failed.is_none() {
             // Whoever wanted to know has flushed.
             let _ = self.flush();
         }

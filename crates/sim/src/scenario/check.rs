@@ -136,7 +136,7 @@ impl Checker<'_> {
             (Takes::Choice(words), DeValue::String(text)) if words.contains(&text.as_ref()) => true,
             (Takes::Choice(words), DeValue::String(text)) => {
                 let right = match meant(text, words.iter().copied()) {
-                    Some(word) => format!("did you mean `{word}`?"),
+                    Some(word) => format!("did you mean `{word}`? Write {}", key.right),
                     None => format!("write {}", key.right),
                 };
                 self.wrong(span, key.name, format!("`{text}` is not known: {right}"))

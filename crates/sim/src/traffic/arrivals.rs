@@ -51,7 +51,7 @@ pub enum Arrivals {
         /// The chance, in each slot.
         chance: f64,
     },
-    /// `replay:trace.pcapng`: as a capture file says; see [`Replay`](super::Replay).
+    /// `replay:trace.pcapng`: as a capture file says; see [`Capture`](super::Capture).
     Replay {
         /// The file.
         path: PathBuf,

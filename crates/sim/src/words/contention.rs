@@ -43,7 +43,7 @@ pub fn backoff(text: &str) -> Result<Policy, String> {
     .ok_or_else(wrong)
 }
 
-/// The text that [`backoff`] reads as this policy; none for a policy that it never gives.
+/// The text that [`backoff()`] reads as this policy; none for a policy that it never gives.
 pub fn name(policy: &Policy) -> Option<String> {
     let law = |failures: usize| policy.law(failures as u64);
     let table: Vec<u32> = (1..=ENTRIES).map_while(|n| u32::try_from(law(n)?.longest_ns() + 1).ok()).collect();
