@@ -31,7 +31,9 @@ pub enum RetryCommand {
 /// Options of `retry POLICY…`.
 #[derive(Args, Clone, Debug)]
 pub struct RetryDelaysArgs {
-    /// Policies: a preset like `google-http`, or one like `full-jitter:100ms,20s`, `polling/cap=5s/attempts=8`; see docs/retry.md
+    /// A preset, or a policy with its values
+    ///
+    /// Like `google-http`, `full-jitter:100ms,20s` or `polling/cap=5s/attempts=8`; see docs/retry.md.
     #[arg(value_name = "POLICY", required = true)]
     pub policies: Vec<String>,
     /// How many delays
@@ -40,8 +42,8 @@ pub struct RetryDelaysArgs {
     /// Seed of the samples
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
     /// Draw the delays over the failures too
     #[command(flatten)]
@@ -51,8 +53,8 @@ pub struct RetryDelaysArgs {
 /// A picture of the result.
 #[derive(Args, Clone, Debug)]
 pub struct PictureArgs {
-    /// Draw the result too: .svg or .png
-    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    /// Draw the result too, as FILE.svg or FILE.png
+    #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// A logarithmic y axis in the picture
     #[arg(long, requires = "plot")]
@@ -62,8 +64,8 @@ pub struct PictureArgs {
 /// Options of `retry published`.
 #[derive(Args, Clone, Debug)]
 pub struct PublishedArgs {
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -109,8 +111,8 @@ pub struct HerdArgs {
     /// Seed of every random draw
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub seed: u64,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t)]
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
     /// Draw the requests over time too.
     #[command(flatten)]

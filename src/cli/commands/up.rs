@@ -312,12 +312,7 @@ fn serve(
 }
 
 /// Stops the data plane, and tells the last results.
-fn end(
-    mut plane: DataPlane,
-    stream: Option<UnixStream>,
-    record: &Inventory,
-    links: &Links,
-) -> Result<Ended, CommandError> {
+fn end(plane: DataPlane, stream: Option<UnixStream>, record: &Inventory, links: &Links) -> Result<Ended, CommandError> {
     let results = match (plane.stop(), stream.is_some()) {
         (Ok(results), _) => with_links(results, links, record),
         (Err(error), false) => return Err(error.into()),
