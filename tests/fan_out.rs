@@ -199,9 +199,10 @@ fn a_detached_station_hears_nothing_and_the_others_everything(way: &str) {
             _ => assert_eq!(*count, 2 * FRAMES, "st{}", number + 1),
         }
     }
-    // A copy that was due just before the detachment and not sent yet is not sent any more.
+    // A copy that was due just before the detachment and not sent yet is not sent any more. One whose last bit was on its
+    // way as the station came back may be sent, and is not counted.
     let received = grown(&before, &after, "st5", "frames_received_ok");
-    assert!((counts[4]..=counts[4] + 2).contains(&received), "{received} and {}", counts[4]);
+    assert!((counts[4] - 1..=counts[4] + 2).contains(&received), "{received} and {}", counts[4]);
     // What the kernel had taken for the deleted interface may have died with it; nothing else may.
     let deliveries = emulator(&after, "deliveries") - emulator(&before, "deliveries");
     let lost = deliveries - counts.iter().sum::<u64>();

@@ -266,14 +266,15 @@ fn serve(
             },
             recv(told) -> told => match told {
                 Ok(Told::Port { station, state }) => {
-                    say_port(&station, state);
+                    // First, so that what is written beside this thread comes after the log's new beginning.
                     record.shorten_log();
+                    say_port(&station, state);
                 }
                 // What a second loses without anybody noticing is in the results.
                 Ok(Told::Overload { slip_ns, drops: 0 }) if slip_ns as f64 <= 1e9 * TOLERANCE => {}
                 Ok(Told::Overload { slip_ns, drops }) => {
-                    say_overload(slip_ns, drops);
                     record.shorten_log();
+                    say_overload(slip_ns, drops);
                 }
                 Ok(Told::Trouble(what)) => say_trouble(&what),
                 Ok(Told::Results(results)) => {
