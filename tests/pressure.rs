@@ -47,6 +47,13 @@ fn send_paced(lab: &Lab, from: &str, to: &str, count: &str) -> (Value, Value) {
     (before, lab.settled_stats())
 }
 
+/// How long a process has run on a core: the first number of `/proc/PID/schedstat`.
+fn nanoseconds_on_a_core(pid: u32) -> u64 {
+    let path = format!("/proc/{pid}/schedstat");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{path}: {text}"))
+}
+
 /// Two programs for each core that do nothing but use it: the bus slips perhaps, and loses nothing.
 #[test]
 fn a_bus_on_cores_that_others_hog_loses_nothing() {
@@ -60,13 +67,15 @@ fn a_bus_on_cores_that_others_hog_loses_nothing() {
     let hogs: Vec<Running> =
         (0..2 * cores).map(|_| Running::start(program("sh", ["-c", "while :; do :; done"]), "")).collect();
     let (before, after) = send_paced(&lab, "st1", "st2", "400");
+    let hogged: Vec<u64> = hogs.iter().map(|hog| nanoseconds_on_a_core(hog.pid())).collect();
     drop(hogs);
     adds_up(&before, &after);
     assert_eq!(sum(&after, "offered") - sum(&before, "offered"), 400);
     assert_eq!(sum(&after, "delivered") - sum(&before, "delivered"), 400);
     let [waited, slips] = ["cpu_wait_ns", "slips"].map(|key| more(&before, &after, key));
     note(&format!("{} hogs on {cores} cores: waited {} us for one, {slips} slips", 2 * cores, waited / 1_000));
-    assert!(waited > 0, "nobody else had a core: {after}");
+    // The data plane may not have waited at all: it is ahead of every ordinary program.
+    assert!(hogged.iter().all(|&nanoseconds| nanoseconds > 0), "a hog never had a core: {hogged:?}");
 }
 
 /// A station that sends as fast as it can: its frames are carried, or dropped at its own queue or the ring, and counted.
