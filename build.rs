@@ -3,7 +3,7 @@
 extern crate self as sim;
 
 #[path = "src/cli/args.rs"]
-#[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
+#[allow(dead_code, unused_imports, missing_docs, reason = "only the definitions are used here")]
 mod args;
 #[path = "crates/sim/src/words/units.rs"]
 #[allow(dead_code, missing_docs, reason = "only the definitions are used here")]

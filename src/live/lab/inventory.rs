@@ -9,15 +9,22 @@
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 //!
-//! One file above 500 lines because what is written, and what removes it again, are read side by side.
+//! Here is what writes and reads it; `content` is what stands in it, and `removal` removes what it names.
 
-use super::lent::{Home, Outside, UndoError, What};
+mod content;
+mod error;
+mod removal;
+
+pub use self::content::{Claim, Content};
+pub use self::error::InventoryError;
+pub(super) use self::error::file_error;
+
+use super::lent::{Home, Outside, What};
 use super::place::{Place, check_folder, make_folder};
 use super::processes;
 use crate::live::plane::protocol::Port;
 use crate::show::say;
-use link::namespace::{Namespace, NamespaceError, NamespaceId, UserNamespace, UserNamespaceError};
-use serde::{Deserialize, Serialize};
+use link::namespace::{Namespace, NamespaceId, UserNamespace};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -35,29 +42,6 @@ const LONGEST_LOG: u64 = 1 << 20;
 const KEPT_OF_LOG: usize = 1 << 16;
 /// How long somebody who only looks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
-
-/// What stands in `lab.json`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Content {
-    /// The namespaces that the lab has made or is about to make.
-    pub namespaces: Vec<Claim>,
-    /// What it has or changes, or is about to, outside these.
-    #[serde(default)]
-    pub outside: Vec<Outside>,
-    /// The stations, once the lab is up.
-    pub stations: Vec<Port>,
-    /// The addresses of each station, once the lab is up.
-    #[serde(default)]
-    pub addresses: Vec<(String, Vec<String>)>,
-    /// The medium's rate in bits per second.
-    pub rate: u64,
-    /// The lab is being taken down: programs in its stations are ended, and nobody may start another.
-    #[serde(default)]
-    ending: bool,
-    /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
-    #[serde(default)]
-    user_namespace: Option<(u64, u64)>,
-}
 
 /// A lab in a list.
 #[derive(Clone, Debug)]
@@ -81,120 +65,6 @@ pub enum State {
     LeftBehind,
     /// It ended by itself, and its log says why.
     Ended,
-}
-
-/// One namespace of a lab.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Claim {
-    /// The station, or `bus`.
-    pub whose: String,
-    /// Its name in `/run/netns`; a lab without root has none there.
-    pub name: Option<String>,
-    device: u64,
-    inode: u64,
-    /// What the kernel gives to no other namespace until the next boot, as it does with inodes.
-    cookie: u64,
-}
-
-impl Claim {
-    /// What tells it from a namespace that somebody else gave the same name.
-    pub fn identity(&self) -> NamespaceId {
-        NamespaceId { device: self.device, inode: self.inode }
-    }
-
-    /// Whether this is the namespace that the lab made.
-    pub fn is(&self, found: &Namespace) -> bool {
-        found.identity() == self.identity() && found.cookie().is_ok_and(|cookie| cookie == self.cookie)
-    }
-
-    /// The namespace that the lab made, by its name; `None` if it has none, or the name is another's now.
-    pub fn open_named(&self) -> Option<Namespace> {
-        let found = Namespace::open_named(self.name.as_deref()?).ok()?;
-        self.is(&found).then_some(found)
-    }
-}
-
-/// Why a lab's record could not be made, read or followed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InventoryError {
-    /// The lab is up.
-    #[error("a lab called `{name}` is up: take it down with `ethbus down --name {name}`, or choose another --name")]
-    InUse {
-        /// Its name.
-        name: String,
-    },
-    /// The lab is not up.
-    #[error("no lab called `{name}` is up: bring one up with `ethbus up --name {name}`{}", last_words(name))]
-    NotUp {
-        /// Its name.
-        name: String,
-    },
-    /// The user has no folder that is his alone.
-    #[error(
-        "{} is missing, where labs without root keep their records: a login makes it, or root with `install -d -m 700 -o \
-         {user} {}`",
-        folder.display(),
-        folder.display()
-    )]
-    NoLogin {
-        /// The folder.
-        folder: PathBuf,
-        /// The user.
-        user: u32,
-    },
-    /// Programs in stations do not end.
-    #[error("{left} programs in the lab's stations cannot be ended: they start again and again")]
-    Programs {
-        /// How many were left.
-        left: usize,
-    },
-    /// The user namespace of a lab that was killed cannot be entered.
-    #[error("cannot get at what a killed lab left running")]
-    Enter(#[from] UserNamespaceError),
-    /// A file of the record could not be used.
-    #[error("cannot {action} {}", path.display())]
-    File {
-        /// What was tried.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Somebody else may have written what stands there, so none of it is believed.
-    #[error("{} {why}: nothing of it is used; see what it is, then remove it", path.display())]
-    Untrusted {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: &'static str,
-    },
-    /// What stands in the record makes no sense.
-    #[error("{} is not a lab's record; if no lab of this name is up, remove the folder", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// Where.
-        source: serde_json::Error,
-    },
-    /// Something outside could not be made what it was.
-    #[error(transparent)]
-    Undo(#[from] UndoError),
-    /// A namespace of the lab could not be opened or removed.
-    #[error("cannot use the namespace {name}")]
-    Namespace {
-        /// Its name.
-        name: String,
-        /// What went wrong.
-        source: NamespaceError,
-    },
-}
-
-/// For use with `map_err`.
-pub(super) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InventoryError {
-    let path = path.to_owned();
-    move |source| InventoryError::File { action, path, source }
 }
 
 /// A lab's record, locked: whoever has it is the only one to make or remove the lab.
@@ -519,46 +389,6 @@ impl Inventory {
         }
     }
 
-    /// Removes everything in the record, and then the record.
-    ///
-    /// Processes in the lab's namespaces are ended. What is not the lab's own is left alone.
-    ///
-    /// # Errors
-    /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
-    pub fn remove_everything(self) -> Result<(), InventoryError> {
-        remove_lab(&self.folder, &self.content, &self.held)
-    }
-
-    /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
-    ///
-    /// # Errors
-    /// As [`Inventory::remove_everything`].
-    pub fn remove_failed(self) -> Result<(), InventoryError> {
-        remove_failed(&self.folder, &self.content, &self.held)
-    }
-
-    /// The same, for a process that has the record somewhere and is about to end because it panicked.
-    ///
-    /// # Errors
-    /// As [`Inventory::remove_everything`].
-    pub fn remove_own(name: &str) -> Result<(), InventoryError> {
-        let folder = folder_of(name)?;
-        let content = read(&folder)?.unwrap_or_default();
-        remove_failed(&folder, &content, &[])
-    }
-
-    /// Removes everything in the record and keeps the record, empty, for a new lab.
-    ///
-    /// # Errors
-    /// As [`Inventory::remove_everything`].
-    pub fn clear(&mut self) -> Result<(), InventoryError> {
-        remove_made(&self.folder, &self.content, &self.held)?;
-        self.held.clear();
-        self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
-        remove_file(&self.folder.join("control.sock"))?;
-        self.write()
-    }
-
     fn write(&self) -> Result<(), InventoryError> {
         write(&self.folder, &self.content)
     }
@@ -574,30 +404,6 @@ fn write(folder: &Path, content: &Content) -> Result<(), InventoryError> {
         std::fs::rename(&new, &path)
     };
     write().map_err(file_error("write", &path))
-}
-
-fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    remove_made(folder, content, held)?;
-    remove_file(&folder.join(LOG))?;
-    remove_rest(folder)?;
-    match std::fs::remove_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed.map_err(file_error("remove", folder)),
-    }
-}
-
-fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    if !folder.join(LOG).exists() {
-        return remove_lab(folder, content, held);
-    }
-    remove_made(folder, content, held)?;
-    remove_rest(folder)
-}
-
-fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
-    ["control.sock", "lab.json", "lab.json.new", HOSTS, "lock"]
-        .iter()
-        .try_for_each(|file| remove_file(&folder.join(file)))
 }
 
 fn listed(folder: &Path, name: String) -> Listed {
@@ -617,55 +423,6 @@ fn listed(folder: &Path, name: String) -> Listed {
 /// Where the lab `name` of this user has its inventory.
 fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
     Ok(Place::own()?.folder().join(name))
-}
-
-/// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.
-fn last_words(name: &str) -> String {
-    match Inventory::log(name) {
-        Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),
-        _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
-            "; the one that is there is root's, for `sudo ethbus`".to_owned()
-        }
-        _ => match Inventory::names_up() {
-            others if others.is_empty() => String::new(),
-            others => format!("; labs that are up: {}", others.join(", ")),
-        },
-    }
-}
-
-fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
-    // Before programs are looked for: see `check_entered`. A record whose folder is gone stops nobody, nor does it let
-    // anybody in; a full disk is no reason to leave the lab as it is.
-    if folder.exists() {
-        let _ = write(folder, &Content { ending: true, ..content.clone() });
-    }
-    let mut result = match processes::end(&content.namespaces) {
-        0 => Ok(()),
-        left => Err(InventoryError::Programs { left }),
-    };
-    let mut needed = Vec::new();
-    // Last first: what was made on top of something goes before it.
-    for outside in content.outside.iter().rev() {
-        let claim = content.namespaces.iter().find(|claim| claim.whose == outside.station);
-        let named = claim.and_then(Claim::open_named);
-        let station = named.as_ref().or_else(|| held.iter().find(|held| claim.is_some_and(|claim| claim.is(held))));
-        if let Err(error) = outside.undo(station) {
-            // An interface without hardware would vanish with the namespace that it is in.
-            needed.push(&outside.station);
-            result = result.and(Err(error.into()));
-        }
-    }
-    for claim in content.namespaces.iter().filter(|claim| !needed.contains(&&claim.whose)) {
-        let Some(name) = &claim.name else { continue };
-        let removed = match claim.open_named() {
-            Some(_) => Namespace::remove_named(name, claim.identity()),
-            None => Namespace::remove_leftover(name),
-        };
-        if let Err(source) = removed {
-            result = result.and(Err(InventoryError::Namespace { name: name.clone(), source }));
-        }
-    }
-    result
 }
 
 /// The record's lock; `None` while somebody else has it, or if it was removed just now.

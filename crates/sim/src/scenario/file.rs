@@ -1,28 +1,23 @@
 //! The scenario file: one TOML file that describes the medium and its stations. See docs/scenario.md.
 //!
-//! Reads the file; `check` looks at each value by itself, and whether they fit together is `plan`'s to say.
-//!
-//! One file above 500 lines because each section of a scenario is one struct, and the texts in it one type each.
+//! Here are its sections; `texts` has the values in them, `reading` reads a file. `check` looks at each value by itself, and
+//! whether they fit together is `plan`'s to say.
 
-use super::check;
-use super::wrong::{FilePlace, Wrong, Wrongs};
-use crate::traffic::{Arrivals, Sizes};
-use crate::words::MacAddr;
+mod reading;
+mod texts;
+
+pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
+pub use self::texts::{
+    ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
+    Network, PlaceText, RateText, SizesText, TopologyText,
+};
+
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
-use crate::words::contention;
-use crate::words::fault::fault;
-use crate::words::units::{self, Length};
-use backoff::Policy;
-use medium::Fault;
+use crate::words::units;
+use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, de};
-use std::net::{IpAddr, Ipv4Addr};
-use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
 use toml::Spanned;
-use toml::de::DeTable;
 
 /// What a scenario file says. What it leaves out has a default.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -139,17 +134,6 @@ pub enum PopulationChoice {
     Stations,
     /// Infinitely many users, one for each frame.
     Infinite,
-}
-
-/// How senders wait, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BackoffText(pub Policy);
-
-impl FromStr for BackoffText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<BackoffText, String> {
-        contention::backoff(text).map(BackoffText)
-    }
 }
 
 /// `[traffic]`
@@ -319,398 +303,14 @@ pub enum PortKind {
     Vxlan,
 }
 
-/// An address and a prefix length, as in `10.77.0.0/16`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    /// The address.
-    pub address: IpAddr,
-    /// How many of its bits are the network's.
-    pub prefix: u8,
-}
-
-impl FromStr for Network {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Network, String> {
-        let parsed = text.split_once('/').and_then(|(address, prefix)| {
-            let address: IpAddr = address.trim().parse().ok()?;
-            let longest = if address.is_ipv4() { 32 } else { 128 };
-            let prefix = prefix.trim().parse().ok().filter(|prefix| *prefix <= longest)?;
-            Some(Network { address, prefix })
-        });
-        parsed.ok_or_else(|| {
-            format!("`{text}` is no address with prefix length: write it like `10.77.0.1/16` or `fd77::1/64`")
-        })
-    }
-}
-
-/// A topology as written: which one, and its size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TopologyText {
-    /// The same distance between every pair.
-    Star(Length),
-    /// Along a cable of this length.
-    Bus(Length),
-    /// Segments that repeaters join, each with its own section.
-    Segments,
-}
-
-impl FromStr for TopologyText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<TopologyText, String> {
-        if text.trim() == "segments" {
-            return Ok(TopologyText::Segments);
-        }
-        match text.split_once(':').map(|(kind, size)| (kind.trim(), units::length(size))) {
-            Some(("star", size)) => size.map(TopologyText::Star),
-            Some(("bus", size)) => size.map(TopologyText::Bus),
-            _ => Err(format!(
-                "`{text}` is no topology: write `star:50bt` (distance between every pair), `bus:500m` (length of the cable) or `segments` (each with its [[segment]] section)"
-            )),
-        }
-    }
-}
-
-/// A length as written.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LengthText(pub Length);
-
-impl FromStr for LengthText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<LengthText, String> {
-        units::length(text).map(LengthText)
-    }
-}
-
-/// When frames arrive, as written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ArrivalsText(pub Arrivals);
-
-impl FromStr for ArrivalsText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<ArrivalsText, String> {
-        text.parse().map(ArrivalsText)
-    }
-}
-
-/// Frame sizes, as written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SizesText(pub Sizes);
-
-impl FromStr for SizesText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<SizesText, String> {
-        text.parse().map(SizesText)
-    }
-}
-
-/// Bits per second, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateText(pub u64);
-
-impl FromStr for RateText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<RateText, String> {
-        units::rate(text).map(RateText)
-    }
-}
-
-/// A span of real time, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DurationText(pub Duration);
-
-impl FromStr for DurationText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<DurationText, String> {
-        units::duration_or_zero(text).map(DurationText)
-    }
-}
-
-/// An instant since the medium's time began, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstantText {
-    /// In real time.
-    After(Duration),
-    /// In bit times.
-    BitTimes(u64),
-}
-
-impl FromStr for InstantText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<InstantText, String> {
-        let wrong = || format!("`{text}` is no instant: write it like `1ms` or, in bit times, `512 BT`");
-        if text.trim_end().to_ascii_lowercase().ends_with("bt") {
-            return units::bit_times(text).map(InstantText::BitTimes).map_err(|_| wrong());
-        }
-        units::duration_or_zero(text).map(InstantText::After).map_err(|_| wrong())
-    }
-}
-
-/// A span in bit times, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BitTimesText(pub u64);
-
-impl FromStr for BitTimesText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<BitTimesText, String> {
-        units::bit_times(text).map(BitTimesText)
-    }
-}
-
-/// What is wrong with a station, as written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FaultText(pub Option<Fault>);
-
-impl FromStr for FaultText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<FaultText, String> {
-        fault(text).map(FaultText)
-    }
-}
-
-/// A place on a segment, as written.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlaceText {
-    /// The segment's name.
-    pub segment: String,
-    /// The place on it, from the cable's end.
-    pub position: Length,
-}
-
-impl FromStr for PlaceText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<PlaceText, String> {
-        let parts = text.rsplit_once(':').filter(|(segment, _)| !segment.trim().is_empty());
-        let (segment, position) = parts.ok_or_else(|| {
-            format!("`{text}` is no place on a segment: write the segment's name and the place on it, like `a:185m`")
-        })?;
-        Ok(PlaceText { segment: segment.trim().to_owned(), position: units::length(position)? })
-    }
-}
-
-/// A machine's IP address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MachineText(pub IpAddr);
-
-impl FromStr for MachineText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<MachineText, String> {
-        let address = text.trim().parse::<IpAddr>();
-        let address =
-            address.map_err(|_| format!("`{text}` is no IP address: write it like `192.0.2.7` or `2001:db8::7`"))?;
-        if address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST) {
-            return Err(format!(
-                "`{text}` is the address of no one machine: write it like `192.0.2.7` or `2001:db8::7`"
-            ));
-        }
-        Ok(MachineText(address))
-    }
-}
-
-/// A MAC address that a station can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MacText(pub MacAddr);
-
-impl FromStr for MacText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<MacText, String> {
-        match text.parse::<MacAddr>() {
-            Ok(mac) if mac.0 & 1 == 0 && mac != MacAddr::zero() => Ok(MacText(mac)),
-            Ok(_) => Err(format!(
-                "`{text}` is no station's MAC address: it must be neither a group address nor zero: write one like `02:eb:00:00:00:01`"
-            )),
-            Err(_) => Err(format!("`{text}` is no MAC address: write six octets like `02:eb:00:00:00:01`")),
-        }
-    }
-}
-
-macro_rules! deserialize_from_text {
-    ($($type:ty),*) => {$(
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-            }
-        }
-    )*};
-}
-deserialize_from_text!(
-    Network,
-    TopologyText,
-    LengthText,
-    MacText,
-    ArrivalsText,
-    RateText,
-    DurationText,
-    InstantText,
-    BackoffText,
-    BitTimesText,
-    PlaceText,
-    FaultText,
-    MachineText
-);
-
-/// One size may also be a bare number.
-impl<'de> Deserialize<'de> for SizesText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(
-            untagged,
-            expecting = "a frame size in octets like `64`, or sizes with weights like `\"64:7,594:4,1518:1\"`"
-        )]
-        enum Written {
-            Text(String),
-            Number(u32),
-        }
-        let text = match Written::deserialize(deserializer)? {
-            Written::Text(text) => text,
-            Written::Number(octets) => octets.to_string(),
-        };
-        text.parse().map_err(de::Error::custom)
-    }
-}
-
 fn with_speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     units::speed(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
-}
-
-/// Where a scenario's text came from, so that an error can name the place.
-#[derive(Clone, Debug)]
-pub struct SourceText {
-    path: PathBuf,
-    text: String,
-}
-
-impl SourceText {
-    /// The text of the file `path`.
-    pub fn new(path: &Path, text: String) -> SourceText {
-        SourceText { path: path.to_owned(), text }
-    }
-
-    /// File, line and column of the octets `span` of the text.
-    pub fn place(&self, span: Range<usize>) -> FilePlace {
-        let before = self.text.get(..span.start).unwrap_or(&self.text);
-        let line = before.rfind('\n').map_or(0, |end| end + 1);
-        FilePlace {
-            file: self.path.display().to_string(),
-            line: before.matches('\n').count() + 1,
-            column: before[line..].chars().count() + 1,
-        }
-    }
-
-    /// What stands at `span`.
-    pub fn text(&self, span: &Range<usize>) -> &str {
-        self.text.get(span.clone()).unwrap_or_default()
-    }
-
-    /// The line in which the octet `at` is.
-    pub fn line_at(&self, at: usize) -> &str {
-        let at = at.min(self.text.len());
-        let begin = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        self.text.get(begin..).and_then(|rest| rest.lines().next()).unwrap_or_default()
-    }
-}
-
-/// Why a scenario file could not be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScenarioError {
-    /// The file could not be read.
-    #[error("{}: cannot read the scenario", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// Keys are unknown, or values are wrong: all that are.
-    #[error("{0}")]
-    Content(Wrongs),
-}
-
-/// What a file says, as far as it makes sense.
-#[derive(Debug)]
-pub struct Reading {
-    /// All that is right in it.
-    pub scenario: Scenario,
-    /// Where it came from.
-    pub source: SourceText,
-    /// All that is wrong in it.
-    pub wrongs: Vec<Wrong>,
-    /// Sections from which wrong values were taken out; empty text for the top of the file.
-    pub broken: Vec<&'static str>,
-    /// A line is no TOML, so nobody knows what the file says.
-    pub is_broken: bool,
-}
-
-impl Scenario {
-    /// Reads a scenario file.
-    ///
-    /// # Errors
-    /// A file that cannot be read; unknown keys and bad values, all of them, with file, line, column and key.
-    pub fn read(path: &Path) -> Result<(Scenario, SourceText), ScenarioError> {
-        Scenario::from_text(path, file_text(path)?)
-    }
-
-    /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
-    ///
-    /// # Errors
-    /// Unknown keys and bad values, all of them, with file, line, column and key.
-    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, SourceText), ScenarioError> {
-        let reading = Reading::of(path, text);
-        match reading.wrongs.is_empty() {
-            true => Ok((reading.scenario, reading.source)),
-            false => Err(ScenarioError::Content(Wrongs::new(reading.wrongs))),
-        }
-    }
-}
-
-/// The text of a scenario file.
-///
-/// # Errors
-/// The file cannot be read, or is no text.
-pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
-    let octets = std::fs::read(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
-    String::from_utf8(octets).map_err(|error| {
-        let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
-        let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
-        let what = format!("octet 0x{:02X} is no text in UTF-8: save the file as UTF-8", octets[right]);
-        let place = Some(source.place(right..right));
-        ScenarioError::Content(Wrong { place, name: String::new(), what }.into())
-    })
-}
-
-impl Reading {
-    /// Reads what can be read of `text`, and finds all that is wrong in it.
-    pub fn of(path: &Path, text: String) -> Reading {
-        let source = SourceText::new(path, text.clone());
-        let (mut table, errors) = DeTable::parse_recoverable(&text);
-        let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
-        // One error leads to others on its line.
-        wrongs.sort_by(|one, other| one.place.cmp(&other.place));
-        wrongs.dedup_by_key(|wrong| wrong.place.as_ref().map(|place| place.line));
-        // Behind a heading that is none, values would belong to another section.
-        let is_value =
-            |error: &toml::de::Error| source.line_at(error.span().map_or(0, |span| span.start)).contains('=');
-        if !errors.iter().all(is_value) {
-            return Reading { scenario: Scenario::default(), source, wrongs, broken: Vec::new(), is_broken: true };
-        }
-        let found = check::check(&source, table.get_mut());
-        let line = |wrong: &Wrong| wrong.place.as_ref().map(|place| place.line);
-        let mut is_broken = !wrongs.is_empty();
-        let known: Vec<Option<usize>> = wrongs.iter().map(line).collect();
-        wrongs.extend(found.wrongs.into_iter().filter(|wrong| !known.contains(&line(wrong))));
-        let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
-            is_broken = true;
-            let place = Some(source.place(error.span().unwrap_or(0..0)));
-            wrongs.push(Wrong { place, name: String::new(), what: error.message().to_owned() });
-            Scenario::default()
-        });
-        Reading { scenario, source, wrongs, broken: found.broken, is_broken }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn error(text: &str) -> String {
         Scenario::from_text(Path::new("lab.toml"), text.to_owned()).expect_err(text).to_string()

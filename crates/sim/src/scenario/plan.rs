@@ -1,6 +1,6 @@
 //! What a lab or a run will be, wholly checked before anything is made.
 //!
-//! One file above 500 lines because what a plan has, and each check of it, stand together.
+//! Here is what a plan has, and the order in which its parts are made; each part has its checks in a file of its own.
 
 mod access;
 mod cuts;
@@ -8,6 +8,7 @@ pub mod host;
 mod medium;
 mod run;
 mod script;
+mod stations;
 
 use crate::scenario::file::{
     AccessMethod, Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
@@ -17,27 +18,20 @@ use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, Traffic
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
-use crate::words::interface::interface_name;
 use crate::words::units::lab_name;
 use ::medium::Method;
 use ::medium::{BitInstant, BitRate, Config, Fault, Place};
 use backoff::Policy;
-use host::{Host, Hosts};
+use host::Host;
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
 
-const DEFAULT_STATIONS: usize = 4;
 /// A lab's name unless said otherwise.
 pub const DEFAULT_NAME: &str = "ethbus";
-const DEFAULT_IPV4: Network = Network { address: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 0)), prefix: 16 };
-const DEFAULT_IPV6: Network = Network { address: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 0)), prefix: 64 };
 
 /// A lab that can be made.
 #[derive(Clone, Debug)]
@@ -194,18 +188,6 @@ pub struct Overrides {
     pub attach: Vec<String>,
     /// `--even-default-route`
     pub even_default_route: bool,
-}
-
-/// Which station has a value, and where that stands.
-type Owners<T> = HashMap<T, (String, Option<Range<usize>>)>;
-
-/// What stations have taken so far.
-#[derive(Default)]
-struct Taken {
-    names: Owners<String>,
-    macs: Owners<MacAddr>,
-    addresses: Owners<IpAddr>,
-    hosts: Hosts,
 }
 
 /// A scenario with the place of each value, so that an error can name it.
@@ -446,230 +428,4 @@ impl<'a> Planner<'a> {
         let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
         Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
     }
-
-    /// One section for each station: those of the scenario, and then one for each `--lend`.
-    fn sections(&self) -> Result<Vec<StationSection>, PlanError> {
-        let mut sections = self.own_sections()?;
-        sections.extend(self.attached_sections()?);
-        if sections.len() > Config::MAX_STATIONS {
-            let what = format!("{} stations: 802.3 allows 1 to {}", sections.len(), Config::MAX_STATIONS);
-            return Err(PlanError::option("--lend", what));
-        }
-        Ok(sections)
-    }
-
-    /// Those given, or empty ones.
-    fn own_sections(&self) -> Result<Vec<StationSection>, PlanError> {
-        let given: Vec<_> = self.scenario.station.iter().map(|section| section.get_ref().clone()).collect();
-        let (count, place, span) = match (self.overrides.stations, &self.scenario.stations) {
-            (Some(count), _) => (count, "--stations", None),
-            (None, Some(count)) => (*count.get_ref(), "stations", Some(count.span())),
-            (None, None) if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
-            (None, None) => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
-        };
-        if !(1..=Config::MAX_STATIONS).contains(&count) {
-            let what = format!("{count} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
-            return Err(self.wrong(place, span, what));
-        }
-        if given.is_empty() {
-            return Ok(vec![StationSection::default(); count]);
-        }
-        if given.len() != count {
-            let what = format!(
-                "{count} stations, but the scenario has {} [[station]] sections: leave one of them out",
-                given.len()
-            );
-            return Err(self.wrong(place, span, what));
-        }
-        Ok(given)
-    }
-
-    /// The stations; what is wrong with one does not hide what is wrong with others.
-    fn stations(&self, lab: &str, sections: &[StationSection]) -> Option<Vec<StationPlan>> {
-        let mut taken = Taken::default();
-        let stations: Vec<Option<StationPlan>> = sections
-            .iter()
-            .enumerate()
-            .map(|(index, section)| self.keep(self.station(lab, index, section, &mut taken)))
-            .collect();
-        stations.into_iter().collect()
-    }
-
-    fn station(
-        &self,
-        lab: &str,
-        index: usize,
-        section: &StationSection,
-        taken: &mut Taken,
-    ) -> Result<StationPlan, PlanError> {
-        let name = self.station_name(index, section)?;
-        let span = section.name.as_ref().map(Spanned::span);
-        self.unique(&mut taken.names, name.clone(), &name, "name", span)?;
-        let mac = section.mac.as_ref().map_or_else(|| default_mac(lab, index), |mac| mac.get_ref().0);
-        self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
-        let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
-        let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
-        let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
-        let families = [
-            ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
-            ("ipv6", &section.ipv6, &self.scenario.ipv6, DEFAULT_IPV6),
-        ];
-        for (key, own, network, default) in families {
-            let address = self.address(key, own.as_ref(), network.as_ref(), default, index)?;
-            self.unique(&mut taken.addresses, address.address, &plan.name, key, own.as_ref().map(Spanned::span))?;
-            plan.addresses.push(address);
-        }
-        Ok(plan)
-    }
-
-    fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
-        let Some(name) = &section.name else {
-            let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
-            return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
-        };
-        interface_name(name.get_ref()).map_err(|what| {
-            self.at("name", name, format!("{what}: write up to 15 letters, digits, `-`, `_` or `.`, like `st1`"))
-        })?;
-        match name.get_ref().as_str() {
-            "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
-            free => Ok(free.to_owned()),
-        }
-    }
-
-    fn unique<T: Hash + Eq + std::fmt::Display>(
-        &self,
-        taken: &mut Owners<T>,
-        value: T,
-        station: &str,
-        key: &str,
-        span: Option<Range<usize>>,
-    ) -> Result<(), PlanError> {
-        if let Some((other, other_span)) = taken.get(&value) {
-            // Where one of the two is given by default, the place is that of the one that was written.
-            let span = span.or_else(|| other_span.clone());
-            let what = match key {
-                "name" => format!("`{value}` is the name of two stations: each needs its own"),
-                _ => format!("`{value}` of station {station} is that of station {other} too: each needs its own"),
-            };
-            return Err(self.wrong(key, span, what));
-        }
-        taken.insert(value, (station.to_owned(), span));
-        Ok(())
-    }
-
-    fn address(
-        &self,
-        key: &str,
-        own: Option<&Spanned<Network>>,
-        network: Option<&Spanned<Network>>,
-        default: Network,
-        index: usize,
-    ) -> Result<Network, PlanError> {
-        let family = |given: &Spanned<Network>| {
-            let Network { address, prefix } = *given.get_ref();
-            if address.is_ipv4() != default.address.is_ipv4() {
-                let right = if default.address.is_ipv4() { "IPv4" } else { "IPv6" };
-                return Err(self.at(
-                    key,
-                    given,
-                    format!("`{address}` is of the other family: write an {right} address"),
-                ));
-            }
-            match not_for_stations(address) {
-                Some(why) => Err(self.at(key, given, format!("`{address}/{prefix}` {why}"))),
-                None => Ok(*given.get_ref()),
-            }
-        };
-        let one_host = |given: &Spanned<Network>| {
-            let network = family(given)?;
-            match no_host(network) {
-                Some(why) => Err(self.at(key, given, format!("`{}/{}` {why}", network.address, network.prefix))),
-                None => Ok(network),
-            }
-        };
-        match (own, network) {
-            (Some(own), _) => one_host(own),
-            (None, Some(network)) => host(family(network)?, index).ok_or_else(|| {
-                self.at(
-                    key,
-                    network,
-                    format!(
-                        "`{}/{}` has no address for station {}: write a shorter prefix, like `/16`",
-                        network.get_ref().address,
-                        network.get_ref().prefix,
-                        index + 1
-                    ),
-                )
-            }),
-            (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
-        }
-    }
-}
-
-fn taken(name: &str) -> String {
-    format!("`{name}` is taken: choose another name for the station")
-}
-
-/// Why no station can have such an address, and what would be right.
-fn not_for_stations(address: IpAddr) -> Option<&'static str> {
-    if address.is_multicast() {
-        return Some(
-            "is of multicast groups: write an address that one station can have, like `10.77.0.1/16` or `fd77::1/64`",
-        );
-    }
-    if address.is_loopback() {
-        return Some("is each machine's own loopback: write another address, like `10.77.0.1/16` or `fd77::1/64`");
-    }
-    let reserved = matches!(address, IpAddr::V4(v4) if v4.octets()[0] == 0 || v4.octets()[0] >= 240);
-    reserved.then_some("is reserved: write another address, like `10.77.0.1/16`")
-}
-
-/// Why this is no host of its own network, and what would be right.
-fn no_host(network: Network) -> Option<&'static str> {
-    let (width, bits) = match network.address {
-        IpAddr::V4(address) => (32, u128::from(address.to_bits())),
-        IpAddr::V6(address) => (128, address.to_bits()),
-    };
-    let host_bits = u32::from(width - network.prefix);
-    // Of two addresses or one, all are hosts' (RFC 3021).
-    if host_bits < 2 {
-        return None;
-    }
-    let mask = u128::MAX.checked_shr(128 - host_bits).unwrap_or(u128::MAX);
-    match bits & mask {
-        0 => Some("is the network itself: write a host in it, like one that ends in `.1` or `::1`"),
-        number if width == 32 && number == mask => {
-            Some("is the network's broadcast address: write a host in it, like one that ends in `.1`")
-        }
-        _ => None,
-    }
-}
-
-/// A locally administered address that differs between labs and stations.
-fn default_mac(lab: &str, index: usize) -> MacAddr {
-    let hash = lab.bytes().fold(0x811c_u16, |hash, b| (hash ^ u16::from(b)).wrapping_mul(0x0193));
-    let ([lab_high, lab_low], [high, low]) = (hash.to_be_bytes(), (index as u16 + 1).to_be_bytes());
-    MacAddr::new(0x02, 0xeb, lab_high, lab_low, high, low)
-}
-
-/// The address of host number `index` + 1 in a network.
-fn host(network: Network, index: usize) -> Option<Network> {
-    let number = index as u128 + 1;
-    let (width, base) = match network.address {
-        IpAddr::V4(address) => (32, u128::from(address.to_bits())),
-        IpAddr::V6(address) => (128, address.to_bits()),
-    };
-    let host_bits = u32::from(width - network.prefix);
-    let mask = u128::MAX.checked_shr(128 - host_bits).unwrap_or(0);
-    // IPv4's highest host number is the broadcast address.
-    let reserved = u128::from(width == 32);
-    if number + reserved > mask {
-        return None;
-    }
-    let address = (base & !mask) | number;
-    let address = match network.address {
-        IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::from_bits(address as u32)),
-        IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::from_bits(address)),
-    };
-    Some(Network { address, prefix: network.prefix })
 }

@@ -1,0 +1,145 @@
+//! How a scenario is read: from a file or a text, with all that is wrong in it and where.
+
+use super::Scenario;
+use crate::scenario::check;
+use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
+
+/// Where a scenario's text came from, so that an error can name the place.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    path: PathBuf,
+    text: String,
+}
+
+impl SourceText {
+    /// The text of the file `path`.
+    pub fn new(path: &Path, text: String) -> SourceText {
+        SourceText { path: path.to_owned(), text }
+    }
+
+    /// File, line and column of the octets `span` of the text.
+    pub fn place(&self, span: Range<usize>) -> FilePlace {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        FilePlace {
+            file: self.path.display().to_string(),
+            line: before.matches('\n').count() + 1,
+            column: before[line..].chars().count() + 1,
+        }
+    }
+
+    /// What stands at `span`.
+    pub fn text(&self, span: &Range<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The line in which the octet `at` is.
+    pub fn line_at(&self, at: usize) -> &str {
+        let at = at.min(self.text.len());
+        let begin = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        self.text.get(begin..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+    }
+}
+
+/// Why a scenario file could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The file could not be read.
+    #[error("{}: cannot read the scenario", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Keys are unknown, or values are wrong: all that are.
+    #[error("{0}")]
+    Content(Wrongs),
+}
+
+/// What a file says, as far as it makes sense.
+#[derive(Debug)]
+pub struct Reading {
+    /// All that is right in it.
+    pub scenario: Scenario,
+    /// Where it came from.
+    pub source: SourceText,
+    /// All that is wrong in it.
+    pub wrongs: Vec<Wrong>,
+    /// Sections from which wrong values were taken out; empty text for the top of the file.
+    pub broken: Vec<&'static str>,
+    /// A line is no TOML, so nobody knows what the file says.
+    pub is_broken: bool,
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// A file that cannot be read; unknown keys and bad values, all of them, with file, line, column and key.
+    pub fn read(path: &Path) -> Result<(Scenario, SourceText), ScenarioError> {
+        Scenario::from_text(path, file_text(path)?)
+    }
+
+    /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
+    ///
+    /// # Errors
+    /// Unknown keys and bad values, all of them, with file, line, column and key.
+    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, SourceText), ScenarioError> {
+        let reading = Reading::of(path, text);
+        match reading.wrongs.is_empty() {
+            true => Ok((reading.scenario, reading.source)),
+            false => Err(ScenarioError::Content(Wrongs::new(reading.wrongs))),
+        }
+    }
+}
+
+/// The text of a scenario file.
+///
+/// # Errors
+/// The file cannot be read, or is no text.
+pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
+    let octets = std::fs::read(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    String::from_utf8(octets).map_err(|error| {
+        let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
+        let what = format!("octet 0x{:02X} is no text in UTF-8: save the file as UTF-8", octets[right]);
+        let place = Some(source.place(right..right));
+        ScenarioError::Content(Wrong { place, name: String::new(), what }.into())
+    })
+}
+
+impl Reading {
+    /// Reads what can be read of `text`, and finds all that is wrong in it.
+    pub fn of(path: &Path, text: String) -> Reading {
+        let source = SourceText::new(path, text.clone());
+        let (mut table, errors) = DeTable::parse_recoverable(&text);
+        let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
+        // One error leads to others on its line.
+        wrongs.sort_by(|one, other| one.place.cmp(&other.place));
+        wrongs.dedup_by_key(|wrong| wrong.place.as_ref().map(|place| place.line));
+        // Behind a heading that is none, values would belong to another section.
+        let is_value =
+            |error: &toml::de::Error| source.line_at(error.span().map_or(0, |span| span.start)).contains('=');
+        if !errors.iter().all(is_value) {
+            return Reading { scenario: Scenario::default(), source, wrongs, broken: Vec::new(), is_broken: true };
+        }
+        let found = check::check(&source, table.get_mut());
+        let line = |wrong: &Wrong| wrong.place.as_ref().map(|place| place.line);
+        let mut is_broken = !wrongs.is_empty();
+        let known: Vec<Option<usize>> = wrongs.iter().map(line).collect();
+        wrongs.extend(found.wrongs.into_iter().filter(|wrong| !known.contains(&line(wrong))));
+        let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
+            is_broken = true;
+            let place = Some(source.place(error.span().unwrap_or(0..0)));
+            wrongs.push(Wrong { place, name: String::new(), what: error.message().to_owned() });
+            Scenario::default()
+        });
+        Reading { scenario, source, wrongs, broken: found.broken, is_broken }
+    }
+}

@@ -1,0 +1,273 @@
+//! Values of a scenario as people write them, one type each.
+
+use crate::traffic::{Arrivals, Sizes};
+use crate::words::MacAddr;
+use crate::words::contention;
+use crate::words::fault::fault;
+use crate::words::units::{self, Length};
+use backoff::Policy;
+use medium::Fault;
+use serde::{Deserialize, Deserializer, de};
+use std::net::{IpAddr, Ipv4Addr};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How senders wait, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackoffText(pub Policy);
+
+impl FromStr for BackoffText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<BackoffText, String> {
+        contention::backoff(text).map(BackoffText)
+    }
+}
+
+/// An address and a prefix length, as in `10.77.0.0/16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    /// The address.
+    pub address: IpAddr,
+    /// How many of its bits are the network's.
+    pub prefix: u8,
+}
+
+impl FromStr for Network {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Network, String> {
+        let parsed = text.split_once('/').and_then(|(address, prefix)| {
+            let address: IpAddr = address.trim().parse().ok()?;
+            let longest = if address.is_ipv4() { 32 } else { 128 };
+            let prefix = prefix.trim().parse().ok().filter(|prefix| *prefix <= longest)?;
+            Some(Network { address, prefix })
+        });
+        parsed.ok_or_else(|| {
+            format!("`{text}` is no address with prefix length: write it like `10.77.0.1/16` or `fd77::1/64`")
+        })
+    }
+}
+
+/// A topology as written: which one, and its size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TopologyText {
+    /// The same distance between every pair.
+    Star(Length),
+    /// Along a cable of this length.
+    Bus(Length),
+    /// Segments that repeaters join, each with its own section.
+    Segments,
+}
+
+impl FromStr for TopologyText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<TopologyText, String> {
+        if text.trim() == "segments" {
+            return Ok(TopologyText::Segments);
+        }
+        match text.split_once(':').map(|(kind, size)| (kind.trim(), units::length(size))) {
+            Some(("star", size)) => size.map(TopologyText::Star),
+            Some(("bus", size)) => size.map(TopologyText::Bus),
+            _ => Err(format!(
+                "`{text}` is no topology: write `star:50bt` (distance between every pair), `bus:500m` (length of the cable) or `segments` (each with its [[segment]] section)"
+            )),
+        }
+    }
+}
+
+/// A length as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LengthText(pub Length);
+
+impl FromStr for LengthText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<LengthText, String> {
+        units::length(text).map(LengthText)
+    }
+}
+
+/// When frames arrive, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrivalsText(pub Arrivals);
+
+impl FromStr for ArrivalsText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<ArrivalsText, String> {
+        text.parse().map(ArrivalsText)
+    }
+}
+
+/// Frame sizes, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizesText(pub Sizes);
+
+impl FromStr for SizesText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SizesText, String> {
+        text.parse().map(SizesText)
+    }
+}
+
+/// Bits per second, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateText(pub u64);
+
+impl FromStr for RateText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RateText, String> {
+        units::rate(text).map(RateText)
+    }
+}
+
+/// A span of real time, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DurationText(pub Duration);
+
+impl FromStr for DurationText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<DurationText, String> {
+        units::duration_or_zero(text).map(DurationText)
+    }
+}
+
+/// An instant since the medium's time began, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstantText {
+    /// In real time.
+    After(Duration),
+    /// In bit times.
+    BitTimes(u64),
+}
+
+impl FromStr for InstantText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<InstantText, String> {
+        let wrong = || format!("`{text}` is no instant: write it like `1ms` or, in bit times, `512 BT`");
+        if text.trim_end().to_ascii_lowercase().ends_with("bt") {
+            return units::bit_times(text).map(InstantText::BitTimes).map_err(|_| wrong());
+        }
+        units::duration_or_zero(text).map(InstantText::After).map_err(|_| wrong())
+    }
+}
+
+/// A span in bit times, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BitTimesText(pub u64);
+
+impl FromStr for BitTimesText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<BitTimesText, String> {
+        units::bit_times(text).map(BitTimesText)
+    }
+}
+
+/// What is wrong with a station, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultText(pub Option<Fault>);
+
+impl FromStr for FaultText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<FaultText, String> {
+        fault(text).map(FaultText)
+    }
+}
+
+/// A place on a segment, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceText {
+    /// The segment's name.
+    pub segment: String,
+    /// The place on it, from the cable's end.
+    pub position: Length,
+}
+
+impl FromStr for PlaceText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PlaceText, String> {
+        let parts = text.rsplit_once(':').filter(|(segment, _)| !segment.trim().is_empty());
+        let (segment, position) = parts.ok_or_else(|| {
+            format!("`{text}` is no place on a segment: write the segment's name and the place on it, like `a:185m`")
+        })?;
+        Ok(PlaceText { segment: segment.trim().to_owned(), position: units::length(position)? })
+    }
+}
+
+/// A machine's IP address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineText(pub IpAddr);
+
+impl FromStr for MachineText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<MachineText, String> {
+        let address = text.trim().parse::<IpAddr>();
+        let address =
+            address.map_err(|_| format!("`{text}` is no IP address: write it like `192.0.2.7` or `2001:db8::7`"))?;
+        if address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST) {
+            return Err(format!(
+                "`{text}` is the address of no one machine: write it like `192.0.2.7` or `2001:db8::7`"
+            ));
+        }
+        Ok(MachineText(address))
+    }
+}
+
+/// A MAC address that a station can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MacText(pub MacAddr);
+
+impl FromStr for MacText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<MacText, String> {
+        match text.parse::<MacAddr>() {
+            Ok(mac) if mac.0 & 1 == 0 && mac != MacAddr::zero() => Ok(MacText(mac)),
+            Ok(_) => Err(format!(
+                "`{text}` is no station's MAC address: it must be neither a group address nor zero: write one like `02:eb:00:00:00:01`"
+            )),
+            Err(_) => Err(format!("`{text}` is no MAC address: write six octets like `02:eb:00:00:00:01`")),
+        }
+    }
+}
+
+macro_rules! deserialize_from_text {
+    ($($type:ty),*) => {$(
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+    )*};
+}
+deserialize_from_text!(
+    Network,
+    TopologyText,
+    LengthText,
+    MacText,
+    ArrivalsText,
+    RateText,
+    DurationText,
+    InstantText,
+    BackoffText,
+    BitTimesText,
+    PlaceText,
+    FaultText,
+    MachineText
+);
+
+/// One size may also be a bare number.
+impl<'de> Deserialize<'de> for SizesText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(
+            untagged,
+            expecting = "a frame size in octets like `64`, or sizes with weights like `\"64:7,594:4,1518:1\"`"
+        )]
+        enum Written {
+            Text(String),
+            Number(u32),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text,
+            Written::Number(octets) => octets.to_string(),
+        };
+        text.parse().map_err(de::Error::custom)
+    }
+}

@@ -1,0 +1,253 @@
+//! Arguments of the commands that bring labs up, use them and take them down.
+
+use super::Format;
+use clap::{Args, ValueEnum};
+use sim::words::units::{
+    FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale,
+};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which lab.
+#[derive(Args, Clone, Debug)]
+pub struct LabArgs {
+    /// The lab's name [default: the only one, or ethbus]
+    #[arg(long, value_name = "LAB", value_parser = lab_name)]
+    pub name: Option<String>,
+}
+
+/// Which lab, with or without `--name`.
+#[derive(Args, Clone, Debug)]
+pub struct NamedLabArgs {
+    /// The lab's name [default: the only one, or ethbus]
+    #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
+    pub lab: Option<String>,
+    /// The same
+    #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
+    pub name: Option<String>,
+}
+
+impl NamedLabArgs {
+    /// The name that was given, if any.
+    pub fn given(&self) -> Option<&str> {
+        self.lab.as_deref().or(self.name.as_deref())
+    }
+}
+
+/// Options of `up`.
+#[derive(Args, Clone, Debug)]
+pub struct UpArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// How many stations, 1 to 1024 [default: 4]
+    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
+    pub stations: Option<usize>,
+    /// The medium's rate [default: 10M]
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<u64>,
+    /// `star:50bt`, `bus:500m` [default: star:0bt]
+    ///
+    /// A star has the same distance between every pair, a bus is a cable of this length.
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<String>,
+    /// The lab's name [default: ethbus]
+    #[arg(long, value_name = "LAB", value_parser = lab_name)]
+    pub name: Option<String>,
+    /// Run slower than life: 0.1 is ten times slower
+    ///
+    /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
+    #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
+    pub time_scale: Option<f64>,
+    /// How punctual: `normal` or `low` [default: normal]
+    ///
+    /// `low` keeps the processors from sleeping deeply, and reads on for a while after each frame; see docs/live.md.
+    #[arg(long, value_name = "LATENCY", value_enum, hide_possible_values = true, hide_short_help = true)]
+    pub latency: Option<Punctuality>,
+    /// Seed of every draw [default: drawn, and printed]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Record the run, for `ethbus replay`
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Write all events, for `ethbus explain`
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Lend an interface of this machine to the lab
+    ///
+    /// As a station. A network card, or a virtual machine's TAP; may be given again. The station is named after it. It belongs to the lab until its end, and then
+    /// comes back as it was; see docs/ports.md.
+    #[arg(long, alias = "attach", value_name = "INTERFACE")]
+    pub lend: Vec<String>,
+    /// Lend even an interface with a default route
+    ///
+    /// This machine may lose its network.
+    #[arg(long, hide_short_help = true)]
+    pub even_default_route: bool,
+    /// Go on in the background until `ethbus down`
+    #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
+    pub background: bool,
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+    /// Be the supervisor that `--background` starts.
+    #[arg(long, hide = true)]
+    pub in_background: bool,
+}
+
+/// What a live bus spends on being punctual.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Punctuality {
+    /// It sleeps whenever nothing is due.
+    Normal,
+    /// It keeps processors from sleeping deeply, and reads on for a while after each frame.
+    Low,
+}
+
+/// Options of `exec`.
+#[derive(Args, Clone, Debug)]
+pub struct ExecArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// The program and its arguments; a shell if left out
+    #[arg(value_name = "PROGRAM", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `shell`.
+#[derive(Args, Clone, Debug)]
+pub struct ShellArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+}
+
+/// Options of `list`.
+#[derive(Args, Clone, Debug)]
+pub struct ListArgs {
+    /// How the list is written
+    #[arg(short = 'f', long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `stats`.
+#[derive(Args, Clone, Debug)]
+pub struct StatsArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: NamedLabArgs,
+    /// Show it again every second, until interrupted
+    #[arg(short = 'w', long, conflicts_with = "format")]
+    pub watch: bool,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// Options of `plug` and `unplug`.
+#[derive(Args, Clone, Debug)]
+pub struct PortArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+}
+
+/// What can be wrong with a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum StationFault {
+    /// It has no carrier sense, so it never defers.
+    Deaf,
+    /// Its frames arrive everywhere with a bad FCS, and no host gets them.
+    BadFcs,
+    /// Its MAC takes frames of any length; its MAU cuts off what is longer than the jabber limit.
+    Babble,
+    /// It is right again.
+    None,
+}
+
+/// Options of `fault`.
+#[derive(Args, Clone, Debug)]
+pub struct FaultArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// What is wrong with it from now on
+    #[arg(value_enum)]
+    pub fault: StationFault,
+}
+
+/// Options of `cut`.
+#[derive(Args, Clone, Debug)]
+pub struct CutArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// A station on one side
+    pub station: String,
+    /// A station on the other
+    pub other: String,
+}
+
+/// Options of `send`.
+#[derive(Args, Clone, Debug)]
+pub struct SendArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station that sends
+    #[arg(long, value_name = "STATION")]
+    pub from: String,
+    /// Whom to: a station, a MAC address, `broadcast`
+    #[arg(long, value_name = "DESTINATION")]
+    pub to: String,
+    /// Frame size in octets, 64 to 1518
+    ///
+    /// From destination address to FCS.
+    #[arg(short = 'l', long, value_name = "OCTETS", default_value_t = 512, value_parser = frame_size)]
+    pub frame_size: u32,
+    /// Frames per second like 100/s, or `max`
+    #[arg(short = 'r', long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
+    pub rate: FrameRate,
+    /// Stop after so many frames
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub count: Option<u64>,
+    /// Stop after so long [default: 10s]
+    ///
+    /// Without --count.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// Options of `receive`.
+#[derive(Args, Clone, Debug)]
+pub struct ReceiveArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station that receives
+    #[arg(long, value_name = "STATION")]
+    pub at: String,
+    /// Stop after so many frames
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub count: Option<u64>,
+    /// Stop after so long [default: never]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}

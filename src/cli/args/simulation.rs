@@ -1,0 +1,300 @@
+//! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
+
+use super::Format;
+use clap::{Args, ValueEnum};
+use sim::words::units::{duration, duration_or_zero, jobs, rate, replications, seed, stations};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How results of a run in virtual time are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SimFormat {
+    /// For people.
+    #[default]
+    Table,
+    /// One JSON object, described in docs/results.md.
+    Json,
+    /// A header and one line with the medium's metrics.
+    Csv,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}
+
+/// Options of `sim`.
+#[derive(Args, Clone, Debug)]
+pub struct SimArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// What is run.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Seed of every random draw [default: 1]
+    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Independent runs, taken together [default: 1]
+    ///
+    /// Seeded SEED, SEED + 1 …, on all cores.
+    #[arg(long, value_name = "R", value_parser = replications)]
+    pub replications: Option<u64>,
+    /// `table`, `json` or `csv`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: SimFormat,
+    /// Write all events, for `ethbus explain`
+    ///
+    /// One a line; see docs/trace.md.
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Record the run, for `ethbus replay`
+    ///
+    /// See docs/trace.md.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Write a row for each frame, CSV or Parquet
+    ///
+    /// Which of both, the file's name says; see docs/results.md.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub frames: Option<PathBuf>,
+    /// Print every metric over time, in steps of this
+    ///
+    /// As CSV, one row for each interval, instead of the results.
+    #[arg(long, value_name = "TIME", value_parser = duration, hide_short_help = true)]
+    pub series: Option<Duration>,
+    /// Write the rows of --series to this file, and the results as usual
+    #[arg(long, value_name = "FILE", requires = "series", hide_short_help = true)]
+    pub series_out: Option<PathBuf>,
+    /// Tell on standard error how long it took
+    #[arg(long, hide_short_help = true)]
+    pub timing: bool,
+}
+
+/// What is run in virtual time: over what the scenario says.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// How many stations, 1 to 1024 [default: 4]
+    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
+    pub stations: Option<usize>,
+    /// Octets: `64`, `64:7,1518:1`, `uniform:64-1518`
+    ///
+    /// From destination address to FCS; a mix has weights. 64 if left out.
+    #[arg(short = 'l', long, value_name = "OCTETS")]
+    pub frame_size: Option<String>,
+    /// What stations offer: `saturated`, `poisson:0.4`, …
+    ///
+    /// Also `periodic:0.4`, `on_off:0.4`, `window:4`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left
+    /// out.
+    #[arg(long, value_name = "TRAFFIC")]
+    pub traffic: Option<String>,
+    /// `csma-cd` or `slotted-aloha` [default: csma-cd]
+    ///
+    /// How stations get to send; see docs/access.md.
+    #[arg(long, value_name = "METHOD", hide_short_help = true)]
+    pub access: Option<String>,
+    /// Of slotted ALOHA: `uniform:20`, `geometric:20`, `beb`, …
+    ///
+    /// How many slots a sender waits after an unsuccessful attempt; also `rcp:10,100,200`. `uniform:20` if left out.
+    #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
+    pub backoff: Option<String>,
+    /// Of slotted ALOHA: slots until the sender knows [default: 0]
+    #[arg(long, value_name = "SLOTS", hide_short_help = true)]
+    pub ack_delay: Option<u32>,
+    /// The medium's rate [default: 10M]
+    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
+    pub rate: Option<u64>,
+    /// `star:50bt`, `bus:500m` [default: star:0bt]
+    ///
+    /// A star has the same distance between every pair, a bus is a cable of this length.
+    #[arg(long, value_name = "TOPOLOGY")]
+    pub topology: Option<String>,
+    /// Frame bursting, at 1000 Mb/s only [default: on there]
+    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
+    pub bursting: Option<Switch>,
+    /// How long is measured [default: 100s]
+    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
+    pub duration: Option<Duration>,
+    /// How long the medium runs before [default: 2s]
+    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, hide_short_help = true)]
+    pub warmup: Option<Duration>,
+}
+
+/// Options of `sweep`.
+#[derive(Args, Clone, Debug)]
+pub struct SweepArgs {
+    /// Scenario file; see docs/scenario.md
+    #[arg(value_name = "SCENARIO.toml")]
+    pub scenario: Option<PathBuf>,
+    /// A key and its values: `stations=2,4,8`
+    ///
+    /// May be given again.
+    ///
+    /// Also `stations=2..1024*2`, `traffic.arrivals=poisson:0.1..0.9:0.1`, `station.2.position=10m,20m`. All combinations are run.
+    #[arg(long, value_name = "KEY=VALUES")]
+    pub set: Vec<String>,
+    /// So many seeds, or these: `8`, `1..20`
+    ///
+    /// Every combination is run with each.
+    #[arg(long, value_name = "N|A..B", default_value = "1")]
+    pub seeds: String,
+    /// What is run.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// The table, as CSV; `-` for standard output
+    #[arg(short = 'o', long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// Write the whole table as Parquet too, when it is done
+    #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
+    pub parquet: Option<PathBuf>,
+    /// Only part i of n of the grid, for `ethbus merge`
+    #[arg(long, value_name = "i/n")]
+    pub shard: Option<String>,
+    /// Runs at a time [default: one for each core]
+    #[arg(long, value_name = "J", value_parser = jobs)]
+    pub jobs: Option<u16>,
+    /// Add the wall-clock time of each run
+    ///
+    /// It differs each time: use --jobs 1 on a machine that does nothing else.
+    #[arg(long, hide_short_help = true)]
+    pub timing: bool,
+}
+
+/// Options of `merge`.
+#[derive(Args, Clone, Debug)]
+pub struct MergeArgs {
+    /// The merged table
+    #[arg(short = 'o', long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+    /// Write it as Parquet too
+    #[arg(long, value_name = "FILE.parquet")]
+    pub parquet: Option<PathBuf>,
+    /// The tables of all shards, in any order
+    #[arg(value_name = "SHARD.csv", required = true)]
+    pub shards: Vec<PathBuf>,
+}
+
+/// Options of `plot`.
+#[derive(Args, Clone, Debug)]
+pub struct PlotArgs {
+    /// A table of `ethbus sweep`
+    #[arg(value_name = "FILE.csv")]
+    pub table: PathBuf,
+    /// The column along the x axis, like `stations`
+    #[arg(long, value_name = "COLUMN")]
+    pub x: String,
+    /// The columns along the y axis, of one unit
+    ///
+    /// Like `utilization_frame,utilization_total`.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
+    pub y: Vec<String>,
+    /// A line for each value of this column
+    #[arg(long, value_name = "COLUMN")]
+    pub by: Option<String>,
+    /// Only rows with this value in this column
+    ///
+    /// May be given again.
+    #[arg(long = "where", value_name = "COLUMN=VALUE")]
+    pub only: Vec<String>,
+    /// The picture: .svg or .png
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// A logarithmic x axis
+    #[arg(long)]
+    pub log_x: bool,
+    /// A logarithmic y axis
+    #[arg(long)]
+    pub log_y: bool,
+    /// The unit of delays
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: PlotUnit,
+    /// What stands above the figure
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// The x axis from one number to another; points beyond are left out
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
+    pub x_range: Option<String>,
+    /// The same of the y axis
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, hide_short_help = true)]
+    pub y_range: Option<String>,
+}
+
+/// The unit of delays in a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlotUnit {
+    /// Bit times
+    #[default]
+    Bt,
+    /// Nanoseconds
+    Ns,
+    /// Microseconds
+    Us,
+    /// Milliseconds
+    Ms,
+    /// Seconds
+    S,
+}
+
+/// Options of `validate`.
+#[derive(Args, Clone, Debug)]
+pub struct ValidateArgs {
+    /// Seed of every run
+    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
+    pub seed: u64,
+    /// Shorter runs and fewer rows: some seconds instead of a minute
+    #[arg(long)]
+    pub quick: bool,
+    /// Only the topics with this in their title, like `capture`
+    #[arg(long, value_name = "WORD")]
+    pub only: Option<String>,
+    /// How the report is written
+    #[arg(short = 'f', long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Options of `replay`.
+#[derive(Args, Clone, Debug)]
+pub struct ReplayArgs {
+    /// The record, as `--record` wrote it; see docs/trace.md
+    #[arg(value_name = "RECORD")]
+    pub record: PathBuf,
+    /// Write the events to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    pub events: Option<PathBuf>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// Options of `explain`.
+#[derive(Args, Clone, Debug)]
+pub struct ExplainArgs {
+    /// The event log, as `--events` wrote it; see docs/trace.md
+    #[arg(value_name = "EVENTS")]
+    pub events: PathBuf,
+    /// The frame: its number at its station, like st2#17
+    ///
+    /// From 1. The number alone will do if no other station has a frame of this number.
+    #[arg(long, value_name = "N|STATION#N", conflicts_with_all = ["pick", "list"])]
+    pub frame: Option<String>,
+    /// The station that offered it
+    #[arg(long, value_name = "STATION")]
+    pub station: Option<String>,
+    /// The first frame that is like this: `collisions=3`
+    ///
+    /// Also `station=st2`, `end=discarded`, `end=transmitted`; with commas between.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub pick: Option<String>,
+    /// List the frames with most collisions instead
+    ///
+    /// With --pick, those that are like this. This is what happens without --frame and --pick, too.
+    #[arg(long)]
+    pub list: bool,
+    /// Write the list as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}

@@ -1,0 +1,60 @@
+//! What stands in a lab's record.
+
+use crate::live::lab::lent::Outside;
+use crate::live::plane::protocol::Port;
+use link::namespace::{Namespace, NamespaceId};
+use serde::{Deserialize, Serialize};
+
+/// What stands in `lab.json`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Content {
+    /// The namespaces that the lab has made or is about to make.
+    pub namespaces: Vec<Claim>,
+    /// What it has or changes, or is about to, outside these.
+    #[serde(default)]
+    pub outside: Vec<Outside>,
+    /// The stations, once the lab is up.
+    pub stations: Vec<Port>,
+    /// The addresses of each station, once the lab is up.
+    #[serde(default)]
+    pub addresses: Vec<(String, Vec<String>)>,
+    /// The medium's rate in bits per second.
+    pub rate: u64,
+    /// The lab is being taken down: programs in its stations are ended, and nobody may start another.
+    #[serde(default)]
+    pub(super) ending: bool,
+    /// The user namespace of a lab without root, whose namespaces have no names: device and inode.
+    #[serde(default)]
+    pub(super) user_namespace: Option<(u64, u64)>,
+}
+
+/// One namespace of a lab.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Claim {
+    /// The station, or `bus`.
+    pub whose: String,
+    /// Its name in `/run/netns`; a lab without root has none there.
+    pub name: Option<String>,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    /// What the kernel gives to no other namespace until the next boot, as it does with inodes.
+    pub(super) cookie: u64,
+}
+
+impl Claim {
+    /// What tells it from a namespace that somebody else gave the same name.
+    pub fn identity(&self) -> NamespaceId {
+        NamespaceId { device: self.device, inode: self.inode }
+    }
+
+    /// Whether this is the namespace that the lab made.
+    pub fn is(&self, found: &Namespace) -> bool {
+        found.identity() == self.identity() && found.cookie().is_ok_and(|cookie| cookie == self.cookie)
+    }
+
+    /// The namespace that the lab made, by its name; `None` if it has none, or the name is another's now.
+    pub fn open_named(&self) -> Option<Namespace> {
+        let found = Namespace::open_named(self.name.as_deref()?).ok()?;
+        self.is(&found).then_some(found)
+    }
+}

@@ -1,0 +1,108 @@
+//! What removes everything that a lab's record names, and then the record.
+
+use super::{Claim, Content, HOSTS, Inventory, InventoryError, LOG, file_error, folder_of, read, remove_file, write};
+use crate::live::lab::processes;
+use link::namespace::Namespace;
+use std::io;
+use std::path::Path;
+
+impl Inventory {
+    /// Removes everything in the record, and then the record.
+    ///
+    /// Processes in the lab's namespaces are ended. What is not the lab's own is left alone.
+    ///
+    /// # Errors
+    /// The first thing that could not be removed; the rest is removed all the same, and the record stays.
+    pub fn remove_everything(self) -> Result<(), InventoryError> {
+        remove_lab(&self.folder, &self.content, &self.held)
+    }
+
+    /// The same, but for the log, if there is one: the lab ended with an error, and nobody has read it yet.
+    ///
+    /// # Errors
+    /// As [`Inventory::remove_everything`].
+    pub fn remove_failed(self) -> Result<(), InventoryError> {
+        remove_failed(&self.folder, &self.content, &self.held)
+    }
+
+    /// The same, for a process that has the record somewhere and is about to end because it panicked.
+    ///
+    /// # Errors
+    /// As [`Inventory::remove_everything`].
+    pub fn remove_own(name: &str) -> Result<(), InventoryError> {
+        let folder = folder_of(name)?;
+        let content = read(&folder)?.unwrap_or_default();
+        remove_failed(&folder, &content, &[])
+    }
+
+    /// Removes everything in the record and keeps the record, empty, for a new lab.
+    ///
+    /// # Errors
+    /// As [`Inventory::remove_everything`].
+    pub fn clear(&mut self) -> Result<(), InventoryError> {
+        remove_made(&self.folder, &self.content, &self.held)?;
+        self.held.clear();
+        self.content = Content { user_namespace: self.content.user_namespace, ..Content::default() };
+        remove_file(&self.folder.join("control.sock"))?;
+        self.write()
+    }
+}
+
+fn remove_lab(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
+    remove_made(folder, content, held)?;
+    remove_file(&folder.join(LOG))?;
+    remove_rest(folder)?;
+    match std::fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(file_error("remove", folder)),
+    }
+}
+
+fn remove_failed(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
+    if !folder.join(LOG).exists() {
+        return remove_lab(folder, content, held);
+    }
+    remove_made(folder, content, held)?;
+    remove_rest(folder)
+}
+
+fn remove_rest(folder: &Path) -> Result<(), InventoryError> {
+    ["control.sock", "lab.json", "lab.json.new", HOSTS, "lock"]
+        .iter()
+        .try_for_each(|file| remove_file(&folder.join(file)))
+}
+
+fn remove_made(folder: &Path, content: &Content, held: &[Namespace]) -> Result<(), InventoryError> {
+    // Before programs are looked for: see `check_entered`. A record whose folder is gone stops nobody, nor does it let
+    // anybody in; a full disk is no reason to leave the lab as it is.
+    if folder.exists() {
+        let _ = write(folder, &Content { ending: true, ..content.clone() });
+    }
+    let mut result = match processes::end(&content.namespaces) {
+        0 => Ok(()),
+        left => Err(InventoryError::Programs { left }),
+    };
+    let mut needed = Vec::new();
+    // Last first: what was made on top of something goes before it.
+    for outside in content.outside.iter().rev() {
+        let claim = content.namespaces.iter().find(|claim| claim.whose == outside.station);
+        let named = claim.and_then(Claim::open_named);
+        let station = named.as_ref().or_else(|| held.iter().find(|held| claim.is_some_and(|claim| claim.is(held))));
+        if let Err(error) = outside.undo(station) {
+            // An interface without hardware would vanish with the namespace that it is in.
+            needed.push(&outside.station);
+            result = result.and(Err(error.into()));
+        }
+    }
+    for claim in content.namespaces.iter().filter(|claim| !needed.contains(&&claim.whose)) {
+        let Some(name) = &claim.name else { continue };
+        let removed = match claim.open_named() {
+            Some(_) => Namespace::remove_named(name, claim.identity()),
+            None => Namespace::remove_leftover(name),
+        };
+        if let Err(source) = removed {
+            result = result.and(Err(InventoryError::Namespace { name: name.clone(), source }));
+        }
+    }
+    result
+}
