@@ -63,9 +63,58 @@ struct Held {
 #[derive(Debug)]
 pub struct Coordinator {
     medium: Medium,
+    /// Everything due up to here has been run.
+    run_to: BitInstant,
+    clocks: Clocks,
+    wires: Wires,
+    frames: Frames,
+    rest: Rest,
+    pace: Pace,
+    figures: Figures,
+    emulator: Emulator,
+    observers: Observers,
+    writer: Writer,
+    next_housekeeping: u64,
+}
+
+/// Real time, and the medium's time in it.
+#[derive(Debug)]
+struct Clocks {
     timeline: Timeline,
-    clocks: ClockMap,
-    clock_steps: ClockSteps,
+    map: ClockMap,
+    steps: ClockSteps,
+    /// When the bus began to run.
+    begin: u64,
+}
+
+/// What leads to the stations' kernels and back.
+#[derive(Debug)]
+struct Wires {
+    ports: Ports,
+    receiver: Receiver,
+    /// The last time that the receiver's ring was found empty.
+    ring_empty_at: u64,
+    delivery: Delivery,
+    monitor: LinkMonitor,
+}
+
+/// The frames between the ring and the stations.
+#[derive(Debug)]
+struct Frames {
+    /// On their way to the medium.
+    arrivals: BinaryHeap<Reverse<Arrival>>,
+    /// In the medium: the octets, by station.
+    held: Vec<VecDeque<Held>>,
+    /// On their way from the medium.
+    deliveries: BinaryHeap<Reverse<Due>>,
+    /// The number of the last one put into either queue.
+    order: u64,
+}
+
+/// How this thread waits for the next thing to do.
+#[derive(Debug)]
+struct Rest {
+    waiter: Waiter,
     /// How long a stamp may take to be seen.
     guard: u64,
     /// How long after it happens the medium need not be looked after.
@@ -76,32 +125,24 @@ pub struct Coordinator {
     spin: u64,
     /// A sleep has ended by time since the last housekeeping.
     slept_in_time: bool,
-    ports: Ports,
-    receiver: Receiver,
-    delivery: Delivery,
-    monitor: LinkMonitor,
-    waiter: Waiter,
-    observers: Observers,
-    writer: Writer,
-    emulator: Emulator,
-    delays: Delays,
-    arrivals: BinaryHeap<Reverse<Arrival>>,
-    held: Vec<VecDeque<Held>>,
-    deliveries: BinaryHeap<Reverse<Due>>,
-    order: u64,
-    start: Start,
-    begin: u64,
-    watch: Watch,
-    /// The last time that the ring was found empty.
-    ring_empty_at: u64,
-    next_housekeeping: u64,
-    /// Everything due up to here has been run.
-    run_to: BitInstant,
+}
+
+/// Whether this thread keeps up with real time, and what it does to keep up.
+#[derive(Debug)]
+struct Pace {
     overload: Overload,
     /// Deliveries have waited for another look, since the thread was stopped after the last one.
     held_back: bool,
     precedence: Precedence,
     punctual: Punctual,
+}
+
+/// What results are worked out from, beside the medium's own counts and the emulator's.
+#[derive(Debug)]
+struct Figures {
+    start: Start,
+    delays: Delays,
+    watch: Watch,
 }
 
 impl Coordinator {
@@ -138,37 +179,38 @@ impl Coordinator {
         let emulator = Emulator::new(precedence.name(), setup.pace.time_scale, way, filter);
         Ok(Coordinator {
             medium: Medium::new(config)?,
-            timeline,
-            clocks,
-            clock_steps,
-            guard: LONGEST_GUARD.min(notice / 2),
-            engine_slack: notice.saturating_sub(SHORTEST_SPIN + LONGEST_GUARD).max(LONGEST_GUARD.min(notice / 2)),
-            spin_for_engine: notice < LONGEST_GUARD + SHORTEST_SPIN,
-            spin: SHORTEST_SPIN,
-            slept_in_time: false,
-            ports,
-            receiver,
-            delivery,
-            monitor,
-            waiter,
+            run_to: BitInstant::ZERO,
+            clocks: Clocks { timeline, map: clocks, steps: clock_steps, begin },
+            wires: Wires { ports, receiver, ring_empty_at: begin, delivery, monitor },
+            frames: Frames {
+                arrivals: BinaryHeap::new(),
+                held: (0..stations).map(|_| VecDeque::new()).collect(),
+                deliveries: BinaryHeap::new(),
+                order: 0,
+            },
+            rest: Rest {
+                waiter,
+                guard: LONGEST_GUARD.min(notice / 2),
+                engine_slack: notice.saturating_sub(SHORTEST_SPIN + LONGEST_GUARD).max(LONGEST_GUARD.min(notice / 2)),
+                spin_for_engine: notice < LONGEST_GUARD + SHORTEST_SPIN,
+                spin: SHORTEST_SPIN,
+                slept_in_time: false,
+            },
+            pace: Pace {
+                overload: Overload::new(setup.pace.on_overload, begin),
+                held_back: false,
+                precedence,
+                punctual: Punctual::new(setup.pace.latency),
+            },
+            figures: Figures {
+                start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
+                delays: Delays::default(),
+                watch: Watch::start().map_err(BusError::link)?,
+            },
+            emulator,
             observers,
             writer,
-            emulator,
-            delays: Delays::default(),
-            arrivals: BinaryHeap::new(),
-            held: (0..stations).map(|_| VecDeque::new()).collect(),
-            deliveries: BinaryHeap::new(),
-            order: 0,
-            start: Start { at: BitInstant::ZERO, queued: vec![0; stations] },
-            begin,
-            watch: Watch::start().map_err(BusError::link)?,
-            ring_empty_at: begin,
             next_housekeeping: begin + HOUSEKEEPING,
-            overload: Overload::new(setup.pace.on_overload, begin),
-            held_back: false,
-            precedence,
-            punctual: Punctual::new(setup.pace.latency),
-            run_to: BitInstant::ZERO,
         })
     }
 
@@ -182,12 +224,12 @@ impl Coordinator {
     /// # Errors
     /// A kernel that refuses to wait, or to tell of links.
     pub fn run(mut self) -> Result<(), BusError> {
-        if self.precedence.begin(monotonic_nanos()) {
+        if self.pace.precedence.begin(monotonic_nanos()) {
             // Before the medium is said to run, so that it is ahead of others from the first frame on.
             self.tell(Report::Told(Told::Calm));
         }
         self.tell(Report::Told(Told::Ready));
-        self.overload.looked(monotonic_nanos());
+        self.pace.overload.looked(monotonic_nanos());
         loop {
             // What was stamped before `seen` has been read. A stop of this thread, wherever it comes, lies between two
             // readings of the clock here, and the medium is not run through it.
@@ -217,28 +259,28 @@ impl Coordinator {
     ///
     /// Before the medium is run at `now`: it has got no further than to the last look.
     fn keep_up(&mut self, now: u64) {
-        let behind = self.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
-        let slip = self.overload.slip(now, behind);
-        self.overload.looked(now);
+        let behind = self.frames.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
+        let slip = self.pace.overload.slip(now, behind);
+        self.pace.overload.looked(now);
         let Some(slip) = slip else { return };
-        self.timeline.slip(now, slip);
+        self.clocks.timeline.slip(now, slip);
         self.emulator.slipped(slip);
         self.note(EmulatorKind::Slip { ns: slip });
-        let mut waiting = std::mem::take(&mut self.deliveries).into_vec();
+        let mut waiting = std::mem::take(&mut self.frames.deliveries).into_vec();
         waiting.iter_mut().for_each(|Reverse(delivery)| delivery.due += slip);
-        self.deliveries = waiting.into();
+        self.frames.deliveries = waiting.into();
         // What came meanwhile came in the slip.
-        let instant = self.timeline.instant(now);
-        let mut arrived = std::mem::take(&mut self.arrivals).into_vec();
+        let instant = self.clocks.timeline.instant(now);
+        let mut arrived = std::mem::take(&mut self.frames.arrivals).into_vec();
         arrived.iter_mut().for_each(|Reverse(arrival)| arrival.at = arrival.at.min(instant));
-        self.arrivals = arrived.into();
+        self.frames.arrivals = arrived.into();
     }
 
     /// Brings the medium up to the guard window before `seen`: everything stamped before that has been read.
     fn advance(&mut self, seen: u64) {
-        let horizon = self.timeline.instant(seen.saturating_sub(self.guard)).max(self.run_to);
+        let horizon = self.clocks.timeline.instant(seen.saturating_sub(self.rest.guard)).max(self.run_to);
         loop {
-            let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at).filter(|&at| at <= horizon);
+            let arrival = self.frames.arrivals.peek().map(|Reverse(arrival)| arrival.at).filter(|&at| at <= horizon);
             let due = self.medium.next_timeout().filter(|&due| due <= horizon);
             match (arrival, due) {
                 (Some(at), due) if due.is_none_or(|due| at <= due) => self.offer_next(),
@@ -254,14 +296,14 @@ impl Coordinator {
     fn take_outputs(&mut self) {
         while let Some(event) = self.medium.poll_event() {
             let Ok(()) = self.writer.event(&event);
-            self.delays.record(&event);
+            self.figures.delays.record(&event);
         }
         while let Some(output) = self.medium.poll_output() {
             match output {
                 Output::Carried { frame, end, damaged } => self.schedule(frame, end, &damaged),
                 Output::Released { frame } => {
                     // Nearly always the one that has waited longest.
-                    let held = &mut self.held[frame.station.index()];
+                    let held = &mut self.frames.held[frame.station.index()];
                     let place = held.iter().position(|held| held.serial == frame.serial);
                     place.and_then(|place| held.remove(place));
                 }
@@ -271,7 +313,7 @@ impl Coordinator {
 
     /// Writes down something that happened to the emulator.
     fn note(&mut self, kind: EmulatorKind) {
-        let real_ns = monotonic_nanos() - self.begin;
+        let real_ns = monotonic_nanos() - self.clocks.begin;
         let Ok(()) = self.writer.emulator(&EmulatorEvent { at: self.medium.now(), real_ns, kind });
     }
 
@@ -284,16 +326,17 @@ impl Coordinator {
 
     /// Waits for the next thing to do: sleeps, and spins the last bit before a delivery.
     fn sleep(&mut self) -> Result<(), BusError> {
-        let delivery = self.deliveries.peek().map(|Reverse(delivery)| delivery.due);
-        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at);
+        let delivery = self.frames.deliveries.peek().map(|Reverse(delivery)| delivery.due);
+        let arrival = self.frames.arrivals.peek().map(|Reverse(arrival)| arrival.at);
         let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
-        let engine = engine.map(|instant| self.timeline.nanos(instant) + self.engine_slack);
-        let spin_until = if self.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
-        let wake = [delivery.map(|due| due.saturating_sub(self.spin)), engine, Some(self.next_housekeeping)];
+        let engine = engine.map(|instant| self.clocks.timeline.nanos(instant) + self.rest.engine_slack);
+        let spin_until =
+            if self.rest.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
+        let wake = [delivery.map(|due| due.saturating_sub(self.rest.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
-        self.overload.want(wake);
-        if let Some(until) = spin_until.filter(|&until| until <= now + self.spin) {
+        self.pace.overload.want(wake);
+        if let Some(until) = spin_until.filter(|&until| until <= now + self.rest.spin) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();
             }
@@ -301,14 +344,14 @@ impl Coordinator {
         }
         if wake > now && !self.read_on(now, wake) {
             let timeout = Duration::from_nanos(wake - now);
-            let tokens: Vec<u64> = self.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
+            let tokens: Vec<u64> = self.rest.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
             let awake = monotonic_nanos();
-            self.precedence.slept(awake - now);
+            self.pace.precedence.slept(awake - now);
             if tokens.is_empty() {
-                self.slept_in_time = true;
+                self.rest.slept_in_time = true;
                 // Follows twice the usual lateness, a sixteenth of the way each time.
                 let wanted = (2 * awake.saturating_sub(wake)).clamp(SHORTEST_SPIN, LONGEST_SPIN);
-                self.spin = (self.spin * 15 + wanted) / 16;
+                self.rest.spin = (self.rest.spin * 15 + wanted) / 16;
             }
             if tokens.contains(&MONITOR) || tokens.contains(&STATIONS) {
                 self.watch_links()?;
@@ -325,13 +368,13 @@ impl Coordinator {
 
     /// Reads the ring for a while instead of sleeping, if a frame came just now; whether it did.
     fn read_on(&mut self, now: u64, wake: u64) -> bool {
-        let Some(until) = self.punctual.until(now) else { return false };
+        let Some(until) = self.pace.punctual.until(now) else { return false };
         let (until, mut at) = (until.min(wake), now);
-        while at < until && !self.receiver.waits() {
+        while at < until && !self.wires.receiver.waits() {
             std::hint::spin_loop();
             at = monotonic_nanos();
         }
-        self.punctual.spent(at - now);
+        self.pace.punctual.spent(at - now);
         true
     }
 }

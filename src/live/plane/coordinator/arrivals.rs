@@ -1,7 +1,7 @@
 //! From the ring to the medium: each frame gets its place in time, and is offered there.
 
 use super::super::stamp::Stamp;
-use super::{Coordinator, Held};
+use super::{Coordinator, Held, Wires};
 use link::clock::monotonic_nanos;
 use link::packet::{Received, Repair, StampSource, repair_checksum};
 use medium::{BitInstant, Frame, FrameId, Input, Octets, StationId};
@@ -44,10 +44,10 @@ impl Coordinator {
             let begin = monotonic_nanos();
             let taken = self.take_batch();
             if taken > 0 {
-                self.punctual.frame(begin);
+                self.pace.punctual.frame(begin);
             }
             if taken < BATCH {
-                self.ring_empty_at = monotonic_nanos();
+                self.wires.ring_empty_at = monotonic_nanos();
                 return Some(begin);
             }
         }
@@ -55,20 +55,8 @@ impl Coordinator {
     }
 
     fn take_batch(&mut self) -> usize {
-        let Coordinator {
-            receiver,
-            ports,
-            clocks,
-            timeline,
-            emulator,
-            arrivals,
-            order,
-            ring_empty_at,
-            delivery,
-            overload,
-            engine_slack,
-            ..
-        } = self;
+        let Coordinator { wires, clocks, frames, rest, pace, emulator, .. } = self;
+        let Wires { ports, receiver, ring_empty_at, delivery, .. } = wires;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
                 emulator.counts.strays += 1;
@@ -87,37 +75,37 @@ impl Coordinator {
                 }
             }
             let now = monotonic_nanos();
-            let stamp = Stamp::read(clocks.to_monotonic(received.stamp), now, *ring_empty_at);
+            let stamp = Stamp::read(clocks.map.to_monotonic(received.stamp), now, *ring_empty_at);
             emulator.counts.future_stamps += u64::from(stamp == Stamp::Future);
             emulator.counts.stale_stamps += u64::from(stamp == Stamp::Stale);
-            *order += 1;
+            frames.order += 1;
             let came = stamp.or(now);
-            overload.should_have(came + *engine_slack);
-            arrivals.push(Reverse(Arrival {
-                at: timeline.instant(came),
+            pace.overload.should_have(came + rest.engine_slack);
+            frames.arrivals.push(Reverse(Arrival {
+                at: clocks.timeline.instant(came),
                 station,
-                order: *order,
+                order: frames.order,
                 frame: ArrivedFrame { octets, length: received.original_len as u32 },
             }));
         })
     }
 
     pub(super) fn offer_next(&mut self) {
-        let Some(Reverse(Arrival { at, station, frame, .. })) = self.arrivals.pop() else { return };
+        let Some(Reverse(Arrival { at, station, frame, .. })) = self.frames.arrivals.pop() else { return };
         let now = self.medium.now().max(at);
         if now > at {
-            let (late, frame) = (self.timeline.span(now - at), self.medium.next_frame_id(station));
+            let (late, frame) = (self.clocks.timeline.span(now - at), self.medium.next_frame_id(station));
             self.emulator.arrived_late(late);
             self.note(EmulatorKind::LateArrival { frame, ns: late });
         }
         let tagged = matches!(frame.octets.get(12..14), Some([0x81, 0x00] | [0x88, 0xa8]));
-        self.ports.learn(station, &frame.octets);
-        let destination = self.ports.destination(station, &frame.octets);
+        self.wires.ports.learn(station, &frame.octets);
+        let destination = self.wires.ports.destination(station, &frame.octets);
         let FrameId { serial, .. } = self.medium.next_frame_id(station);
         let size = Octets::new(frame.length.saturating_add(FCS));
         let input = Input::Offer { station, frame: Frame { size, destination, tagged } };
         let Ok(()) = self.writer.input(now, &input, Some(&frame.octets));
-        self.held[station.index()].push_back(Held { serial, octets: frame.octets });
+        self.frames.held[station.index()].push_back(Held { serial, octets: frame.octets });
         self.medium.handle_input(now, input);
     }
 }

@@ -31,16 +31,16 @@ pub(super) struct Due {
 
 impl Coordinator {
     pub(super) fn schedule(&mut self, frame: FrameId, end: BitInstant, damaged: &[StationId]) {
-        let held = self.held[frame.station.index()].iter().find(|held| held.serial == frame.serial);
+        let held = self.frames.held[frame.station.index()].iter().find(|held| held.serial == frame.serial);
         let octets = held.expect("a frame is released only after it was carried").octets.clone();
-        for hearers in self.ports.hearers(frame.station) {
+        for hearers in self.wires.ports.hearers(frame.station) {
             let off = hearers.stations.iter().filter(|station| !self.medium.attached(**station)).count();
             self.emulator.counts.copies_to_detached += off as u64;
             let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
-            self.order += 1;
-            self.deliveries.push(Reverse(Due {
-                due: self.timeline.nanos(end + hearers.distance),
-                order: self.order,
+            self.frames.order += 1;
+            self.frames.deliveries.push(Reverse(Due {
+                due: self.clocks.timeline.nanos(end + hearers.distance),
+                order: self.frames.order,
                 frame,
                 octets: octets.clone(),
                 stations: hearers.stations.iter().copied().filter(hears).collect(),
@@ -54,14 +54,14 @@ impl Coordinator {
             let now = monotonic_nanos();
             // A stop since the last look is a slip first: then what waits is not late. Not twice in a row, so that a machine
             // which is always this slow gets on.
-            let stalled = self.overload.stalled(now) && !self.held_back;
-            self.held_back = stalled;
-            if stalled || self.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
+            let stalled = self.pace.overload.stalled(now) && !self.pace.held_back;
+            self.pace.held_back = stalled;
+            if stalled || self.frames.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
                 return;
             }
-            let Some(Reverse(delivery)) = self.deliveries.pop() else { return };
+            let Some(Reverse(delivery)) = self.frames.deliveries.pop() else { return };
             let ns = monotonic_nanos() - delivery.due;
-            if self.overload.drops(ns) {
+            if self.pace.overload.drops(ns) {
                 let (frame, copies) = (delivery.frame, delivery.stations.len() as u64);
                 self.emulator.counts.overload_drops += copies;
                 self.note(EmulatorKind::OverloadDrop { frame, ns, copies });
@@ -69,7 +69,7 @@ impl Coordinator {
             }
             let late = self.hand_over(&delivery);
             // So late that the medium's time has to wait: that is decided before the next one goes out.
-            if self.overload.waits(late) {
+            if self.pace.overload.waits(late) {
                 return;
             }
         }
@@ -83,8 +83,8 @@ impl Coordinator {
         // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
         let here = |station: &StationId| self.medium.attached(*station);
         let (mut stations, left): (Vec<StationId>, Vec<StationId>) = delivery.stations.iter().partition(|at| here(at));
-        self.emulator.counts.filtered += self.delivery.filter.leave_out(octets, &mut stations);
-        let results = self.delivery.send(octets, &stations, &self.ports, &mut self.emulator.counts);
+        self.emulator.counts.filtered += self.wires.delivery.filter.leave_out(octets, &mut stations);
+        let results = self.wires.delivery.send(octets, &stations, &self.wires.ports, &mut self.emulator.counts);
         let late = monotonic_nanos() - delivery.due;
         let copies = results.iter().filter(|result| result.is_ok()).count() as u64;
         self.emulator.delivered(late, copies);

@@ -22,42 +22,42 @@ pub(super) const HOUSEKEEPING: u64 = 50_000_000;
 impl Coordinator {
     pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
-        self.punctual.span(HOUSEKEEPING);
-        if !self.slept_in_time {
+        self.pace.punctual.span(HOUSEKEEPING);
+        if !self.rest.slept_in_time {
             // Nothing tells how late sleeps are when there are none: less spinning, until there are.
-            self.spin = (self.spin * 3 / 4).max(SHORTEST_SPIN);
+            self.rest.spin = (self.rest.spin * 3 / 4).max(SHORTEST_SPIN);
         }
-        self.slept_in_time = false;
-        if self.precedence.look(now) {
+        self.rest.slept_in_time = false;
+        if self.pace.precedence.look(now) {
             self.tell(Report::Told(Told::Calm));
         }
-        self.emulator.counts.priority = self.precedence.name();
+        self.emulator.counts.priority = self.pace.precedence.name();
         self.refresh_clocks()?;
         self.look()?;
         self.tell_troubles();
-        if let Some(told) = self.overload.tell(now, &self.emulator.counts) {
+        if let Some(told) = self.pace.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
         }
         self.watch_links()
     }
 
     pub(super) fn refresh_clocks(&mut self) -> Result<(), BusError> {
-        let (stepped, before) = (self.clock_steps.stepped().map_err(BusError::link)?, self.clocks);
-        self.clocks.refresh();
+        let (stepped, before) = (self.clocks.steps.stepped().map_err(BusError::link)?, self.clocks.map);
+        self.clocks.map.refresh();
         if stepped {
             self.emulator.counts.clock_steps += 1;
-            self.note(EmulatorKind::ClockStep { ns: self.clocks.moved_since(&before) });
+            self.note(EmulatorKind::ClockStep { ns: self.clocks.map.moved_since(&before) });
         }
         Ok(())
     }
 
     /// Counts and notes what nobody tells of.
     fn look(&mut self) -> Result<(), BusError> {
-        let ring_drops = self.receiver.statistics().map_err(BusError::link)?.dropped;
+        let ring_drops = self.wires.receiver.statistics().map_err(BusError::link)?.dropped;
         self.count_lost();
         let (counts, mut events) = (&mut self.emulator.counts, Vec::new());
         let so_far = SoFar { ring_drops, record_skipped: counts.record_skipped };
-        self.watch.look(so_far, counts, &mut events);
+        self.figures.watch.look(so_far, counts, &mut events);
         events.into_iter().for_each(|kind| self.note(kind));
         Ok(())
     }
@@ -75,8 +75,8 @@ impl Coordinator {
 
     /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
     pub(super) fn watch_links(&mut self) -> Result<(), BusError> {
-        self.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
-        let changes = match self.monitor.poll() {
+        self.wires.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
+        let changes = match self.wires.monitor.poll() {
             // The monitor will tell how each interface is. One that vanished unseen shows when a delivery to it fails.
             Err(MonitorError::Overrun) => {
                 self.emulator.counts.link_changes_missed += 1;
@@ -90,7 +90,7 @@ impl Coordinator {
                 LinkChange::Down { index } => (index, PortState::Down),
                 LinkChange::Gone { index } => (index, PortState::Gone),
             };
-            if let Some(station) = self.ports.station(index) {
+            if let Some(station) = self.wires.ports.station(index) {
                 self.change_port(station, state);
             }
         }
@@ -99,15 +99,15 @@ impl Coordinator {
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
         // It may have gone down before, and be told to be gone more than once.
-        self.emulator.counts.ports_gone += u64::from(state == PortState::Gone && !self.ports.is_gone(station));
-        let attached = self.ports.note(station, state);
+        self.emulator.counts.ports_gone += u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
+        let attached = self.wires.ports.note(station, state);
         if attached == self.medium.attached(station) {
             return;
         }
         self.emulator.counts.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
         self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
         self.note(EmulatorKind::Port { station, state });
-        let station = self.ports.name(station).to_owned();
+        let station = self.wires.ports.name(station).to_owned();
         self.tell(Report::Told(Told::Port { station, state }));
     }
 
@@ -132,25 +132,28 @@ impl Coordinator {
 
     pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
         // As of the last look: a stop since then is still to become a slip.
-        let now = self.timeline.instant(self.overload.looked_at());
+        let now = self.clocks.timeline.instant(self.pace.overload.looked_at());
         match request {
             Request::Restart => {
                 self.look()?;
                 let Ok(()) = self.writer.restart(self.run_to, now);
                 self.medium.restart_tally();
                 self.emulator.restart();
-                self.delays.restart();
-                self.start = Start::take(&self.medium, now);
+                self.figures.delays.restart();
+                self.figures.start = Start::take(&self.medium, now);
                 self.tell(Report::Told(Told::Restarted));
             }
             Request::Change { station, change } => {
-                assert!(usize::from(station) < self.held.len(), "the supervisor knows how many stations there are");
+                assert!(
+                    usize::from(station) < self.frames.held.len(),
+                    "the supervisor knows how many stations there are"
+                );
                 self.change(StationId::new(station), change);
             }
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
             Request::Progress => {
-                let stations = (0..self.held.len() as u16).map(StationId::new);
+                let stations = (0..self.frames.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();
                 self.tell(Report::Told(Told::Progress(finished)));
             }
@@ -162,10 +165,15 @@ impl Coordinator {
                     self.tell_troubles();
                 }
                 let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
-                self.emulator.counts.deliveries_pending = self.deliveries.iter().map(copies).sum();
-                self.emulator.counts.arrivals_pending = self.arrivals.len() as u64;
-                let snapshot =
-                    Snapshot::take(&self.medium, &self.start, now, &self.delays, Some(self.emulator.results()));
+                self.emulator.counts.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
+                self.emulator.counts.arrivals_pending = self.frames.arrivals.len() as u64;
+                let snapshot = Snapshot::take(
+                    &self.medium,
+                    &self.figures.start,
+                    now,
+                    &self.figures.delays,
+                    Some(self.emulator.results()),
+                );
                 self.tell(Report::Snapshot(Box::new(snapshot)));
             }
             Request::Trespass => trespass(),
