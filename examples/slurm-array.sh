@@ -19,8 +19,7 @@ if [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
     out=$1
     shift
     # exec: so that Slurm's signals reach the sweep, which then ends with whole rows.
-    exec "$ethbus" sweep "$@" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" \
-        --jobs "${SLURM_CPUS_PER_TASK:-1}" --out "$out.shard-$SLURM_ARRAY_TASK_ID"
+    exec "$ethbus" sweep "$@" --shard auto --jobs "${SLURM_CPUS_PER_TASK:-1}" --out "$out.shard-{shard}"
 fi
 
 if [ $# -lt 2 ] || ! [ "$1" -ge 1 ] 2> /dev/null; then

@@ -55,6 +55,10 @@ fn main() -> ExitCode {
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     let code = outcome.unwrap_or_else(|error| {
+        // As in `ethbus list | head -1`: who reads no further has what he wanted.
+        if error.is_reader_gone() {
+            return ExitCode::SUCCESS;
+        }
         say(&error.told());
         match error {
             // What was asked for makes no sense: as for options.

@@ -108,3 +108,29 @@ fn colour_is_for_terminals_that_want_it() {
         assert!(!ended.stdout.contains(escape) && !ended.stderr.contains(escape), "{ended:#?}");
     }
 }
+
+/// As in `ethbus list | head -1`, whose reader has gone before the program writes: nothing is said, and nothing has failed.
+#[test]
+fn a_reader_that_has_gone_is_no_error() {
+    let commands: [&[&str]; 11] = [
+        &["sim", "--duration", "10ms"],
+        &["sim", "--duration", "10ms", "--format", "json"],
+        &["sim", "--duration", "10ms", "--format", "csv"],
+        &["theory", "lam", "--stations", "10", "--load", "0.1", "--retransmit", "10"],
+        &["retry", "google-http"],
+        &["list"],
+        &["doctor"],
+        &["man", "sim"],
+        &["completions", "bash"],
+        &["init", "bus", "--out", "-"],
+        &["--help"],
+    ];
+    for arguments in commands {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let ended = program(ETHBUS, arguments).stdout(writer).output().expect("the program runs");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(!said.contains("pipe") && !said.contains("panic"), "{arguments:?}: {said}");
+        assert_eq!(ended.status.code(), Some(0), "{arguments:?}: {said}");
+    }
+}

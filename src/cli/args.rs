@@ -206,7 +206,7 @@ pub enum Command {
     Replay(ReplayArgs),
     /// Tell the life of one frame in words and as a timeline
     #[command(
-        after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17"
+        after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
     /// Write a scenario to begin with: every line has a comment

@@ -230,6 +230,12 @@ fn list(missing: &[Capability]) -> String {
 }
 
 impl CommandError {
+    /// Whoever read the result on standard output has closed it. Tables that grow, like a sweep's, count their rows and
+    /// say how many arrived; that is another error.
+    pub fn is_reader_gone(&self) -> bool {
+        matches!(self, CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     /// What went wrong, with everything that led to it: a line for each thing that is wrong in a file or with an option.
     pub fn told(&self) -> String {
         let wrongs = match self {
@@ -299,7 +305,8 @@ fn draw_seed() -> Result<u64, CommandError> {
     Ok(u64::from_le_bytes(octets) >> 32)
 }
 
-/// Writes to standard output; a full disk or a closed pipe is an error, not a panic.
+/// Writes to standard output; a full disk or a closed pipe is an error, not a panic. `main` ends quietly if the pipe is
+/// closed.
 fn print(text: &str) -> Result<(), CommandError> {
     let mut output = io::stdout().lock();
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).map_err(CommandError::Output)

@@ -3,6 +3,7 @@
 //! A lab's supervisor has other things to do than to wait for a terminal that was stopped or a pipe whose reader sleeps:
 //! from [`never_wait`] on a thread of its own writes, and what finds no room is counted and told when there is some.
 
+use super::terminal::message;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, Write};
 use std::sync::OnceLock;
@@ -14,8 +15,9 @@ const WAITING: usize = 256;
 
 static SAYER: OnceLock<Sayer> = OnceLock::new();
 
-/// Tells the user something that is no result, on standard error.
+/// Tells the user something that is no result, on standard error. On a terminal, long messages are folded to its width.
 pub fn say(text: &str) {
+    let text = &message(text);
     match SAYER.get() {
         Some(sayer) => sayer.say(text),
         // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.

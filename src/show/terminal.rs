@@ -1,5 +1,6 @@
 //! How wide what is shown may be.
 
+use std::borrow::Cow;
 use std::io::IsTerminal;
 
 /// Columns of a terminal that does not say.
@@ -11,6 +12,34 @@ pub fn columns() -> usize {
     let told = terminal_size::terminal_size_of(&error).map(|(width, _)| usize::from(width.0));
     told.filter(|width| error.is_terminal() && *width > 0).unwrap_or(USUAL)
 }
+
+/// A message as standard error takes it: folded if that is a terminal, as it is otherwise, for files and for `grep`.
+pub fn message(text: &str) -> Cow<'_, str> {
+    match std::io::stderr().is_terminal() {
+        true => Cow::Owned(fold_message(text, columns())),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Folds the lines that a sentence stands in. A line that begins with spaces is a command to be pasted, and so is what stands
+/// between backquotes: neither is broken.
+fn fold_message(text: &str, width: usize) -> String {
+    let mut folded = String::with_capacity(text.len() + text.len() / 8);
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(' ') {
+            folded += line;
+            continue;
+        }
+        let parts = line.split('`').enumerate();
+        let tied: Vec<_> =
+            parts.map(|(i, part)| if i % 2 == 1 { part.replace(' ', TIED) } else { part.into() }).collect();
+        folded += &fold(&tied.join("`"), width).replace(TIED, " ");
+    }
+    folded
+}
+
+/// A space that no line is broken at, until the text is done.
+const TIED: &str = "\u{a0}";
 
 /// Breaks lines that are longer than `width` columns between words. What follows stands under the value of its line, which is
 /// what comes after two spaces or more.
@@ -74,6 +103,17 @@ mod tests {
         assert_eq!(fold(line, 40), "  drops         ring 0, overload 0,\n             absent stations 0\n  b  2\n");
         assert_eq!(fold("short\n", 40), "short\n");
         assert!(fold(&"word ".repeat(40), 80).lines().all(|line| line.chars().count() <= 80));
+    }
+
+    #[test]
+    fn messages_are_folded_and_what_is_to_be_pasted_is_not() {
+        let hint = "  ethbus sim --stations 4 --duration 3s --seed 1\n";
+        assert_eq!(fold_message(hint, 20), hint);
+        let warning = "ethbus: warning: it is late; see `ethbus doctor --format json` for why\n";
+        assert_eq!(
+            fold_message(warning, 40),
+            "ethbus: warning: it is late; see\n`ethbus doctor --format json` for why\n"
+        );
     }
 
     #[test]

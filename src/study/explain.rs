@@ -2,6 +2,7 @@
 //! at the moment, so that a log of any length will do.
 
 pub mod choice;
+pub mod diagram;
 mod emulated;
 mod scene;
 mod timeline;
@@ -69,6 +70,14 @@ pub enum ExplainError {
         serial: u64,
         /// The frames.
         frames: Vec<String>,
+    },
+    /// There is nothing to draw.
+    #[error(
+        "--svg: the frame {frame} was never on the medium: choose one that was sent, as `ethbus explain --list` shows"
+    )]
+    NeverSent {
+        /// The frame.
+        frame: String,
     },
     /// The log says nothing of it.
     #[error("the log has no frame {frame}: {there}")]

@@ -1,5 +1,7 @@
 //! A sweep: many runs over a grid of scenario keys and seeds, in one table that can be gone on with. See docs/sweep.md.
 
+pub mod again;
+pub mod environment;
 pub mod grid;
 pub mod manifest;
 pub mod merge;

@@ -152,7 +152,10 @@ pub struct SweepArgs {
     #[arg(long, hide_short_help = true, value_name = "FILE.parquet")]
     pub parquet: Option<PathBuf>,
     /// Only part i of n of the grid, for `ethbus merge`
-    #[arg(long, value_name = "i/n")]
+    ///
+    /// `auto` takes i and n from the scheduler that runs this task: Slurm, SGE or AWS Batch. `auto/n` takes i alone: also from
+    /// Kubernetes, PBS, Torque or GNU parallel. `{shard}` in the name of the table becomes i.
+    #[arg(long, value_name = "i/n|auto")]
     pub shard: Option<String>,
     /// Runs at a time [default: one for each core]
     #[arg(long, value_name = "J", value_parser = jobs)]
@@ -294,6 +297,11 @@ pub struct ExplainArgs {
     /// With --pick, those that are like this. This is what happens without --frame and --pick, too.
     #[arg(long)]
     pub list: bool,
+    /// Draw the frame's collisions over place and time
+    ///
+    /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels.
+    #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
+    pub svg: Option<PathBuf>,
     /// Write the list as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

@@ -4,9 +4,12 @@ use super::{CommandError, Outcome, print, print_result};
 use crate::cli::args::{ExplainArgs, Format};
 use crate::show::plain_table;
 use crate::study::explain::choice::{Ended, Pick, ended};
+use crate::study::explain::diagram::draw;
 use crate::study::explain::{ExplainError, Wanted, find, tell};
+use crate::study::plot::PlotError;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::{LineReader, ReadError};
+use sim::files::output::{SVG, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::group;
 use std::process::ExitCode;
@@ -22,6 +25,10 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
+        if args.svg.is_some() {
+            let what = "it draws one frame: say which with --frame or --pick, as in `--pick collisions=1`".to_owned();
+            return Err(PlanError::option("--svg", what).into());
+        }
         return list(args, &pick.unwrap_or_default());
     }
     if args.format == Format::Json {
@@ -35,6 +42,10 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let mut log = EventLogReader::new(LineReader::open(&args.events)?)?;
     let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
+    if let Some(path) = &args.svg {
+        let picture = draw(&story, log.header()).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
+        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+    }
     print(&tell(&story, log.header()))?;
     Ok(ExitCode::SUCCESS)
 }

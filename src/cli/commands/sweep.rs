@@ -6,7 +6,9 @@ use crate::cli::args::{MergeArgs, RunArgs, SweepArgs, Switch};
 use crate::show::{progress, say};
 use crate::study::sweep::grid::Grid;
 use crate::study::sweep::manifest::{Manifest, Shard};
+use crate::study::sweep::merge::STANDARD_OUTPUT;
 use crate::study::sweep::output::{Output, TableError, line};
+use crate::study::sweep::{again, environment};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
@@ -30,14 +32,17 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
     let options = options(&args.run);
     let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (*key, *option)).collect();
-    let shard = args.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse);
-    let shard = shard.map_err(|what| PlanError::option("--shard", what))?;
+    let (shard, learned) = shard(args.shard.as_deref())?;
+    let args = &SweepArgs { out: again::named(&args.out, shard), ..args.clone() };
     let overrides = overrides(&args.run)?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
     let checked = grid.check()?;
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let texts: Vec<(&str, String)> = options.into_iter().map(|(option, _, text)| (option, text)).collect();
     let manifest = Manifest::new(&grid, &texts, args.timing, shard);
+    if let Some(whom) = learned {
+        say(&format!("ethbus: this is shard {shard}, as told by {whom}\n"));
+    }
     let (output, mut todo) = open(args, &grid, manifest)?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
     if !is_stream(&args.out) {
@@ -65,16 +70,28 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Which part of the grid is run, and whom that was learned from.
+fn shard(text: Option<&str>) -> Result<(Shard, Option<String>), PlanError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let shard = text.map_or(Ok((Shard::WHOLE, None)), |text| environment::shard(text, variable));
+    shard.map_err(|what| PlanError::option("--shard", what))
+}
+
 /// Puts shards together.
 ///
 /// # Errors
 /// Shards that do not make a whole, a file that cannot be read or written.
 pub fn merge(args: &MergeArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
-    if args.parquet.is_some() && args.out == Path::new("-") {
+    if args.parquet.is_some() && args.out == Path::new(STANDARD_OUTPUT) {
         return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());
     }
-    let runs = crate::study::sweep::merge::merge(&args.out, &args.shards)?;
+    let runs = crate::study::sweep::merge::merge(&args.out, &args.shards).map_err(|error| match error {
+        TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
+            CommandError::Output(source)
+        }
+        error => error.into(),
+    })?;
     args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
     say(&format!("ethbus: {} runs: {}\n", group(runs), args.out.display()));
     Ok(ExitCode::SUCCESS)

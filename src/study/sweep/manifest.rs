@@ -74,6 +74,9 @@ pub struct Manifest {
     timing: bool,
     /// Which runs of the grid.
     pub shard: Shard,
+    /// The scenario file's name as it was given: for messages, and no part of what the table is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
 }
 
 /// Why there is no manifest to be had.
@@ -110,7 +113,33 @@ impl Manifest {
             seeds: grid.seeds().to_owned(),
             timing,
             shard,
+            file: grid.path().map(|path| path.display().to_string()),
         }
+    }
+
+    /// The scenario file's name as it was given.
+    pub fn scenario_file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// Options over the scenario, each with its value.
+    pub fn options(&self) -> &[(String, String)] {
+        &self.options
+    }
+
+    /// Each key and its values.
+    pub fn set(&self) -> &[(String, Vec<String>)] {
+        &self.set
+    }
+
+    /// The seeds of every combination.
+    pub fn seeds(&self) -> &[u64] {
+        &self.seeds
+    }
+
+    /// Whether the table has wall-clock times.
+    pub fn timing(&self) -> bool {
+        self.timing
     }
 
     /// The same grid's, for another part of it.
@@ -131,7 +160,9 @@ impl Manifest {
     /// Whether `other` differs in nothing but further seeds. Shards are left alone: the others would not have them.
     pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
         let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
-        more && self.shard == Shard::WHOLE && Manifest { seeds: other.seeds.clone(), ..self.clone() } == *other
+        more && self.shard == Shard::WHOLE && {
+            Manifest { seeds: other.seeds.clone(), file: other.file.clone(), ..self.clone() } == *other
+        }
     }
 
     /// The number in `other`, which has further seeds, of run `run`.

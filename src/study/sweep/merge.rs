@@ -1,7 +1,9 @@
 //! Shards of one grid put together: byte for byte what one sweep over the whole grid would have written.
 
+use super::again;
 use super::manifest::{Manifest, Shard};
 use super::output::{Rows, TableError};
+use crate::show::program::program;
 use sim::files::output::{TABLE, place, replace};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
@@ -29,8 +31,9 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
         let (shard, share) = (manifest.shard, manifest.shard.share(manifest.runs()));
         if rows.lines.len() as u64 != share {
             let what = format!(
-                "shard {shard} has {} of its {share} runs: give its command again, and it goes on",
-                rows.lines.len()
+                "shard {shard} has {} of its {share} runs: give its command again, and it goes on:\n  {}",
+                rows.lines.len(),
+                again::command(&program(), &manifest, path, shard)
             );
             return Err(wrong(path, what));
         }
@@ -56,14 +59,14 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
         all.header = all.header.take().or(rows.header);
         all.lines.extend(rows.lines);
     }
-    let Some((rows, manifest, _)) = whole else { return Err(wrong(out, "there are no shards to merge".to_owned())) };
-    let missing: Vec<String> = (1..=manifest.shard.of)
-        .map(|number| Shard { number, ..manifest.shard })
-        .filter(|shard| seen.iter().all(|(number, _)| *number != shard.number))
-        .map(|shard| shard.to_string())
-        .collect();
+    let Some((rows, manifest, path)) = whole else {
+        return Err(wrong(out, "there are no shards to merge".to_owned()));
+    };
+    let missing = |shard: &Shard| seen.iter().all(|(number, _)| *number != shard.number);
+    let missing: Vec<Shard> =
+        (1..=manifest.shard.of).map(|number| Shard { number, ..manifest.shard }).filter(missing).collect();
     if !missing.is_empty() {
-        return Err(wrong(out, format!("shard {} of the grid is missing: give its file too", missing.join(", "))));
+        return Err(wrong(out, told(&missing, &manifest, path)));
     }
     let runs = rows.lines.len() as u64;
     if out == Path::new(STANDARD_OUTPUT) {
@@ -76,6 +79,22 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
     manifest.of(Shard::WHOLE).write(out)?;
     replace(out, TABLE, rows.text().as_bytes())?;
     Ok(runs)
+}
+
+/// Which shards are missing, and the commands that run them; `known` is the manifest beside `table`.
+fn told(missing: &[Shard], known: &Manifest, table: &Path) -> String {
+    /// More commands than these are not written out.
+    const COMMANDS: usize = 8;
+    let names: Vec<String> = missing.iter().map(Shard::to_string).collect();
+    let commands = missing.iter().take(COMMANDS);
+    let commands = commands.map(|shard| format!("\n  {}", again::command(&program(), known, table, *shard)));
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    let more = if missing.len() > COMMANDS { "\n  and so on" } else { "" };
+    format!(
+        "shard {} of the grid {verb} missing: give the table too, or run{}{more}",
+        names.join(", "),
+        commands.collect::<String>()
+    )
 }
 
 /// What stands for standard output.

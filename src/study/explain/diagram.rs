@@ -1,0 +1,218 @@
+//! A frame's collisions over place and time, as SVG: stations stand side by side where they are on the cable, time goes
+//! down, and a signal is a band that slants as it travels.
+//!
+//! ```text
+//!             st1                        st2        place ─►
+//!        0 BT ██████──────____             │
+//!             ██████        ──────____     │        st2 begins before it hears st1
+//!       20 BT ██████              ─────████│
+//!             ✕ noticed here          ████✕│
+//! ```
+//!
+//! Every edge of a band at a station stands at a bit time that the log gives, plus the distance from the sender.
+
+use super::{Meeting, PREAMBLE, Story, Transmission, name};
+use medium::{BitInstant, BitTimes, Config, StationId, Topology};
+use panel::Panel;
+use sim::files::event_log::Header;
+use sim::words::units::group;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+mod panel;
+
+/// Width of the picture, in points.
+const WIDTH: u32 = 880;
+/// Where the first station stands, left of which are the times.
+const LEFT: f64 = 96.0;
+/// Where the last station stands.
+const RIGHT: f64 = 800.0;
+/// Points above the first panel: heading, and what is drawn.
+const HEAD: f64 = 74.0;
+/// Points below the last: the legend.
+const FOOT: f64 = 56.0;
+/// More stations than these are not all drawn: the parties are, and both ends.
+const DRAWN: usize = 32;
+
+/// Colours of the senders, in light and in dark.
+const COLOURS: [(&str, &str); 6] = [
+    ("#2f6db3", "#6ea8e8"),
+    ("#c96a12", "#f0a050"),
+    ("#2f8a57", "#62c492"),
+    ("#8a4fa3", "#c48fdd"),
+    ("#a8332f", "#ec8480"),
+    ("#6b6a1c", "#c0be62"),
+];
+
+/// The picture; nothing if the frame was never on the medium.
+pub fn draw(story: &Story, header: &Header) -> Option<String> {
+    let config = header.config();
+    let collided = || story.meetings.iter().filter(|meeting| meeting.own.collision.is_some());
+    let shown: Vec<&Meeting> = match collided().count() {
+        0 => story.meetings.last().into_iter().collect(),
+        _ => collided().collect(),
+    };
+    let columns = Columns::new(story, &shown, &config.topology);
+    let panels: Vec<Panel> =
+        shown.iter().map(|meeting| Panel::new(meeting, &columns, &config, &header.stations, story.read_to)).collect();
+    let height = HEAD + panels.iter().map(Panel::height).sum::<f64>() + FOOT;
+    (!panels.is_empty()).then(|| {
+        let mut text = head(height);
+        text += &heading(story, header, &config, &columns);
+        let mut top = HEAD;
+        for panel in &panels {
+            text += &panel.draw(top);
+            top += panel.height();
+        }
+        text + &legend(top + 18.0) + "</svg>\n"
+    })
+}
+
+fn head(height: f64) -> String {
+    let (mut light, mut dark) = (String::new(), String::new());
+    for (number, (on_light, on_dark)) in COLOURS.iter().enumerate() {
+        write!(light, ".s{number}{{fill:{on_light};stroke:{on_light}}}").expect("a string takes any text");
+        write!(dark, ".s{number}{{fill:{on_dark};stroke:{on_dark}}}").expect("a string takes any text");
+    }
+    // Text is never squeezed and never measured: it has room in any font.
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height:.0}\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
+         font-family=\"Noto Sans, DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif\" font-size=\"13\">\n<style>\n\
+         .paper{{fill:#ffffff}}.ink{{fill:#1f2328}}.faint{{fill:#59636e}}.station{{stroke:#59636e;stroke-width:1.5}}\
+         .tick{{stroke:#d8dde3;stroke-width:1}}.mark{{fill:none;stroke:#b3001b;stroke-width:2.5}}\
+         .halo{{paint-order:stroke;stroke:#ffffff;stroke-width:4px;stroke-linejoin:round}}{light}\n\
+         .band{{stroke-width:.8}}.preamble{{fill-opacity:.28}}.frame{{fill-opacity:.5}}.extension{{fill-opacity:.15}}\
+         .jam{{fill-opacity:.78}}\n\
+         @media (prefers-color-scheme: dark) {{\n\
+         .paper{{fill:#0d1117}}.ink{{fill:#e6edf3}}.faint{{fill:#9aa4af}}.station{{stroke:#9aa4af}}.tick{{stroke:#2a313a}}\
+         .mark{{stroke:#ff7b88}}.halo{{stroke:#0d1117}}{dark}\n}}\n</style>\n\
+         <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height:.0}\"/>\n"
+    )
+}
+
+fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -> String {
+    let times = match story.meetings.iter().filter(|meeting| meeting.own.collision.is_some()).count() {
+        0 => "no collision".to_owned(),
+        1 => "one collision".to_owned(),
+        many => format!("{many} collisions"),
+    };
+    let of = if header.name.is_empty() { String::new() } else { format!(" of {}", header.name) };
+    let along = match &config.topology {
+        Topology::Star { distance, .. } => format!("a star, {} BT between every pair", group(distance.get())),
+        Topology::Bus { .. } => "a cable, stations at their places along it".to_owned(),
+        Topology::Segments(_) => "segments, stations in the order of their places".to_owned(),
+    };
+    let left_out = match config.topology.stations() - columns.drawn.len() {
+        0 => String::new(),
+        some => format!("; {} further stations are not drawn", group(some as u64)),
+    };
+    format!(
+        "<text class=\"ink\" x=\"24\" y=\"30\" font-size=\"17\">Frame {}{}: {times}</text>\n\
+         <text class=\"faint\" x=\"24\" y=\"52\">{}, {along}; time goes down in bit times (BT){left_out}</text>\n",
+        escaped(&name(&header.stations, story.frame)),
+        escaped(&of),
+        escaped(&config.rate.to_string()),
+    )
+}
+
+fn legend(top: f64) -> String {
+    let parts = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
+    let mut text = String::new();
+    let mut x = LEFT;
+    for (part, words) in parts {
+        write!(
+            text,
+            "<rect class=\"s0 {part}\" x=\"{x:.0}\" y=\"{:.1}\" width=\"24\" height=\"12\"/>\n\
+             <text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">{words}</text>\n",
+            top - 11.0,
+            x + 32.0
+        )
+        .expect("a string takes any text");
+        x += 60.0 + 9.0 * words.len() as f64;
+    }
+    text += &panel::cross(x + 6.0, top - 5.0, "");
+    write!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">collision noticed</text>\n", x + 24.0)
+        .expect("a string takes any text");
+    text
+}
+
+/// Where the stations stand in the picture.
+struct Columns {
+    /// Those that are drawn, from left to right.
+    drawn: Vec<(StationId, f64)>,
+    /// Those that send.
+    parties: BTreeSet<StationId>,
+}
+
+impl Columns {
+    fn new(story: &Story, shown: &[&Meeting], topology: &Topology) -> Columns {
+        let all = shown.iter().flat_map(|meeting| std::iter::once(&meeting.own).chain(&meeting.others));
+        let mut parties: BTreeSet<StationId> = all.map(Transmission::source).collect();
+        parties.insert(story.frame.station);
+        let count = topology.stations();
+        let place = |station: StationId| match topology {
+            Topology::Star { .. } => (0, BitTimes::ZERO, station),
+            Topology::Bus { positions } => (0, positions[station.index()], station),
+            Topology::Segments(segments) => {
+                let place = segments.stations()[station.index()];
+                (place.segment, place.position, station)
+            }
+        };
+        let mut stations: Vec<StationId> = (0..count as u16).map(StationId::new).collect();
+        stations.sort_by_key(|station| place(*station));
+        let ends = [stations.first().copied(), stations.last().copied()];
+        stations.retain(|station| count <= DRAWN || parties.contains(station) || ends.contains(&Some(*station)));
+        let length = stations.last().map_or(0, |last| place(*last).1.get());
+        let begin = stations.first().map_or(0, |first| place(*first).1.get());
+        let to_scale = matches!(topology, Topology::Bus { .. }) && length > begin;
+        let last = stations.len().saturating_sub(1).max(1) as f64;
+        let part = |(number, station): (usize, &StationId)| match to_scale {
+            true => (place(*station).1.get() - begin) as f64 / (length - begin) as f64,
+            false => number as f64 / last,
+        };
+        let x = |one: (usize, &StationId)| LEFT + (RIGHT - LEFT) * part(one);
+        let drawn = stations.iter().enumerate().map(|one| (*one.1, x(one))).collect();
+        Columns { drawn, parties }
+    }
+
+    fn x(&self, station: StationId) -> f64 {
+        self.drawn.iter().find(|(drawn, _)| *drawn == station).map_or(LEFT, |(_, x)| *x)
+    }
+
+    /// Points between the parties that stand nearest to each other.
+    fn room(&self) -> f64 {
+        let places: Vec<f64> = self.parties.iter().map(|party| self.x(*party)).collect();
+        let mut sorted = places.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted.windows(2).map(|pair| pair[1] - pair[0]).fold(RIGHT - LEFT, f64::min)
+    }
+}
+
+/// A part of a signal: its name, and from when to when it is at its sender's place.
+type Part = (&'static str, BitInstant, BitInstant);
+
+/// What a signal consists of; parts of no length are left out.
+fn parts(one: &Transmission, read_to: BitInstant) -> Vec<Part> {
+    let end = one.end.unwrap_or(read_to).max(one.begin);
+    let cut = |at: BitInstant| at.min(end);
+    // A collision in the preamble: preamble and SFD are finished first (802.3, 4.2.3.2.4).
+    let jam = one.collision.map(|collision| match one.cut_before_preamble() {
+        true => cut(collision.at),
+        false => cut(collision.at.max(one.preamble + PREAMBLE)),
+    });
+    let body_end = jam.unwrap_or(BitInstant::new(end.get() - one.extension.get().min(end.get())));
+    let (preamble, frame) = (cut(one.preamble).min(body_end), cut(one.preamble + PREAMBLE).min(body_end));
+    let after = if jam.is_some() { "jam" } else { "extension" };
+    let all = [
+        ("extension", one.begin, preamble),
+        ("preamble", preamble, frame),
+        ("frame", frame, body_end),
+        (after, body_end, end),
+    ];
+    all.into_iter().filter(|(_, from, to)| to > from).collect()
+}
+
+/// A text as XML takes it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
