@@ -73,20 +73,43 @@ struct Log {
 /// The first line that cannot be, and why.
 pub fn derive(text: &str, healthy: bool) -> Result<u64, String> {
     let mut lines = text.lines();
-    let header: Value = serde_json::from_str(lines.next().ok_or("an empty log")?).map_err(|error| error.to_string())?;
-    let mut log = Log::new(&header, healthy);
-    let mut events = 0;
-    for line in lines.take(LINES) {
+    let mut derivation = Derivation::begin(lines.next().ok_or("an empty log")?, healthy)?;
+    lines.take(LINES).try_for_each(|line| derivation.line(line))?;
+    Ok(derivation.events)
+}
+
+/// A log that is checked line by line, for as long as it grows.
+pub struct Derivation {
+    log: Log,
+    /// Events of the medium so far.
+    pub events: u64,
+}
+
+impl Derivation {
+    /// Begins with a log's first line.
+    ///
+    /// # Errors
+    /// A line that is no JSON.
+    pub fn begin(header: &str, healthy: bool) -> Result<Derivation, String> {
+        let header: Value = serde_json::from_str(header).map_err(|error| error.to_string())?;
+        Ok(Derivation { log: Log::new(&header, healthy), events: 0 })
+    }
+
+    /// Checks the next line.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn line(&mut self, line: &str) -> Result<(), String> {
         let event: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
         if event["layer"].is_null() {
-            log.take(&event).map_err(|why| format!("{why}: {line}"))?;
-            events += 1;
+            self.log.take(&event).map_err(|why| format!("{why}: {line}"))?;
+            self.events += 1;
         } else if event["kind"] == "set_fault" {
-            let station = log.names[event["station"].as_str().expect("a name")];
-            log.stations[station].deaf = event["fault"] == "deaf";
+            let station = self.log.names[event["station"].as_str().expect("a name")];
+            self.log.stations[station].deaf = event["fault"] == "deaf";
         }
+        Ok(())
     }
-    Ok(events)
 }
 
 fn number(value: &Value, key: &str) -> u64 {
