@@ -18,22 +18,26 @@ use std::collections::VecDeque;
 pub(crate) const NEVER: BitInstant = BitInstant::new(u64::MAX);
 
 /// When a timer ends, and below it its number: compared as one, so that ties go to the lower number.
-type Key = u128;
+pub(crate) type Key = u128;
 
-const NONE: Key = key(NEVER, u16::MAX);
+/// No timer: later than any.
+pub(crate) const NONE: Key = key(NEVER, u16::MAX);
 
+/// The timer with number `index` that ends at `at`.
 #[inline(always)]
-const fn key(at: BitInstant, index: u16) -> Key {
+pub(crate) const fn key(at: BitInstant, index: u16) -> Key {
     (at.get() as Key) << 16 | index as Key
 }
 
+/// Which timer it is.
 #[inline(always)]
-const fn number(key: Key) -> u16 {
+pub(crate) const fn number(key: Key) -> u16 {
     key as u16
 }
 
+/// When it ends.
 #[inline(always)]
-const fn instant(key: Key) -> BitInstant {
+pub(crate) const fn instant(key: Key) -> BitInstant {
     BitInstant::new((key >> 16) as u64)
 }
 
@@ -61,6 +65,12 @@ impl Timers {
             first_later: NONE,
             next: NONE,
         }
+    }
+
+    /// The timer that ends first.
+    #[inline(always)]
+    pub fn first(&self) -> Key {
+        self.next
     }
 
     /// When the first timer ends; `NEVER` if there is none.
