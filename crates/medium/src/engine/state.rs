@@ -42,7 +42,7 @@ pub(crate) struct Core {
 impl Core {
     pub fn new(config: Config, timers: usize) -> Core {
         Core {
-            agenda: Agenda::new(timers),
+            agenda: Agenda::new(timers, config.parameters.slot_time),
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             cut: None,
             instant: BitInstant::ZERO,

@@ -327,7 +327,7 @@ impl Engine<CsmaCd> {
             return self.abandon(station, host);
         }
         this.mac.transmit = Transmit::BackingOff;
-        self.core.agenda.timers.set(station.index(), now + parameters.slot_time * slots);
+        self.core.agenda.timers.set(station.index(), now, now + parameters.slot_time * slots);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 
