@@ -14,6 +14,7 @@ use crate::event::{Cause, Kind};
 use crate::frame::{Frame, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
 use std::fmt::Debug;
 
 /// A frame as a MAC takes it from its host.
@@ -66,6 +67,24 @@ pub(crate) trait Access: Sized + Debug {
     fn goes_on<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
         let _ = (engine, host);
         false
+    }
+
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own loop;
+    /// whether it did.
+    fn runs<H: Host>(engine: &mut Engine<Self>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        let _ = (engine, limit, timers_too, host);
+        false
+    }
+
+    /// When something is due next of what the method keeps outside the agenda.
+    fn due(engine: &Engine<Self>) -> BitInstant {
+        let _ = engine;
+        NEVER
+    }
+
+    /// From now on some station does not hear what others hear.
+    fn places_differ(engine: &mut Engine<Self>) {
+        let _ = engine;
     }
 
     /// `station` has just been taken off the medium.

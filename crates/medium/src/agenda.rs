@@ -7,7 +7,7 @@
 //! ```
 
 use crate::frame::{StationId, TransmissionId};
-use crate::time::BitInstant;
+use crate::time::{BitInstant, BitTimes};
 use crate::timers::{NEVER, Timers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -35,10 +35,10 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// Nothing is due; `timers` timers can be set.
-    pub fn new(timers: usize) -> Agenda {
+    /// Nothing is due; `timers` timers can be set, most of them for some times `slot`.
+    pub fn new(timers: usize, slot: BitTimes) -> Agenda {
         Agenda {
-            timers: Timers::new(timers),
+            timers: Timers::new(timers, slot),
             ends: Signals::new(),
             silences: Silences::new(),
             begins: Signals::new(),

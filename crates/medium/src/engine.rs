@@ -46,6 +46,11 @@ impl<A: Access> Engine<A> {
         &mut self.stations[station.index()]
     }
 
+    /// When something is due next; `NEVER` if nothing is.
+    pub fn next_due(&self) -> BitInstant {
+        self.core.agenda.next().0.min(A::due(self))
+    }
+
     /// Runs everything before `limit`.
     pub fn run_until<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
         self.run_before((limit, Phase::Timers), host);
@@ -74,6 +79,9 @@ impl<A: Access> Engine<A> {
     fn run_before<H: Host>(&mut self, limit: (BitInstant, Phase), host: &mut H) {
         // Timers that end at the limit come before its arrivals.
         let (limit, timers_too) = (limit.0, limit.1 > Phase::Timers);
+        if A::runs(self, limit, timers_too, host) {
+            return;
+        }
         self.core.limit = limit;
         while !host.stops() {
             if A::goes_on(self, host) {
@@ -146,6 +154,7 @@ impl<A: Access> Engine<A> {
     fn set_fault(&mut self, station: StationId, fault: Option<Fault>) {
         self.station_mut(station).fault = fault;
         if fault == Some(Fault::Deaf) {
+            A::places_differ(self);
             self.core.line.deafen(station);
         } else {
             self.core.line.heal(station);

@@ -17,6 +17,7 @@ mod station_set;
 mod stretches;
 mod transmission;
 
+pub(crate) use station_set::StationSet;
 pub(crate) use transmission::{Course, Sides, Transmission, Worth};
 
 use crate::agenda::Agenda;
@@ -25,7 +26,6 @@ use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use crate::topology::Topology;
 use deafness::Deafness;
-use station_set::StationSet;
 use std::collections::VecDeque;
 use stretches::Stretches;
 

@@ -122,8 +122,8 @@ impl Medium {
 
     /// When something is due next; `None` when nothing will happen without an input.
     pub fn next_timeout(&self) -> Option<BitInstant> {
-        let next = with!(&self.engine, engine => engine.core.agenda.next());
-        Some(next.0).filter(|&at| at != NEVER)
+        let next = with!(&self.engine, engine => engine.next_due());
+        Some(next).filter(|&at| at != NEVER)
     }
 
     /// The oldest output not taken yet.

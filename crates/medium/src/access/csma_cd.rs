@@ -15,9 +15,11 @@
 
 mod acts;
 mod deferring;
+mod one_place;
 mod parameters;
 mod tables;
 
+use one_place::OnePlace;
 pub use parameters::Parameters;
 pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 
@@ -28,14 +30,17 @@ use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
-use crate::line::{Course, Transmission, Worth};
+use crate::line::{Course, Worth};
 use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
 use backoff::{Backoff, Generator, Limits};
 
 /// What CSMA/CD keeps for the medium as a whole: who has begun to send and is alone to the end.
 #[derive(Debug)]
 pub(crate) struct CsmaCd {
+    /// The medium as long as all places are one.
+    here: OnePlace,
     alone: Option<Alone>,
     /// Whose signal ends at this instant, and was alone: its place falls silent, and nothing else is heard there.
     silent: Option<StationId>,
@@ -70,7 +75,7 @@ pub(crate) struct Mac {
     deferred: bool,
     /// The frame at the head has waited longer than maxDeferTime before.
     excessive_deferral: bool,
-    /// When the current attempt began.
+    /// When the latest attempt began; `NEVER` before the first.
     begin: BitInstant,
     /// When the burst began that the station is in.
     burst: Option<BitInstant>,
@@ -86,8 +91,8 @@ impl Access for CsmaCd {
 
     const TIMERS: usize = 1;
 
-    fn new(_: &Config) -> CsmaCd {
-        CsmaCd { alone: None, silent: None }
+    fn new(config: &Config) -> CsmaCd {
+        CsmaCd { here: OnePlace::new(config), alone: None, silent: None }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {
@@ -109,7 +114,7 @@ impl Access for CsmaCd {
             ready_since: BitInstant::ZERO,
             deferred: false,
             excessive_deferral: false,
-            begin: BitInstant::ZERO,
+            begin: NEVER,
             burst: None,
             burst_open_at: BitInstant::ZERO,
             late: false,
@@ -181,6 +186,22 @@ impl Access for CsmaCd {
         }
     }
 
+    #[inline(always)]
+    fn runs<H: Host>(engine: &mut Engine<CsmaCd>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        if engine.method.here.holds() {
+            engine.run_in_one_place(limit, timers_too, host);
+        }
+        engine.method.here.holds()
+    }
+
+    fn due(engine: &Engine<CsmaCd>) -> BitInstant {
+        if engine.method.here.holds() { engine.method.here.due() } else { NEVER }
+    }
+
+    fn places_differ(engine: &mut Engine<CsmaCd>) {
+        engine.leave_one_place();
+    }
+
     fn detached<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
         engine.tell_transmit(station, TransmitInput::Detach, host);
     }
@@ -200,7 +221,8 @@ impl Access for CsmaCd {
             // A station that sends does not receive.
             Course::Cut { .. } if core.line.spoke_over(place, id) => None,
             Course::Cut { end } => {
-                transmission.preamble.map(|preamble| cut_short(&core.config.parameters, transmission, preamble, end))
+                let span = (transmission.begin, transmission.frame_end);
+                transmission.preamble.map(|preamble| cut_short(&core.config.parameters, span, preamble, end))
             }
         }
     }
@@ -212,18 +234,35 @@ impl Access for CsmaCd {
 }
 
 /// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
-fn cut_short(parameters: &Parameters, transmission: &Transmission, preamble: BitInstant, end: BitInstant) -> Kind {
+/// The signal began, and its frame would have ended, at `span`; it was cut at `end`.
+fn cut_short(parameters: &Parameters, span: (BitInstant, BitInstant), preamble: BitInstant, end: BitInstant) -> Kind {
     let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
-    let first = preamble == transmission.begin;
+    let first = preamble == span.0;
     if bits < parameters.least_received(first).get() {
         return Kind::Fragment { bits: BitTimes::new(bits) };
     }
     // The jam of an extension counts with the octets, and the extension is what was wrong.
-    let in_extension = end >= transmission.frame_end + parameters.jam_size;
+    let in_extension = end >= span.1 + parameters.jam_size;
     Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
 }
 
+/// What a frame is worth to receivers if its sender has this `fault`.
+fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
+    match fault {
+        _ if too_long => Worth::TooLong,
+        Some(Fault::BadFcs) => Worth::BadFcs,
+        Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+    }
+}
+
 impl Station<Mac> {
+    /// An attempt begins at `now`: whether the frame has waited longer than `max_defer_time` for the first time.
+    fn starts_late(&mut self, now: BitInstant, max_defer_time: BitTimes) -> bool {
+        let excessive = !self.mac.excessive_deferral && now - self.mac.ready_since > max_defer_time;
+        self.mac.excessive_deferral |= excessive;
+        excessive
+    }
+
     /// Which attempt the frame at the head is at, from 1.
     fn attempt(&self) -> u32 {
         self.mac.backoff.attempts() + 1

@@ -258,7 +258,11 @@ impl Engine<Contention> {
         let due = method.agenda.peek().map(|Reverse((slot, ..))| *slot);
         let end = (!method.sending.is_empty()).then_some(method.now + 1);
         let next = [due, end].into_iter().flatten().min();
-        self.core.agenda.timers.set(0, next.map_or(NEVER, |slot| BitInstant::new(slot * method.slot)));
+        self.core.agenda.timers.set(
+            0,
+            self.core.instant,
+            next.map_or(NEVER, |slot| BitInstant::new(slot * method.slot)),
+        );
     }
 
     /// A slot begins: the one before is judged, senders learn, and whoever waited for this slot sends.

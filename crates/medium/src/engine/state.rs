@@ -33,6 +33,8 @@ pub(crate) struct Core {
     pub signals: Vec<TransmissionId>,
     /// Room for who receives them, likewise.
     pub places: Vec<(StationId, TransmissionId)>,
+    /// Room for who receives which of several signals, likewise.
+    pub heard: Vec<(StationId, usize)>,
     /// Sources of the signals that begin as others end, on a star.
     pub coming: Vec<StationId>,
 }
@@ -40,7 +42,7 @@ pub(crate) struct Core {
 impl Core {
     pub fn new(config: Config, timers: usize) -> Core {
         Core {
-            agenda: Agenda::new(timers),
+            agenda: Agenda::new(timers, config.parameters.slot_time),
             line: Line::new(config.topology.clone(), config.parameters.inter_packet_gap),
             cut: None,
             instant: BitInstant::ZERO,
@@ -51,6 +53,7 @@ impl Core {
             history: Vec::new(),
             signals: Vec::new(),
             places: Vec::new(),
+            heard: Vec::new(),
             coming: Vec::new(),
             config,
         }

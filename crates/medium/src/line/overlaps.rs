@@ -53,6 +53,17 @@ impl Line {
         })
     }
 
+    /// Numbers a collision whose parties are known elsewhere.
+    pub fn next_episode(&mut self) -> u64 {
+        self.episodes += 1;
+        self.episodes
+    }
+
+    /// The number of the latest collision.
+    pub fn last_episode(&self) -> u64 {
+        self.episodes
+    }
+
     /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
     pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
         if let (Some(episode), true) = (self.get(id).episode, self.untouched.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
-use super::{Alone, CsmaCd};
+use super::{Alone, CsmaCd, worth};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -79,7 +79,7 @@ impl Engine<CsmaCd> {
         self.defer(station, deferring);
     }
 
-    fn defer(&mut self, station: StationId, deferring: Deferring) {
+    pub(super) fn defer(&mut self, station: StationId, deferring: Deferring) {
         let parameters = &self.core.config.parameters;
         let part_2 = parameters.inter_packet_gap.get() - parameters.inter_packet_gap_part_1.get();
         let mac = &mut self.stations[station.index()].mac;
@@ -117,6 +117,9 @@ impl Engine<CsmaCd> {
     }
 
     fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
+        if self.method.here.holds() {
+            return self.wait_in_one_place(station, host);
+        }
         let now = self.core.instant;
         let this = self.station_mut(station);
         this.mac.transmit = Transmit::WaitingToSend;
@@ -153,8 +156,7 @@ impl Engine<CsmaCd> {
     fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = self.station_mut(station);
-        let excessive_deferral = !this.mac.excessive_deferral && now - this.mac.ready_since > parameters.max_defer_time;
-        this.mac.excessive_deferral |= excessive_deferral;
+        let excessive_deferral = this.starts_late(now, parameters.max_defer_time);
         this.mac.transmit = Transmit::Transmitting;
         this.mac.begin = now;
         let burst = this.mac.burst.is_some();
@@ -168,11 +170,7 @@ impl Engine<CsmaCd> {
         let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
         let end =
             if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
-        let worth = match fault {
-            _ if head.too_long => Worth::TooLong,
-            Some(Fault::BadFcs) => Worth::BadFcs,
-            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-        };
+        let worth = worth(head.too_long, fault);
         let passed = now + self.core.line.longest() <= end;
         if passed && parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
             self.method.alone = Some(Alone { station, frame_end, end, worth });
@@ -310,7 +308,7 @@ impl Engine<CsmaCd> {
         }
     }
 
-    fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = self.station_mut(station);
         let (frame, attempt) = (this.frame(), this.attempt());
@@ -329,7 +327,7 @@ impl Engine<CsmaCd> {
             return self.abandon(station, host);
         }
         this.mac.transmit = Transmit::BackingOff;
-        self.core.agenda.timers.set(station.index(), now + parameters.slot_time * slots);
+        self.core.agenda.timers.set(station.index(), now, now + parameters.slot_time * slots);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 
@@ -342,6 +340,9 @@ impl Engine<CsmaCd> {
     }
 
     fn end_transmission(&mut self, station: StationId, whole: bool) {
+        if self.method.here.holds() {
+            return;
+        }
         let now = self.core.instant;
         let id = self.station_mut(station).mac.transmission.take().expect("a station that sends has a transmission");
         self.core.line.end(now, id, whole, &mut self.core.agenda);
@@ -368,7 +369,8 @@ impl Engine<CsmaCd> {
     }
 
     /// Discards every frame of a station that is off the medium.
-    fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.here.leave(station);
         self.ignore(station);
         self.stop_timer(station);
         let now = self.core.instant;

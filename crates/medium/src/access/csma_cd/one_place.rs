@@ -1,0 +1,468 @@
+//! CSMA/CD while all places are one: on a star without distance, as long as nobody is deaf.
+//!
+//! Every station hears the same at every instant, so one state of the medium stands for all of them: who sends since
+//! when, who waits, and when the gap is over. No signal stands in the agenda, and no station is told anything alone.
+//!
+//! ```text
+//!   timers                         │ arrivals │ signals end         │ signals begin
+//!   backoffs, gap, attempts, jams  │          │ receivers; the gap  │ who began together collides
+//! ```
+//! The events and their order are those of the general way in `acts`. The medium leaves this way for good when a
+//! station becomes deaf ([`leave_one_place`](Engine::leave_one_place)).
+
+use super::tables::{Transmit, TransmitAct, TransmitInput};
+use super::{CsmaCd, Mac, cut_short, deferring::Deferring, worth};
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::event::Kind;
+use crate::frame::{Destination, FrameId, PREAMBLE_AND_SFD, StationId};
+use crate::inputs::Host;
+use crate::line::{Course, StationSet, Transmission, Worth};
+use crate::station::Station;
+use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::{Key, NEVER, NONE, instant, key, number};
+use crate::topology::Topology;
+
+/// The medium as everyone hears it.
+#[derive(Debug)]
+pub(super) struct OnePlace {
+    /// All places are one, and what follows holds.
+    holds: bool,
+    /// Who waits to send. All begin when the gap ends.
+    waiting: Crowd,
+    /// Whose attempt, or jam, goes on.
+    sending: Crowd,
+    /// What was sent last, in the order in which it began.
+    signals: Vec<Signal>,
+    /// When all of it began.
+    begin: BitInstant,
+    /// When all of it ends, or ended.
+    end: BitInstant,
+    /// It was cut short by a collision.
+    cut: bool,
+    /// A silence has begun after which nobody has sent yet.
+    silent: bool,
+    /// When the gap at its beginning ends.
+    gap_end: BitInstant,
+    /// What signals still do at one of these instants.
+    pending: Pending,
+    /// The first station of `waiting` and `sending` that is due, and when.
+    next: Key,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    /// Those that began together collide.
+    Begin,
+    /// They end.
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Signal {
+    frame: FrameId,
+    size: Octets,
+    destination: Destination,
+    frame_end: BitInstant,
+    worth: Worth,
+}
+
+/// Stations that do the same at the same instant, one after the other in order of number.
+#[derive(Debug)]
+struct Crowd {
+    members: StationSet,
+    /// The first of them.
+    first: Option<StationId>,
+}
+
+impl Crowd {
+    fn new(stations: usize) -> Crowd {
+        Crowd { members: StationSet::new(stations), first: None }
+    }
+
+    #[inline]
+    fn insert(&mut self, station: StationId) {
+        self.members.insert(station);
+        self.first = Some(self.first.map_or(station, |first| first.min(station)));
+    }
+
+    /// Takes out the first.
+    #[inline]
+    fn take_first(&mut self) {
+        if let Some(first) = self.first {
+            self.members.remove(first);
+            self.first = if self.members.len() == 0 { None } else { self.members.next(first.index() + 1) };
+        }
+    }
+
+    fn remove(&mut self, station: StationId) {
+        self.members.remove(station);
+        self.first = self.members.next(0);
+    }
+
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// The first, if they are due at `at`.
+    #[inline]
+    fn due(&self, at: BitInstant) -> Key {
+        self.first.map_or(NONE, |first| key(at, first.index() as u16))
+    }
+}
+
+impl OnePlace {
+    /// A medium made from `config` on which nobody has sent.
+    pub fn new(config: &Config) -> OnePlace {
+        let stations = config.topology.stations();
+        let star = matches!(config.topology, Topology::Star { .. });
+        let together = star && config.topology.farthest(StationId::new(0)) == BitTimes::ZERO;
+        OnePlace {
+            // What is given out early, and bursts, need signals that stand for themselves.
+            holds: together && !config.keep_outputs && config.parameters.burst_limit == BitTimes::ZERO,
+            waiting: Crowd::new(stations),
+            sending: Crowd::new(stations),
+            signals: Vec::new(),
+            begin: BitInstant::ZERO,
+            end: BitInstant::ZERO,
+            cut: false,
+            silent: true,
+            gap_end: BitInstant::ZERO,
+            pending: Pending::Nothing,
+            next: NONE,
+        }
+    }
+
+    #[inline]
+    pub fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// When something is due next, backoff left aside.
+    #[inline]
+    pub fn due(&self) -> BitInstant {
+        instant(self.next).min(self.signals_due())
+    }
+
+    #[inline]
+    fn signals_due(&self) -> BitInstant {
+        match self.pending {
+            Pending::Nothing => NEVER,
+            Pending::Begin => self.begin,
+            Pending::End => self.end,
+        }
+    }
+
+    /// Deference at `now`, as decisions see it: whether a station that becomes ready may begin.
+    #[inline]
+    fn is_free(&self, now: BitInstant) -> bool {
+        if self.sending.is_empty() { self.silent && now >= self.gap_end } else { self.begin == now }
+    }
+
+    #[inline]
+    fn look(&mut self) {
+        let waiting = if self.silent { self.waiting.due(self.gap_end) } else { NONE };
+        self.next = waiting.min(self.sending.due(self.end));
+    }
+
+    #[inline]
+    fn wait(&mut self, station: StationId) {
+        self.waiting.insert(station);
+        self.look();
+    }
+
+    /// `station` does not wait any more, if it did.
+    pub fn leave(&mut self, station: StationId) {
+        self.waiting.remove(station);
+        self.look();
+    }
+
+    /// A station begins to send at `now`; if nothing cuts it short, to `end`.
+    #[inline]
+    fn begin(&mut self, now: BitInstant, end: BitInstant, signal: Signal) {
+        if self.sending.is_empty() {
+            self.signals.clear();
+            (self.begin, self.end, self.cut) = (now, end, false);
+        } else {
+            debug_assert_eq!(self.begin, now, "whoever begins later hears the others");
+            self.pending = Pending::Begin;
+        }
+        self.signals.push(signal);
+        self.sending.insert(signal.frame.station);
+        // Others whose gap ends at this instant may follow.
+        self.silent &= !self.waiting.is_empty();
+        self.look();
+    }
+
+    /// The first of those that send is done.
+    #[inline]
+    fn end_first(&mut self) {
+        self.sending.take_first();
+        if self.sending.is_empty() {
+            self.pending = Pending::End;
+        }
+        self.look();
+    }
+}
+
+impl Station<Mac> {
+    /// Holds the way in one place against the table of the transmit machine.
+    #[inline]
+    fn would(&self, act: TransmitAct, input: TransmitInput) {
+        debug_assert_eq!(self.mac.transmit.act(input), Some(act), "{input:?} in {:?}", self.mac.transmit);
+    }
+}
+
+impl Engine<CsmaCd> {
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it: what the engine's own loop does.
+    pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
+        while !host.stops() {
+            let here = &self.method.here;
+            let (own, backoff, signals) = (here.next, self.core.agenda.timers.first(), here.signals_due());
+            let timer = instant(own.min(backoff));
+            let now = self.core.instant;
+            if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
+                self.feed(host);
+            } else if timer <= signals && (timer < limit || (timers_too && timer == limit)) {
+                self.core.instant = timer;
+                if own < backoff {
+                    self.first_is_due(host);
+                } else {
+                    let station = StationId::new(self.core.agenda.timers.take() as u16);
+                    self.station(station).would(TransmitAct::Wait, TransmitInput::Timeout);
+                    self.wait_in_one_place(station, host);
+                }
+            } else if signals < limit && signals < timer {
+                self.core.instant = signals;
+                match std::mem::replace(&mut self.method.here.pending, Pending::Nothing) {
+                    Pending::Begin => self.collide(host),
+                    Pending::End => self.arrive(host),
+                    Pending::Nothing => panic!("no signals are due"),
+                }
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// A station waits, and its gap is over; or it sends, and its attempt or jam is.
+    #[inline]
+    fn first_is_due<H: Host>(&mut self, host: &mut H) {
+        let station = StationId::new(number(self.method.here.next));
+        match self.station(station).mac.transmit {
+            Transmit::WaitingToSend => {
+                self.method.here.waiting.take_first();
+                self.attempt_in_one_place(station, host);
+            }
+            Transmit::Transmitting => {
+                self.method.here.end_first();
+                self.finish_in_one_place(station, host);
+            }
+            Transmit::Jamming => {
+                self.method.here.end_first();
+                self.station(station).would(TransmitAct::BackOff, TransmitInput::Timeout);
+                self.back_off(station, host);
+            }
+            state @ (Transmit::Idle | Transmit::BackingOff) => panic!("{station} is due in {state:?}"),
+        }
+    }
+
+    /// A station becomes ready for an attempt.
+    pub(super) fn wait_in_one_place<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let now = self.core.instant;
+        let this = &mut self.stations[station.index()];
+        this.mac.transmit = Transmit::WaitingToSend;
+        this.mac.ready_since = now;
+        if self.method.here.is_free(now) {
+            return self.attempt_in_one_place(station, host);
+        }
+        self.method.here.wait(station);
+        let attempt = this.attempt();
+        this.mac.deferred |= attempt == 1;
+        let frame = this.frame();
+        self.core.emit(station, frame, Kind::Defer { attempt }, host);
+    }
+
+    fn attempt_in_one_place<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, &self.core.config.parameters);
+        let this = &mut self.stations[station.index()];
+        this.would(TransmitAct::Attempt, TransmitInput::MediumFree);
+        let excessive_deferral = this.starts_late(now, parameters.max_defer_time);
+        this.mac.transmit = Transmit::Transmitting;
+        this.mac.begin = now;
+        let (head, frame, attempt) = (this.head(), this.frame(), this.attempt());
+        let frame_end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end = frame_end.max(now + PREAMBLE_AND_SFD + parameters.least_carrier());
+        let worth = worth(head.too_long, this.fault);
+        let signal = Signal { frame, size: head.size, destination: head.destination, frame_end, worth };
+        self.method.here.begin(now, end, signal);
+        self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
+    }
+
+    /// Several have begun at this instant: all of them notice it at once, and jam.
+    fn collide<H: Host>(&mut self, host: &mut H) {
+        let (now, parameters) = (self.core.instant, &self.core.config.parameters);
+        let episode = self.core.line.next_episode();
+        let late = parameters.late(BitTimes::ZERO, false);
+        let here = &mut self.method.here;
+        here.end = parameters.jam_begin(now, now) + parameters.jam_size;
+        here.cut = true;
+        here.look();
+        let mut next = here.sending.first;
+        while let Some(station) = next {
+            next = self.method.here.sending.members.next(station.index() + 1);
+            let this = &mut self.stations[station.index()];
+            this.would(TransmitAct::Jam, TransmitInput::Collision);
+            this.mac.transmit = Transmit::Jamming;
+            this.mac.late |= late;
+            let (frame, attempt) = (this.frame(), this.attempt());
+            self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
+        }
+    }
+
+    /// The attempt of a station that was alone is over.
+    fn finish_in_one_place<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let now = self.core.instant;
+        let this = &mut self.stations[station.index()];
+        this.would(TransmitAct::Finish, TransmitInput::Timeout);
+        let (frame, attempts) = (this.frame(), this.attempt());
+        let sent = this.queue.pop_front().expect("a station that sends has a frame");
+        let transmitted = Kind::Transmitted {
+            size: sent.size,
+            attempts,
+            deferred: this.mac.deferred,
+            access_delay: this.mac.begin - this.mac.head_since,
+            mac_delay: now - sent.arrived,
+            extension: now - self.method.here.signals[0].frame_end,
+            no_carrier: false,
+        };
+        this.mac.transmit = Transmit::Idle;
+        this.renew_head(now);
+        let (attached, more) = (this.attached, !this.queue.is_empty());
+        self.core.emit(station, frame, transmitted, host);
+        if !attached {
+            self.abandon(station, host);
+        } else if more {
+            self.wait_in_one_place(station, host);
+        }
+    }
+
+    /// What was sent ends, and the gap begins.
+    fn arrive<H: Host>(&mut self, host: &mut H) {
+        let (now, gap) = (self.core.instant, self.core.config.parameters.inter_packet_gap);
+        let here = &mut self.method.here;
+        here.silent = true;
+        here.gap_end = now + gap;
+        here.look();
+        let signals = std::mem::take(&mut here.signals);
+        match signals[..] {
+            [signal] if !self.method.here.cut => {
+                for place in signal.destination.places(self.stations.len()) {
+                    self.receive_in_one_place(place, &signal, host);
+                }
+            }
+            [..] => {
+                let mut heard = std::mem::take(&mut self.core.heard);
+                for (index, signal) in signals.iter().enumerate() {
+                    heard.extend(signal.destination.places(self.stations.len()).map(|place| (place, index)));
+                }
+                if !heard.is_sorted() {
+                    heard.sort_unstable();
+                }
+                heard.drain(..).for_each(|(place, index)| self.receive_in_one_place(place, &signals[index], host));
+                self.core.heard = heard;
+            }
+        }
+        self.method.here.signals = signals;
+    }
+
+    /// What the station at `place`, which a signal is addressed to, makes of it.
+    #[inline]
+    fn receive_in_one_place<H: Host>(&mut self, place: StationId, signal: &Signal, host: &mut H) {
+        let Signal { frame, size, frame_end, worth, .. } = *signal;
+        let (begin, end, cut) = (self.method.here.begin, self.method.here.end, self.method.here.cut);
+        let receiver = self.station(place);
+        if place == frame.station || !receiver.attached {
+            return;
+        }
+        let kind = match worth {
+            // A station that sends does not receive.
+            _ if cut && receiver.mac.begin == begin => return,
+            _ if cut => cut_short(&self.core.config.parameters, (begin, frame_end), begin, end),
+            Worth::TooLong => Kind::TooLong { size },
+            Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
+            Worth::Good => Kind::Delivered { size },
+        };
+        self.core.emit(place, frame, kind, host);
+    }
+
+    /// From now on stations may hear different things: puts what is going on where the general way has it.
+    pub(super) fn leave_one_place(&mut self) {
+        if !std::mem::replace(&mut self.method.here.holds, false) {
+            return;
+        }
+        let now = self.core.instant;
+        let signals = std::mem::take(&mut self.method.here.signals);
+        let ids: Vec<_> = signals.iter().map(|signal| self.begin_on_line(signal)).collect();
+        let begun_before = self.method.here.begin < now;
+        let mut there = Vec::new();
+        if begun_before && !signals.is_empty() {
+            self.core.agenda.begins.take_everywhere(self.method.here.begin, &mut there);
+            self.core.line.got_there(there.len());
+        }
+        for (signal, id) in signals.iter().zip(ids) {
+            let (station, here) = (signal.frame.station, &self.method.here);
+            let (end, cut) = (here.end, here.cut);
+            if !here.sending.members.contains(station) {
+                self.core.line.end(end, id, !cut, &mut self.core.agenda);
+                self.core.line.ignore_begins(station);
+                continue;
+            }
+            self.station_mut(station).mac.transmission = Some(id);
+            if cut {
+                self.core.agenda.timers.set_soon(station.index(), end);
+                self.core.line.ignore_begins(station);
+            } else if !self.core.line.collides_at_once(now) {
+                self.core.agenda.timers.set_sending(station.index(), end);
+            }
+        }
+        let (end, silent) = (self.method.here.end, self.method.here.silent);
+        if silent && !signals.is_empty() {
+            self.core.agenda.ends.take_everywhere(end, &mut there);
+            self.core.line.ended_there(there.len());
+        }
+        let mut next = self.method.here.waiting.first;
+        while let Some(station) = next {
+            next = self.method.here.waiting.members.next(station.index() + 1);
+            let sent = signals.iter().any(|signal| signal.frame.station == station);
+            let deferring = match silent {
+                true => Deferring::in_gap(end, sent, now, &self.core.config.parameters),
+                false => Deferring { was_transmitting: sent, ..Deferring::BUSY },
+            };
+            self.defer(station, deferring);
+        }
+    }
+
+    fn begin_on_line(&mut self, signal: &Signal) -> crate::frame::TransmissionId {
+        let Signal { frame, size, destination, frame_end, worth } = *signal;
+        let (begin, end, cut) = (self.method.here.begin, self.method.here.end, self.method.here.cut);
+        let transmission = Transmission {
+            frame,
+            size,
+            destination,
+            begin,
+            preamble: Some(begin),
+            frame_end,
+            worth,
+            deaf: false,
+            course: if cut { Course::Cut { end } } else { Course::OnAir { end } },
+            episode: cut.then(|| self.core.line.last_episode()),
+            settled: false,
+            previous: None,
+            parted: None,
+        };
+        self.core.line.begin(begin, transmission, &mut self.core.agenda)
+    }
+}

@@ -1,0 +1,184 @@
+//! A calendar: timers in buckets as long as a slot or longer, around a ring.
+//!
+//! ```text
+//!   now                 the first bucket with timers in it          a turn of the ring from now
+//!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
+//! ```
+//! To set a timer is to hang it into its bucket; only the first bucket is in order. Backoff is some slots of one length
+//! long, so a bucket has few timers, however many there are.
+
+use super::{Key, NONE, instant, key, number};
+use crate::time::{BitInstant, BitTimes};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Buckets in a turn of the ring: as many as backoff has slots at the most.
+const RING: u64 = 1024;
+const WORDS: usize = RING as usize / 64;
+/// No timer has this number.
+const NOBODY: u16 = u16::MAX;
+
+/// Timers that end whenever. When each of them ends is kept by whoever has it.
+#[derive(Debug)]
+pub(super) struct Calendar {
+    /// A bucket is 2 to the power of this long.
+    shift: u32,
+    /// The timers of the first bucket, the first of all last. Empty only if the ring is.
+    current: Vec<Key>,
+    /// Which bucket that is.
+    bucket: u64,
+    /// The first timer in each bucket of the ring, and which buckets have any.
+    heads: Box<[u16]>,
+    filled: [u64; WORDS],
+    /// The timer that comes after each in its bucket.
+    next: Box<[u16]>,
+    /// What was set more than a turn ahead; some of it may have been stopped since.
+    far: BinaryHeap<Reverse<Key>>,
+    /// Whether the latest end of each timer went there.
+    is_far: Box<[bool]>,
+}
+
+impl Calendar {
+    /// Room for so many `timers`; most end some times `slot` from when they are set.
+    pub fn new(timers: usize, slot: BitTimes) -> Calendar {
+        Calendar {
+            shift: slot.get().max(1).next_power_of_two().ilog2(),
+            current: Vec::new(),
+            bucket: 0,
+            heads: vec![NOBODY; RING as usize].into(),
+            filled: [0; WORDS],
+            next: vec![NOBODY; timers].into(),
+            far: BinaryHeap::new(),
+            is_far: vec![false; timers].into(),
+        }
+    }
+
+    /// The timer that ends first; `NONE` if there is none.
+    #[inline]
+    pub fn first(&self) -> Key {
+        let near = self.current.last().map_or(NONE, |&first| first);
+        self.far.peek().map_or(near, |&Reverse(far)| near.min(far))
+    }
+
+    /// Sets a timer that is not set. Nothing ends before `now`.
+    #[inline]
+    pub fn set(&mut self, now: BitInstant, timer: Key) {
+        let (bucket, floor) = (instant(timer).get() >> self.shift, now.get() >> self.shift);
+        let is_far = bucket.wrapping_sub(floor) >= RING;
+        self.is_far[usize::from(number(timer))] = is_far;
+        if is_far {
+            self.far.push(Reverse(timer));
+        } else if self.current.is_empty() {
+            self.bucket = bucket;
+            self.current.push(timer);
+        } else if bucket > self.bucket {
+            self.hang(bucket, number(timer));
+        } else {
+            self.set_early(bucket, timer);
+        }
+    }
+
+    /// Into the first bucket, or one before it.
+    fn set_early(&mut self, bucket: u64, timer: Key) {
+        if bucket < self.bucket {
+            while let Some(later) = self.current.pop() {
+                self.hang(self.bucket, number(later));
+            }
+            self.bucket = bucket;
+        }
+        let place = self.current.partition_point(|&other| other > timer);
+        self.current.insert(place, timer);
+    }
+
+    /// Takes out the first timer.
+    #[inline]
+    pub fn take_first(&mut self, ends: &[BitInstant]) {
+        if self.current.last().is_some_and(|&first| first == self.first()) {
+            self.current.pop();
+            if self.current.is_empty() {
+                self.turn(ends);
+            }
+        } else {
+            self.far.pop();
+            self.forget_far(ends);
+        }
+    }
+
+    /// Takes out `timer`, which is set.
+    pub fn stop(&mut self, timer: Key, ends: &[BitInstant]) {
+        let (index, bucket) = (number(timer), instant(timer).get() >> self.shift);
+        if self.is_far[usize::from(index)] {
+            self.forget_far(ends);
+        } else if bucket == self.bucket {
+            self.current.retain(|&other| other != timer);
+            if self.current.is_empty() {
+                self.turn(ends);
+            }
+        } else {
+            self.unhang(bucket, index);
+        }
+    }
+
+    /// Makes the next bucket with timers in it the current one. `ends` says when each timer ends.
+    fn turn(&mut self, ends: &[BitInstant]) {
+        let from = (self.bucket + 1) % RING;
+        let Some(place) = self.filled_from(from) else { return };
+        self.bucket += 1 + (place + RING - from) % RING;
+        let mut timer = std::mem::replace(&mut self.heads[place as usize], NOBODY);
+        self.filled[place as usize / 64] &= !(1 << (place % 64));
+        while timer != NOBODY {
+            self.current.push(key(ends[usize::from(timer)], timer));
+            timer = self.next[usize::from(timer)];
+        }
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by(|one, other| other.cmp(one));
+        }
+    }
+
+    /// The first place of the ring from `from` on, once around, that has timers.
+    fn filled_from(&self, from: u64) -> Option<u64> {
+        let (word, bit) = (from as usize / 64, from % 64);
+        let first = self.filled[word] & (u64::MAX << bit);
+        if first != 0 {
+            return Some((word * 64) as u64 + u64::from(first.trailing_zeros()));
+        }
+        // The word that it began in comes last, with the places before `from`.
+        let word = (1..=WORDS).map(|ahead| (word + ahead) % WORDS).find(|&word| self.filled[word] != 0)?;
+        Some((word * 64) as u64 + u64::from(self.filled[word].trailing_zeros()))
+    }
+
+    #[inline]
+    fn hang(&mut self, bucket: u64, timer: u16) {
+        let place = (bucket % RING) as usize;
+        self.next[usize::from(timer)] = std::mem::replace(&mut self.heads[place], timer);
+        self.filled[place / 64] |= 1 << (place % 64);
+    }
+
+    fn unhang(&mut self, bucket: u64, timer: u16) {
+        let place = (bucket % RING) as usize;
+        let after = self.next[usize::from(timer)];
+        if self.heads[place] == timer {
+            self.heads[place] = after;
+            if after == NOBODY {
+                self.filled[place / 64] &= !(1 << (place % 64));
+            }
+            return;
+        }
+        let mut before = self.heads[place];
+        while self.next[usize::from(before)] != timer {
+            before = self.next[usize::from(before)];
+        }
+        self.next[usize::from(before)] = after;
+    }
+
+    /// The first of the far timers is one that still ends when it says.
+    fn forget_far(&mut self, ends: &[BitInstant]) {
+        let is_over = |&Reverse(far): &Reverse<Key>| {
+            let index = usize::from(number(far));
+            ends[index] != instant(far) || !self.is_far[index]
+        };
+        while self.far.peek().is_some_and(is_over) {
+            self.far.pop();
+        }
+    }
+}
