@@ -154,6 +154,9 @@ pub enum CommandError {
         /// What there is.
         stations: Vec<String>,
     },
+    /// The scenario's traffic cannot be offered.
+    #[error(transparent)]
+    Offer(#[from] crate::live::driver::scenario::OfferError),
     /// The result could not be written.
     #[error("cannot write the result")]
     Output(#[source] io::Error),

@@ -182,21 +182,27 @@ pub struct Farewell {
     pub text: String,
     /// The lab did not end as it should.
     pub failed: bool,
+    /// The lab was brought up with `--strict`, and is not to be trusted.
+    pub distrusted: bool,
 }
 
 impl Farewell {
     /// What an answer begins with if the lab did not end as it should; no text does.
     const FAILED: char = '\u{1}';
+    /// The same, if it is not to be trusted.
+    const DISTRUSTED: char = '\u{2}';
 
     /// As it goes through the socket.
     pub fn written(&self) -> String {
-        if self.failed { format!("{}{}", Farewell::FAILED, self.text) } else { self.text.clone() }
+        let marks = [(self.failed, Farewell::FAILED), (self.distrusted, Farewell::DISTRUSTED)];
+        marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).chain(self.text.chars()).collect()
     }
 
     /// Reads what [`ask`] gives.
     pub fn read(answer: &str) -> Farewell {
-        let text = answer.trim_start_matches(Farewell::FAILED);
-        Farewell { text: text.to_owned(), failed: text.len() < answer.len() }
+        let (failed, text) = answer.strip_prefix(Farewell::FAILED).map_or((false, answer), |text| (true, text));
+        let (distrusted, text) = text.strip_prefix(Farewell::DISTRUSTED).map_or((false, text), |text| (true, text));
+        Farewell { text: text.to_owned(), failed, distrusted }
     }
 }
 
@@ -216,8 +222,10 @@ mod tests {
     #[test]
     fn a_farewell_is_read_as_it_was_written() {
         for (text, failed) in [("", false), ("", true), ("a table\n", false), ("a reason\n", true)] {
-            let farewell = Farewell { text: text.to_owned(), failed };
-            assert_eq!(Farewell::read(&farewell.written()), farewell);
+            for distrusted in [false, true] {
+                let farewell = Farewell { text: text.to_owned(), failed, distrusted };
+                assert_eq!(Farewell::read(&farewell.written()), farewell);
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 
 pub mod offering;
 pub mod receive;
+pub mod scenario;
 pub mod source;
 
 use link::MacAddr;

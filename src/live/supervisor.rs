@@ -226,6 +226,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Restarted
         | Told::Calm
         | Told::Progress(_)
+        | Told::Queues(_)
         | Told::Trouble(_)
         | Told::Overload { .. }
         | Told::Port { .. } => None,

@@ -64,7 +64,8 @@ impl Lab {
         let own: &[&str] = if folder.is_some() { &own } else { &[] };
         let command = ethbus(["up", "--name", &self.name].iter().chain(arguments).chain(own));
         let unwell = |path: &&str| {
-            std::fs::read_to_string(path).is_ok_and(|text| text.contains("fault") || text.contains("[[cut]]"))
+            std::fs::read_to_string(path)
+                .is_ok_and(|text| ["fault", "[[cut]]", "[[at]]"].iter().any(|word| text.contains(word)))
         };
         self.healthy.set(!arguments.iter().filter(|path| path.ends_with(".toml")).any(unwell));
         self.log = Some((path, folder));

@@ -354,6 +354,11 @@ impl Source {
         self.station
     }
 
+    /// Whether it never has a frame.
+    pub fn is_silent(&self) -> bool {
+        matches!(self.kind, Kind::Silent)
+    }
+
     /// How long after its station has lost its last frame, at the beginning of a slot, the source has another; none if it does
     /// not wait for that. A saturated one has it at that very instant.
     pub fn pause(&mut self) -> Option<BitTimes> {

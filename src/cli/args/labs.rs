@@ -3,7 +3,7 @@
 use super::Format;
 use clap::{Args, ValueEnum};
 use sim::words::units::{
-    FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale,
+    FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -85,6 +85,16 @@ pub struct UpArgs {
     /// This machine may lose its network.
     #[arg(long, hide_short_help = true)]
     pub even_default_route: bool,
+    /// What a trusted lab may be off by [default: 1%]
+    ///
+    /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
+    #[arg(long, value_name = "PART", default_value = "1%", hide_default_value = true, value_parser = tolerance, hide_short_help = true)]
+    pub tolerance: f64,
+    /// End with 3 if the lab is not to be trusted
+    ///
+    /// With --background it is `ethbus down` that ends so.
+    #[arg(long, hide_short_help = true)]
+    pub strict: bool,
     /// Go on in the background until `ethbus down`
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,

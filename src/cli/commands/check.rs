@@ -17,7 +17,10 @@ pub fn check(args: &CheckArgs) -> Outcome {
     for path in &args.scenarios {
         match Plan::read(Some(path), &Overrides::default(), DEFAULT_SEED) {
             Ok(plan) => {
-                plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+                plan.warnings
+                    .iter()
+                    .chain(&plan.run_warnings)
+                    .for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
                 print(&format!("{}: {}", path.display(), told(&plan)))?;
             }
             Err(error) => {

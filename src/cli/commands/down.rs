@@ -1,6 +1,6 @@
 //! `ethbus down`: takes a lab down, or removes what a killed one left behind.
 
-use super::{CommandError, Outcome, running_lab};
+use super::{CommandError, NOT_TRUSTED, Outcome, running_lab};
 use crate::cli::args::NamedLabArgs;
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
@@ -60,7 +60,11 @@ fn ask(name: &str) -> Outcome {
             _ => remove_left(name, record)?,
         }
     }
-    Ok(if farewell.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(match farewell {
+        Farewell { failed: true, .. } => ExitCode::FAILURE,
+        Farewell { distrusted: true, .. } => ExitCode::from(NOT_TRUSTED),
+        Farewell { .. } => ExitCode::SUCCESS,
+    })
 }
 
 /// The lab that is meant where none was named: what one called `ethbus` left behind can be removed too.

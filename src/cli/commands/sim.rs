@@ -37,7 +37,7 @@ use std::time::Instant;
 pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
-    plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    plan.warnings.iter().chain(&plan.run_warnings).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     refuse_one_file_for_two(&[
         ("--events", args.events.as_deref()),
         ("--record", args.record.as_deref()),

@@ -2,23 +2,26 @@
 
 mod background;
 mod greeting;
+mod serve;
 
 use super::sim::option;
-use super::{CommandError, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
+use super::{CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
 use crate::cli::args::{Format, Punctuality, UpArgs};
 use crate::live::control::{self, Control, Farewell};
+use crate::live::driver::scenario::Prepared;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier};
-use crate::live::plane::protocol::{Change, Outputs, Request, Setup, Told};
-use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
-use crate::show::verdict::{TOLERANCE, against, verdict};
+use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
+use crate::live::supervisor::DataPlane;
+use crate::show::verdict::{against, verdict};
 use crate::show::{messages, say, table, with_causes};
 use background::Background;
-use crossbeam_channel::{Receiver, at, never, select, tick};
+use crossbeam_channel::Receiver;
 use greeting::greeting;
 use link::confine::Inherited;
 use link::signals::Signal;
+use serve::{Schedule, Serving};
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
 use sim::scenario::file::Scenario;
@@ -32,7 +35,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use toml::Spanned;
 
 /// Brings a lab up.
@@ -68,14 +71,19 @@ pub fn up(args: &UpArgs) -> Outcome {
     }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
-    let Ended { stream, told, whole, failed } = kept?;
+    let Ended { stream, told, whole, failed, trusted } = kept?;
     removed?;
+    let distrusted = args.strict && !trusted;
     // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
     if let Some(mut stream) = stream.filter(|_| args.in_background || failed) {
         // Whoever has gone away meanwhile does not want to know.
-        let _ = stream.write_all(Farewell { text: told, failed }.written().as_bytes());
+        let _ = stream.write_all(Farewell { text: told, failed, distrusted }.written().as_bytes());
     }
-    Ok(if whole && !failed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match whole && !failed {
+        true if distrusted => ExitCode::from(NOT_TRUSTED),
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 /// How a lab ended that somebody wanted to end.
@@ -89,6 +97,8 @@ struct Ended {
     whole: bool,
     /// The data plane did not end by itself, so it was killed.
     failed: bool,
+    /// The machine kept up, within the tolerance.
+    trusted: bool,
 }
 
 /// What the lab will be called. A scenario that cannot be read is the supervisor's to tell of.
@@ -118,12 +128,6 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
     refuse_one_file_for_two(&[("--events", args.events.as_deref()), ("--record", args.record.as_deref())])?;
-    if plan.has_traffic {
-        say(
-            "ethbus: warning: the scenario says what stations offer in `ethbus sim`: in a lab the programs in them do; \
-             `ethbus send` offers frames too\n",
-        );
-    }
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }
@@ -174,7 +178,7 @@ fn keep(
         }
         Ok(started)
     });
-    let (plane, requests, links) = match (started, background) {
+    let Started { plane, requests, links, prepared, mut schedule } = match (started, background) {
         (Err(error), Some(background)) => {
             background.give_up();
             // Whoever should read it has.
@@ -184,7 +188,23 @@ fn keep(
     };
     // The lab must not stand still because its terminal does.
     messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
-    serve(plan, plane, record, &requests, interrupts, &links)
+    for (station, why) in &prepared.left_out {
+        say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
+    }
+    schedule.begin = Instant::now();
+    let offers = prepared.begin()?;
+    let (links, asked, tolerance) = (&links, VecDeque::new(), args.tolerance);
+    let serving = Serving { plan, plane, record, links, tolerance, offers, schedule, asked };
+    serving.until_its_end(&requests, interrupts)
+}
+
+/// What a lab needs that is up.
+struct Started {
+    plane: DataPlane,
+    requests: Requests,
+    links: Links,
+    prepared: Prepared,
+    schedule: Schedule,
 }
 
 /// Starts the data plane, and notes that the lab is up.
@@ -194,7 +214,7 @@ fn start(
     files: &[File],
     segment: Segment,
     record: &mut Inventory,
-) -> Result<(DataPlane, Requests, Links), CommandError> {
+) -> Result<Started, CommandError> {
     let setup = Setup {
         outputs,
         pace: plan.pace,
@@ -205,17 +225,17 @@ fn start(
     for (station, fault) in plan.faults() {
         plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
     }
-    if let Some(cut) = plan.cuts.first() {
-        plane.ask(Request::Cable(Some(cut.place.into())))?;
-    }
+    let mut schedule = Schedule::new(plan);
+    schedule.act_at_once(&mut plane)?;
     let system = |source| CommandError::System { what: "listen for requests", source };
     let requests = control::listen(&plan.name).map_err(system)?;
     carrier::follow(plan, &segment)?;
     record.be_reached_at(addresses(plan))?;
     record.up(&segment.ports, plan.medium.rate.get())?;
+    let prepared = Prepared::new(plan, &segment.stations)?;
     // The sockets live in the data plane now, and the namespaces have names: the segment's own are let go of.
     let links = Links::new(plan, record, &segment.ports);
-    Ok((plane, requests, links))
+    Ok(Started { plane, requests, links, prepared, schedule })
 }
 
 /// The addresses that each station has from the lab; one that was there before keeps its own.
@@ -231,97 +251,22 @@ fn addresses(plan: &Plan) -> Vec<(String, Vec<String>)> {
 
 type Requests = Receiver<(Control, UnixStream)>;
 
-/// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
-const LOOK: Duration = Duration::from_secs(2);
-
-/// Who has asked for results, and when.
-type Asked = VecDeque<(Instant, UnixStream)>;
-
-/// Asks for results on behalf of whoever is at the other end of `stream`.
-fn ask(plane: &mut DataPlane, asked: &mut Asked, stream: UnixStream) -> Result<(), SupervisorError> {
-    plane.ask(Request::Report)?;
-    asked.push_back((Instant::now(), stream));
-    Ok(())
-}
-
-/// Answers requests and passes on what the data plane tells, until somebody wants the lab to end.
-fn serve(
-    plan: &Plan,
-    mut plane: DataPlane,
-    record: &Inventory,
-    requests: &Requests,
-    interrupts: &Receiver<Signal>,
-    links: &Links,
-) -> Result<Ended, CommandError> {
-    let (told, mut asked) = (plane.told().clone(), Asked::new());
-    let looks = tick(LOOK);
-    let stream = loop {
-        let overdue = asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
-        select! {
-            recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
-            recv(interrupts) -> _ => break None,
-            recv(looks) -> _ => if !record.is_there() {
-                say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
-                break None;
-            },
-            recv(told) -> told => match told {
-                Ok(Told::Port { station, state }) => {
-                    // First, so that what is written beside this thread comes after the log's new beginning.
-                    record.shorten_log();
-                    say_port(&station, state);
-                }
-                // What a second loses without anybody noticing is in the results.
-                Ok(Told::Overload { slip_ns, drops: 0 }) if slip_ns as f64 <= 1e9 * TOLERANCE => {}
-                Ok(Told::Overload { slip_ns, drops }) => {
-                    record.shorten_log();
-                    say_overload(slip_ns, drops);
-                }
-                Ok(Told::Trouble(what)) => say_trouble(&what),
-                Ok(Told::Results(results)) => {
-                    answer(&with_links(*results, links, record), asked.pop_front().map(|(_, stream)| stream));
-                }
-                Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_)) => {}
-                Err(_) => return Err(plane.died().into()),
-            },
-            recv(requests) -> request => match request {
-                Ok((Control::Stats, stream)) => ask(&mut plane, &mut asked, stream)?,
-                Ok((Control::Change { station, change }, stream)) => {
-                    // A station that is not there gets no answer: whoever asks has looked.
-                    if let Some(station) = plan.stations.iter().position(|known| known.name == station) {
-                        plane.ask(Request::Change { station: station as u16, change })?;
-                        ask(&mut plane, &mut asked, stream)?;
-                    }
-                }
-                Ok((Control::Enter { station }, stream)) => hand_over(record, &station, stream),
-                Ok((Control::Cable(cut), stream)) => {
-                    // Nor does a cut that is none.
-                    if cut.is_none_or(|cut| plan.medium.topology.beyond(cut.into()).is_ok()) {
-                        plane.ask(Request::Cable(cut))?;
-                        ask(&mut plane, &mut asked, stream)?;
-                    }
-                }
-                Ok((Control::Panic, _)) if cfg!(debug_assertions) => panic!("asked to panic"),
-                Ok((Control::Trespass, _)) if cfg!(debug_assertions) => plane.ask(Request::Trespass)?,
-                Ok((Control::BusPanic, _)) if cfg!(debug_assertions) => plane.ask(Request::Panic)?,
-                Ok((Control::Panic | Control::Trespass | Control::BusPanic, _)) => {}
-                Ok((Control::Down, stream)) => break Some(stream),
-                Err(_) => break None,
-            },
-        }
-    };
-    end(plane, stream, record, links)
-}
-
 /// Stops the data plane, and tells the last results.
-fn end(plane: DataPlane, stream: Option<UnixStream>, record: &Inventory, links: &Links) -> Result<Ended, CommandError> {
+fn end(
+    plane: DataPlane,
+    stream: Option<UnixStream>,
+    record: &Inventory,
+    links: &Links,
+    tolerance: f64,
+) -> Result<Ended, CommandError> {
     let results = match (plane.stop(), stream.is_some()) {
-        (Ok(results), _) => with_links(results, links, record),
+        (Ok(results), _) => with_links(results, links, record, tolerance),
         (Err(error), false) => return Err(error.into()),
         // Whoever asked for the end is told, and when the lab has been removed all the same.
         (Err(error), true) => {
             let told = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
             say(&told);
-            return Ok(Ended { stream, told, whole: false, failed: true });
+            return Ok(Ended { stream, told, whole: false, failed: true, trusted: false });
         }
     };
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
@@ -330,31 +275,18 @@ fn end(plane: DataPlane, stream: Option<UnixStream>, record: &Inventory, links: 
         told += "ethbus: a record or an event log that was wanted is not whole\n";
     }
     say(&told);
-    Ok(Ended { stream, told, whole, failed: false })
+    let trusted = against(&results, tolerance).is_empty();
+    Ok(Ended { stream, told, whole, failed: false, trusted })
 }
 
 /// Adds what the kernel counted on the stations' links.
-fn with_links(mut results: Results, links: &Links, record: &Inventory) -> Results {
+fn with_links(mut results: Results, links: &Links, record: &Inventory, tolerance: f64) -> Results {
     let too_long: u64 = results.stations.iter().map(|station| station.counter("too_long")).sum();
-    let verdict = verdict(&against(&results, TOLERANCE));
+    let verdict = verdict(&against(&results, tolerance));
     if let Some(emulator) = &mut results.emulator {
         let suspicious = emulator.checksums_repaired + emulator.checksums_left + emulator.oversized + too_long > 0;
         emulator.links = links.look(record, suspicious);
         emulator.verdict = Some(verdict);
     }
     results
-}
-
-/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
-fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
-    let Some(namespace) = record.held(station) else { return };
-    // Whoever asked and went away does not matter to the lab.
-    let _ = control::hand_over(stream, namespace);
-}
-
-/// Answers whoever has waited longest for results.
-fn answer(results: &Results, stream: Option<UnixStream>) {
-    let json = serde_json::to_string(results).expect("numbers and names");
-    // Whoever asked and went away does not matter to the lab.
-    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
 }

@@ -105,6 +105,8 @@ pub enum Request {
     Restart,
     /// Tell how many frames of each station the medium is done with.
     Progress,
+    /// Tell how many frames each station's queue holds.
+    Queues,
     /// Tell the results so far.
     Report,
     /// Tell the results, and end.
@@ -146,6 +148,8 @@ pub enum Told {
     Restarted,
     /// Frames of each station, since the medium began, that were transmitted, dropped or discarded.
     Progress(Vec<u64>),
+    /// Frames in each station's queue.
+    Queues(Vec<u64>),
     /// The data plane sleeps most of the time: it can have SCHED_FIFO, which it cannot take itself.
     Calm,
     /// The results so far.
@@ -175,7 +179,12 @@ impl Told {
         let believable = match &told {
             Told::Results(results) => results.check().is_ok(),
             Told::Trouble(text) | Told::Port { station: text, .. } => is_plain(text),
-            Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Overload { .. } => true,
+            Told::Ready
+            | Told::Restarted
+            | Told::Calm
+            | Told::Progress(_)
+            | Told::Queues(_)
+            | Told::Overload { .. } => true,
         };
         believable.then_some(told)
     }

@@ -243,7 +243,7 @@ impl Grid {
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
             collision_places = collision_places.max(places(plan.medium.attempt_limit()));
-            warnings.extend(plan.warnings.iter().map(|warning| match self.describe(point) {
+            warnings.extend(plan.warnings.iter().chain(&plan.run_warnings).map(|warning| match self.describe(point) {
                 point if point.is_empty() => warning.clone(),
                 point => format!("with {point}: {warning}"),
             }));

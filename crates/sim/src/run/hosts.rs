@@ -37,6 +37,10 @@ struct Host {
     saturated_alone: Option<usize>,
     /// Saturated sources that have no frame in the transmit queue.
     without_frame: VecDeque<usize>,
+    /// Its station is off the medium: sources that offer whenever the medium is done with a frame wait until it is back.
+    unplugged: bool,
+    /// So many times the medium has asked such a source meanwhile.
+    held: usize,
 }
 
 impl Hosts {
@@ -102,6 +106,10 @@ impl Hosts {
     #[inline]
     pub fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let host = &mut self.stations[station.index()];
+        if host.unplugged {
+            host.held += 1;
+            return None;
+        }
         let alone = host.saturated_alone;
         let index = alone.or_else(|| host.without_frame.pop_front())?;
         let pause = self.sources[index].pause()?;
@@ -115,6 +123,24 @@ impl Hosts {
             self.saturated.insert(id, index);
         }
         Some(frame)
+    }
+
+    /// The station is taken off the medium. What arrives by itself is still handed over, and discarded there.
+    pub fn unplug(&mut self, station: StationId) {
+        self.stations[station.index()].unplugged = true;
+    }
+
+    /// The station is put back at `at`: sources that have waited for it go on.
+    pub fn plug(&mut self, at: BitInstant, station: StationId) {
+        let host = &mut self.stations[station.index()];
+        host.unplugged = false;
+        for _ in 0..std::mem::take(&mut host.held) {
+            let host = &mut self.stations[station.index()];
+            let Some(index) = host.saturated_alone.or_else(|| host.without_frame.pop_front()) else { return };
+            let Some(pause) = self.sources[index].pause() else { continue };
+            let frame = self.sources[index].next_frame();
+            self.wait_until(at + pause, index, frame);
+        }
     }
 
     /// Whether some host pauses before it hands over a frame: then [`Hosts::next_frame`] can set what comes next.

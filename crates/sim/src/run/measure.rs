@@ -68,7 +68,7 @@ pub fn run<O: Observer>(
         let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
         running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
-    plan.cable().for_each(|(at, cut)| running.simulator.expect_change(at, Input::SetCut { cut }));
+    plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
     let mut measured = Measured::nothing(begin);
     let warm = running.advance(0, warmup)?;
     if warm == warmup {

@@ -105,7 +105,7 @@ impl Simulator {
                 continue;
             }
             if let Some((at, input)) = self.changes.pop_front_if(|(at, _)| *at < end && *at <= first) {
-                self.give(at, input, observer)?;
+                self.change(at, input, observer)?;
             } else if arrival.is_some() {
                 self.offer_next(observer)?;
             } else {
@@ -135,6 +135,18 @@ impl Simulator {
     fn offer_next<O: Observer>(&mut self, observer: &mut O) -> Result<(), O::Error> {
         let Some((at, station, frame)) = self.hosts.take_next() else { return Ok(()) };
         self.give(at, Input::Offer { station, frame }, observer)
+    }
+
+    /// Gives the medium an input that is no frame, and tells the station's host of a cable that is pulled or put back.
+    fn change<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {
+        if let Input::Detach { station } = input {
+            self.hosts.unplug(station);
+        }
+        self.give(at, input, observer)?;
+        if let Input::Attach { station } = input {
+            self.hosts.plug(at, station);
+        }
+        Ok(())
     }
 
     fn give<O: Observer>(&mut self, at: BitInstant, input: Input, observer: &mut O) -> Result<(), O::Error> {

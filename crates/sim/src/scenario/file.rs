@@ -49,6 +49,8 @@ pub struct Scenario {
     pub repeater: Vec<Spanned<RepeaterSection>>,
     /// When the cable is cut, and where.
     pub cut: Vec<Spanned<CutSection>>,
+    /// What is done to stations and cable while the medium runs, and when.
+    pub at: Vec<Spanned<AtSection>>,
     /// Frames whose instants are written down.
     pub frame: Vec<Spanned<FrameSection>>,
     /// One for each station, in order along the bus.
@@ -212,6 +214,26 @@ pub struct CutSection {
     pub from: Option<Spanned<DurationText>>,
     /// When it is mended; never unless said otherwise.
     pub until: Option<Spanned<DurationText>>,
+}
+
+/// `[[at]]`
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AtSection {
+    /// When, since the medium's time began: `"1s"` or `"512 BT"`.
+    pub time: Option<Spanned<InstantText>>,
+    /// Whose fault it is.
+    pub station: Option<Spanned<String>>,
+    /// What is wrong with it from then on, or `"none"`.
+    pub fault: Option<Spanned<FaultText>>,
+    /// Two stations, by name: the cable is cut halfway between them.
+    pub cut: Option<Vec<Spanned<String>>>,
+    /// The cable is mended.
+    pub mend: Option<Spanned<bool>>,
+    /// The station that is put back on the medium.
+    pub plug: Option<Spanned<String>>,
+    /// The station that is taken off.
+    pub unplug: Option<Spanned<String>>,
 }
 
 /// `[[station]]`

@@ -79,6 +79,7 @@ pub const SCENARIO: &[Key] = &[
     key("segment", Sections(SEGMENT), "`[[segment]]`, with two brackets, for each segment"),
     key("repeater", Sections(REPEATER), "`[[repeater]]`, with two brackets, for each repeater"),
     key("cut", Sections(CUT), "`[[cut]]`, with two brackets, for each cut"),
+    key("at", Sections(AT), "`[[at]]`, with two brackets, for each change while the medium runs"),
     key("frame", Sections(FRAME), "`[[frame]]`, with two brackets, for each frame"),
     key("station", Sections(STATION), "`[[station]]`, with two brackets, for each station"),
 ];
@@ -152,6 +153,16 @@ const CUT: &[Key] = &[
     key("between", Texts(any), "two stations, like `between = [\"st1\", \"st2\"]`"),
     key("from", Text(text::<DurationText>), "a time with its unit in quotes, like `from = \"1s\"`"),
     key("until", Text(text::<DurationText>), "a time with its unit in quotes, like `until = \"2s\"`"),
+];
+
+const AT: &[Key] = &[
+    key("time", Text(text::<InstantText>), "an instant with its unit in quotes, like `time = \"1s\"` or `\"512 BT\"`"),
+    key("station", Text(any), "the station whose fault it is, like `station = \"st1\"`"),
+    key("fault", Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`"),
+    key("cut", Texts(any), "two stations, like `cut = [\"st1\", \"st2\"]`"),
+    key("mend", Switch, "`mend = true`"),
+    key("plug", Text(any), "a station in quotes, like `plug = \"st1\"`"),
+    key("unplug", Text(any), "a station in quotes, like `unplug = \"st1\"`"),
 ];
 
 const STATION: &[Key] = &[
@@ -229,6 +240,11 @@ pub const HABITS: &[(&str, &str)] = &[
     ("runs", "replications"),
     ("queue_limit", "queue"),
     ("at", "from"),
+    ("when", "time"),
+    ("attach", "plug"),
+    ("detach", "unplug"),
+    ("event", "at"),
+    ("events", "at"),
 ];
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Here is what a plan has, and the order in which its parts are made; each part has its checks in a file of its own.
 
 mod access;
+mod at;
 mod cuts;
 pub mod host;
 mod medium;
@@ -20,7 +21,7 @@ use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::units::lab_name;
 use ::medium::Method;
-use ::medium::{BitInstant, BitRate, Config, Fault, Place};
+use ::medium::{BitInstant, BitRate, Config, Fault, Input, Place};
 use backoff::Policy;
 use host::Host;
 use std::cell::RefCell;
@@ -42,8 +43,8 @@ pub struct Plan {
     pub medium: Config,
     /// The stations, in order of station number.
     pub stations: Vec<StationPlan>,
-    /// When the cable is cut, in order of time.
-    pub cuts: Vec<CutPlan>,
+    /// What is done to stations and cable while the medium runs, in order of time.
+    pub changes: Vec<(BitInstant, Input)>,
     /// What each station offers in virtual time; a load is its own.
     pub traffic: Vec<TrafficSpec>,
     /// What stations offer besides: further sources, and frames whose instants are written down.
@@ -62,8 +63,10 @@ pub struct Plan {
     pub filter: FilterChoice,
     /// What is allowed, and perhaps not meant.
     pub warnings: Vec<String>,
-    /// The scenario says what stations offer.
-    pub has_traffic: bool,
+    /// The same of a run in virtual time, which has an end.
+    pub run_warnings: Vec<String>,
+    /// Whose first source is written in the scenario, in order of station: in a live lab the others' is left to programs.
+    pub has_traffic: Vec<bool>,
     /// Where the scenario cuts or mends a cable later than at the first instant.
     timed_cut: Option<FilePlace>,
     /// Where the scenario gives the medium's rate.
@@ -237,14 +240,6 @@ impl Plan {
         Err(ScenarioError::Content(Wrongs::new(wrongs)).into())
     }
 
-    /// What is done to the cable, in order of time: cut at a place, or mended.
-    pub fn cable(&self) -> impl Iterator<Item = (BitInstant, Option<Place>)> {
-        self.cuts.iter().flat_map(|cut| {
-            let mended = cut.until.map(|until| (until, None));
-            [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
-        })
-    }
-
     /// The stations with which something is wrong from the first instant on, by number, and what.
     pub fn faults(&self) -> impl Iterator<Item = (u16, Fault)> {
         let numbered = (0..).zip(&self.stations);
@@ -256,9 +251,9 @@ impl Plan {
     /// # Errors
     /// More than 100 million bits in a real second; a cable that is cut later than at the first instant, or mended.
     pub fn require_real_time(&self) -> Result<(), PlanError> {
-        if self.cable().any(|(at, cut)| at > BitInstant::ZERO || cut.is_none()) {
-            let what = "in real time a cable is cut from the first instant on, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
-            return Err(Wrong { place: self.timed_cut.clone(), name: "cut".to_owned(), what: what.to_owned() }.into());
+        if let Some(place) = &self.timed_cut {
+            let what = "in real time a cable is cut from the first instant on, by an `[[at]]` section, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
+            return Err(Wrong { place: Some(place.clone()), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
         if !matches!(self.medium.method, Method::CsmaCd) {
             let what = "a live bus has CSMA/CD only so far: leave `method` out, or run it with `ethbus sim`".to_owned();
@@ -346,19 +341,22 @@ impl<'a> Planner<'a> {
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
+        let changes =
+            cuts.and_then(|cuts| self.if_sound(&["at"]).and_then(|()| self.keep(self.changes(&names, &medium, &cuts))));
         let frames = self.if_sound(&["frame"]).and_then(|()| self.keep(self.script(&sections, &names, &medium)));
         self.if_sound(&["traffic"])?;
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
         let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter();
-        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium)));
-        let warnings = warnings.chain(script::warning(&further.frames, &run, medium.rate)).collect();
+        let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        let changes = changes?;
+        let late = [script::warning(&further.frames, &run, medium.rate), at::warning(&changes, &run, medium.rate)];
         let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
         Some(Plan {
             name,
             stations,
-            cuts: cuts?,
+            changes,
             traffic,
             further,
             replays,
@@ -369,16 +367,17 @@ impl<'a> Planner<'a> {
             medium,
             even_default_route: self.overrides.even_default_route,
             warnings,
-            has_traffic: self.has_traffic(),
+            run_warnings: late.into_iter().flatten().collect(),
+            has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             rate_place: self.place(given_rate.map(Spanned::span)),
         })
     }
 
-    fn has_traffic(&self) -> bool {
-        let common = &self.scenario.traffic;
-        let of_stations = |section: &Spanned<StationSection>| section.get_ref().arrivals.is_some();
-        common.arrivals.is_some() || common.frame_size.is_some() || self.scenario.station.iter().any(of_stations)
+    fn has_traffic(&self, sections: &[StationSection]) -> Vec<bool> {
+        let common = self.scenario.traffic.arrivals.is_some();
+        let own = |section: &StationSection| section.arrivals.is_some() || !section.source.is_empty();
+        sections.iter().map(|section| common || own(section)).collect()
     }
 
     /// The value; an error is kept for the end.

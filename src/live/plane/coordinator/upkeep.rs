@@ -157,6 +157,11 @@ impl Coordinator {
                 let finished = stations.map(|station| self.medium.finished(station)).collect();
                 self.tell(Report::Told(Told::Progress(finished)));
             }
+            Request::Queues => {
+                let stations = (0..self.frames.held.len() as u16).map(StationId::new);
+                let queued = stations.map(|station| self.medium.queued(station) as u64).collect();
+                self.tell(Report::Told(Told::Queues(queued)));
+            }
             Request::Report | Request::Stop => {
                 self.look()?;
                 if request == Request::Stop {

@@ -2,7 +2,6 @@
 
 use super::{CutPlan, PlanError, Planner};
 use crate::scenario::file::{CutSection, DurationText};
-use crate::words::cable::Cut;
 use medium::{BitInstant, BitTimes, Config};
 use std::ops::Range;
 use toml::Spanned;
@@ -30,19 +29,7 @@ impl Planner<'_> {
 
     fn cut(&self, section: &Spanned<CutSection>, names: &[&str], medium: &Config) -> Result<CutPlan, PlanError> {
         let CutSection { between, from, until } = section.get_ref();
-        let [one, other] = &between[..] else {
-            let what = "a cut is between two stations: write `between = [\"st1\", \"st2\"]`".to_owned();
-            return Err(self.at("between", section, what));
-        };
-        let number = |name: &Spanned<String>| {
-            let found = names.iter().position(|known| known == name.get_ref());
-            found.ok_or_else(|| {
-                self.at("between", name, format!("`{}` is no station: write {}", name.get_ref(), some_names(names)))
-            })
-        };
-        let stations = [number(one)?, number(other)?];
-        let cut = Cut::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
-        let place = cut.map_err(|what| self.at("between", one, what))?.into();
+        let place = self.place_between("between", section, between, names, medium)?;
         let instant = |text: &Spanned<DurationText>| BitInstant::ZERO + BitTimes::within(text.get_ref().0, medium.rate);
         let from_instant = from.as_ref().map_or(BitInstant::ZERO, instant);
         if let Some(until) = until.as_ref().filter(|&until| instant(until) <= from_instant) {

@@ -1,0 +1,127 @@
+//! What a scenario does to stations and cable while the medium runs: `[[at]]`, and the cuts of `[[cut]]` among them.
+
+use super::cuts::some_names;
+use super::{CutPlan, PlanError, Planner, RunPlan};
+use crate::scenario::file::{AtSection, InstantText};
+use crate::words::cable::Cut;
+use medium::{BitInstant, BitRate, BitTimes, Config, Input, Place, StationId};
+use toml::Spanned;
+
+/// Where a change stands in the file, so that one that contradicts those before it can be named.
+type Written<'a> = (BitInstant, Input, Option<&'a Spanned<AtSection>>);
+
+impl Planner<'_> {
+    /// All changes in order of time, `cuts` among them; at one instant in the order in which they are written, cuts first.
+    pub(super) fn changes(
+        &self,
+        names: &[&str],
+        medium: &Config,
+        cuts: &[CutPlan],
+    ) -> Result<Vec<(BitInstant, Input)>, PlanError> {
+        let own = Self::all(self.scenario.at.iter().map(|section| self.change(section, names, medium)))?;
+        let mut all: Vec<Written> = cable(cuts).map(|(at, cut)| (at, Input::SetCut { cut }, None)).collect();
+        all.extend(own);
+        all.sort_by_key(|(at, ..)| *at);
+        let mut is_cut = false;
+        for (_, input, section) in &all {
+            let Input::SetCut { cut } = input else { continue };
+            if let Some(section) = section.filter(|_| is_cut == cut.is_some()) {
+                let what = if is_cut {
+                    "a cable has one cut at a time, and it is cut already then: mend it before, with `mend = true`"
+                } else {
+                    "the cable is whole then: leave this section out, or cut the cable before"
+                };
+                return Err(self.at("at", section, what.to_owned()));
+            }
+            is_cut = cut.is_some();
+        }
+        Ok(all.into_iter().map(|(at, input, _)| (at, input)).collect())
+    }
+
+    fn change<'a>(
+        &self,
+        section: &'a Spanned<AtSection>,
+        names: &[&str],
+        medium: &Config,
+    ) -> Result<Written<'a>, PlanError> {
+        let AtSection { time, station, fault, cut, mend, plug, unplug } = section.get_ref();
+        let missing = "`time` is missing: write when it happens, like `time = \"1s\"`";
+        let time = time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
+        let at = BitInstant::ZERO
+            + match *time.get_ref() {
+                InstantText::After(span) => BitTimes::within(span, medium.rate),
+                InstantText::BitTimes(bits) => BitTimes::new(bits),
+            };
+        let mend = mend.as_ref().filter(|mend| *mend.get_ref());
+        let given = [fault.is_some(), cut.is_some(), mend.is_some(), plug.is_some(), unplug.is_some()];
+        if given.into_iter().filter(|given| *given).count() != 1 {
+            let what =
+                "one thing happens in each section: write one of `fault`, `cut`, `mend = true`, `plug` and `unplug`";
+            return Err(self.at("at", section, what.to_owned()));
+        }
+        if let Some(station) = station.as_ref().filter(|_| fault.is_none()) {
+            let what =
+                "it belongs to `fault`: leave it out, or write `plug` or `unplug` with the station's name".to_owned();
+            return Err(self.at("station", station, what));
+        }
+        let input = match (fault, cut, plug, unplug) {
+            (Some(fault), ..) => {
+                let missing = "`station` is missing: write whose fault it is, like `station = \"st1\"`".to_owned();
+                let station = station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
+                Input::SetFault { station: self.number("station", station, names)?, fault: fault.get_ref().0 }
+            }
+            (_, Some(between), ..) => {
+                Input::SetCut { cut: Some(self.place_between("cut", section, between, names, medium)?) }
+            }
+            (_, _, Some(station), _) => Input::Attach { station: self.number("plug", station, names)? },
+            (_, _, _, Some(station)) => Input::Detach { station: self.number("unplug", station, names)? },
+            (None, None, None, None) => Input::SetCut { cut: None },
+        };
+        Ok((at, input, Some(section)))
+    }
+
+    fn number(&self, key: &str, name: &Spanned<String>, names: &[&str]) -> Result<StationId, PlanError> {
+        let found = names.iter().position(|known| known == name.get_ref());
+        let unknown = || format!("`{}` is no station: write {}", name.get_ref(), some_names(names));
+        found.map(|number| StationId::new(number as u16)).ok_or_else(|| self.at(key, name, unknown()))
+    }
+
+    /// Halfway between two stations that `key` of `section` names.
+    pub(super) fn place_between<T>(
+        &self,
+        key: &str,
+        section: &Spanned<T>,
+        between: &[Spanned<String>],
+        names: &[&str],
+        medium: &Config,
+    ) -> Result<Place, PlanError> {
+        let [one, other] = between else {
+            let what = format!("a cut is between two stations: write `{key} = [\"st1\", \"st2\"]`");
+            return Err(self.at(key, section, what));
+        };
+        let stations = [self.number(key, one, names)?.index(), self.number(key, other, names)?.index()];
+        let cut = Cut::between(&medium.topology, [one.get_ref(), other.get_ref()], stations);
+        cut.map(Place::from).map_err(|what| self.at(key, one, what))
+    }
+}
+
+/// What `[[cut]]` sections do to the cable: cut at a place, or mended.
+fn cable(cuts: &[CutPlan]) -> impl Iterator<Item = (BitInstant, Option<Place>)> {
+    cuts.iter().flat_map(|cut| {
+        let mended = cut.until.map(|until| (until, None));
+        [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
+    })
+}
+
+/// What is said of changes that no run gets to.
+pub(super) fn warning(changes: &[(BitInstant, Input)], run: &RunPlan, rate: BitRate) -> Option<String> {
+    let end = BitInstant::ZERO + BitTimes::within(run.warmup + run.duration, rate);
+    let late = changes.iter().filter(|(at, _)| *at >= end).count();
+    (late > 0).then(|| {
+        format!(
+            "{late} of {} changes ([[at]] and [[cut]]) come after the run's end, which is at {:?} (warm-up and duration)",
+            changes.len(),
+            run.warmup + run.duration
+        )
+    })
+}

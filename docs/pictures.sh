@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Makes the pictures of README and docs, each from a real run: docs/pictures.sh [PROGRAM]
+#
+# Needs root (two of the runs are live) and python3. What it makes stands in docs/pictures.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ethbus=$(realpath "${1:-target/release/ethbus}")
+out=docs/pictures
+scratch=$(mktemp -d)
+lab=pictures-$$
+trap '"$ethbus" down "$lab" > "$scratch/down" 2>&1 || true; rm -rf "$scratch"' EXIT
+mkdir -p "$out"
+
+# A collision over time and distance.
+"$ethbus" sim --stations 2 --topology bus:2000m --frame-size 64 --traffic poisson:0.5 --duration 1s --warmup 0s --seed 3 \
+    --events "$scratch/run.events" > "$scratch/table"
+"$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
+
+# Utilisation over stations.
+"$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 1s --warmup 100ms \
+    --out "$scratch/runs.csv" 2> "$scratch/sweep"
+"$ethbus" plot "$scratch/runs.csv" --x stations --y utilization_total --by traffic.frame_size --log-x \
+    --title "Saturated stations on 10 Mb/s" --out "$out/utilization.svg"
+
+# The demonstration, as a terminal shows it.
+"$ethbus" --duration 3s --seed 1 --tolerance 100% > "$scratch/demonstration" 2> "$scratch/said"
+
+# What a lab is made of, from what a lab tells of itself.
+"$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
+"$ethbus" list --format json > "$scratch/list.json"
+
+python3 - "$scratch" "$out" "$lab" <<'END'
+import json, sys
+from html import escape
+from pathlib import Path
+
+scratch, out, lab = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+FONT = 'font-family="Noto Sans, DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif"'
+MONO = 'font-family="DejaVu Sans Mono, Liberation Mono, Menlo, Consolas, monospace"'
+STYLE = (
+    "<style>.paper{fill:#fff}.ink{fill:#1f2328}.faint{fill:#59636e}.line{stroke:#59636e;fill:none;stroke-width:1.5}"
+    ".box{fill:#eef3f9;stroke:#2f6db3}.bus{stroke:#c96a12;stroke-width:6;fill:none}"
+    "@media (prefers-color-scheme: dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9aa4af}.line{stroke:#9aa4af}"
+    ".box{fill:#152033;stroke:#6ea8e8}.bus{stroke:#f0a050}}</style>"
+)
+
+
+def picture(name, width, height, font, body):
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'{font} font-size="13">\n{STYLE}\n<rect class="paper" width="{width}" height="{height}"/>\n'
+    )
+    (out / name).write_text(head + body + "</svg>\n", encoding="utf-8")
+
+
+def text(x, y, words, kind="ink", anchor="start", more=""):
+    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}"{more}>{escape(words)}</text>\n'
+
+
+# The table up to the hints, which name paths of the machine that this ran on.
+shown = (scratch / "demonstration").read_text(encoding="utf-8").split("\nNext:")[0].rstrip("\n").split("\n")
+lines = ["$ sudo ethbus --duration 3s --seed 1", ""] + shown
+body = "".join(
+    text(20, 30 + 18 * number, line, "faint" if number == 0 else "ink", more=' xml:space="preserve"')
+    for number, line in enumerate(lines)
+)
+picture("demonstration.svg", 720, 44 + 18 * len(lines), MONO, body)
+
+labs = json.loads((scratch / "list.json").read_text(encoding="utf-8"))
+labs = labs["labs"] if isinstance(labs, dict) else labs
+stations = next(one for one in labs if one["name"] == lab)["stations"]
+wide, body = 800, ""
+step = (wide - 60) / len(stations)
+for number, station in enumerate(stations):
+    x = 30 + step * number
+    middle = x + (step - 20) / 2
+    body += f'<rect class="box" x="{x:.0f}" y="24" width="{step - 20:.0f}" height="128" rx="8"/>\n'
+    body += text(middle, 48, f"{station['name']}: a network namespace", anchor="middle")
+    body += text(middle, 72, "any program, a kernel's own stack", "faint", "middle")
+    addresses = station.get("addresses") or [address for address in (station.get("ipv4"), station.get("ipv6")) if address]
+    for line, address in enumerate(addresses[:2]):
+        body += text(middle, 96 + 18 * line, address, "faint", "middle")
+    body += text(middle, 140, f"eth0, {station['mac']}", "faint", "middle")
+    body += f'<path class="line" d="M{middle:.0f} 152V204"/>\n'
+    body += text(middle + 8, 182, "veth pair", "faint")
+body += '<rect class="box" x="30" y="204" width="740" height="116" rx="8"/>\n'
+body += text(50, 228, "the bus's namespace: one socket on all ports")
+body += '<path class="bus" d="M50 258H750"/>\n'
+body += text(50, 286, "the data plane: stamps each frame, runs the medium (defer, collide, jam, back off), and hands")
+body += text(50, 304, "each copy over when its last bit is due; it has no rights and no files but those it was given")
+body += '<path class="line" d="M400 320V352"/>\n'
+body += '<rect class="box" x="30" y="352" width="740" height="44" rx="8"/>\n'
+body += text(400, 379, "the supervisor: makes it all, answers `ethbus stats`, removes it all", anchor="middle")
+picture("lab.svg", wide, 416, FONT, body)
+END
+ls -l "$out"

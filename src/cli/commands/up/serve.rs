@@ -1,0 +1,248 @@
+//! A lab that is up: answers requests, passes on what the data plane tells, does what the scenario says and when, until somebody
+//! wants the lab to end.
+
+use super::{CommandError, Ended, Requests, end, with_links};
+use crate::live::control::{self, Control};
+use crate::live::driver::scenario::Offers;
+use crate::live::lab::inventory::Inventory;
+use crate::live::lab::links::Links;
+use crate::live::plane::protocol::{Change, Request, Told};
+use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
+use crate::show::say;
+use crossbeam_channel::{Receiver, at, never, select, tick};
+use link::signals::Signal;
+use medium::{BitInstant, Input};
+use sim::figures::results::Results;
+use sim::scenario::plan::Plan;
+use sim::words::fault::FaultName;
+use std::collections::VecDeque;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// How often a lab looks whether it can still be reached: a user's folder may go when he logs out.
+const LOOK: Duration = Duration::from_secs(2);
+/// How often saturated stations are given what the medium has taken from them.
+const FILL: Duration = Duration::from_millis(2);
+
+/// What the scenario does to stations and cable, and when.
+pub struct Schedule {
+    /// Its first instant.
+    pub begin: Instant,
+    /// Nanoseconds of real time in a bit time.
+    bit: f64,
+    changes: VecDeque<(BitInstant, Input)>,
+}
+
+impl Schedule {
+    /// The changes of `plan`; its first instant is now, until somebody sets another.
+    pub fn new(plan: &Plan) -> Schedule {
+        let bit = 1e9 / plan.pace.rate(plan.medium.rate).get() as f64;
+        Schedule { begin: Instant::now(), bit, changes: plan.changes.iter().copied().collect() }
+    }
+
+    /// When something is due next.
+    fn next(&self) -> Option<Instant> {
+        let (at, _) = self.changes.front()?;
+        self.begin.checked_add(Duration::from_nanos((at.get() as f64 * self.bit) as u64))
+    }
+
+    /// Asks the data plane for what the scenario has for the first instant.
+    ///
+    /// # Errors
+    /// The data plane is gone.
+    pub fn act_at_once(&mut self, plane: &mut DataPlane) -> Result<(), SupervisorError> {
+        while let Some((_, input)) = self.changes.pop_front_if(|(at, _)| *at == BitInstant::ZERO) {
+            if let Some((request, _)) = request(input, &|_| String::new()) {
+                plane.ask(request)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the data plane for all that is due. The record has the bit time at which each was done.
+    ///
+    /// # Errors
+    /// The data plane is gone.
+    pub fn act(&mut self, plane: &mut DataPlane, names: &dyn Fn(u16) -> String) -> Result<(), SupervisorError> {
+        while self.next().is_some_and(|due| due <= Instant::now()) {
+            let Some((_, input)) = self.changes.pop_front() else { break };
+            let Some((request, what)) = request(input, names) else { continue };
+            plane.ask(request)?;
+            // Of a cable that is pulled or put back the data plane tells.
+            what.iter().for_each(|what| say(&format!("ethbus: as the scenario has it, {what}\n")));
+        }
+        Ok(())
+    }
+}
+
+/// What to ask the data plane for, and what to say of it.
+fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Option<String>)> {
+    let change = |station: medium::StationId, change| Request::Change { station: station.index() as u16, change };
+    match input {
+        Input::Attach { station } => Some((change(station, Change::Attach), None)),
+        Input::Detach { station } => Some((change(station, Change::Detach), None)),
+        Input::SetFault { station, fault } => {
+            let name = names(station.index() as u16);
+            let what = fault.map_or_else(
+                || format!("nothing is wrong with {name} any more"),
+                |fault| format!("{name} has the fault {} from now on", FaultName(fault)),
+            );
+            Some((change(station, Change::Fault(fault.map(FaultName))), Some(what)))
+        }
+        Input::SetCut { cut } => {
+            let what = if cut.is_some() { "the cable is cut" } else { "the cable is mended" };
+            Some((Request::Cable(cut.map(Into::into)), Some(what.to_owned())))
+        }
+        Input::Offer { .. } => None,
+    }
+}
+
+/// Who has asked for results, and when.
+type Asked = VecDeque<(Instant, UnixStream)>;
+
+/// A lab that is up.
+pub struct Serving<'a> {
+    pub plan: &'a Plan,
+    pub plane: DataPlane,
+    pub record: &'a Inventory,
+    pub links: &'a Links,
+    /// What a trusted run may be off by, as a part.
+    pub tolerance: f64,
+    pub offers: Offers,
+    pub schedule: Schedule,
+    pub asked: Asked,
+}
+
+/// The lab ends; whoever asked for that waits at the stream's other end.
+type End = ControlFlow<Option<UnixStream>>;
+
+const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
+
+impl Serving<'_> {
+    /// Serves the lab until its end, and tells how it ended.
+    ///
+    /// # Errors
+    /// The data plane is gone or does not answer.
+    pub fn until_its_end(mut self, requests: &Requests, interrupts: &Receiver<Signal>) -> Result<Ended, CommandError> {
+        let told = self.plane.told().clone();
+        let looks = tick(LOOK);
+        let fills = if self.offers.ask_for_queues() { tick(FILL) } else { never() };
+        let stream = loop {
+            let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
+            let due = self.schedule.next().map_or_else(never, at);
+            let next = select! {
+                recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
+                recv(interrupts) -> _ => break None,
+                recv(looks) -> _ => self.look(),
+                recv(due) -> _ => self.act()?,
+                recv(fills) -> _ => self.plane.ask(Request::Queues).map(ControlFlow::Continue)?,
+                recv(told) -> told => match told {
+                    Ok(told) => self.pass_on(told)?,
+                    Err(_) => return Err(self.plane.died().into()),
+                },
+                recv(requests) -> request => match request {
+                    Ok((request, stream)) => self.answer(request, stream)?,
+                    Err(_) => break None,
+                },
+            };
+            if let ControlFlow::Break(stream) = next {
+                break stream;
+            }
+        };
+        // Its sockets keep the stations' namespaces alive.
+        let offered = self.offers.stop();
+        if offered.refused > 0 {
+            say(&format!("ethbus: stations' kernels refused {} frames of the scenario's traffic\n", offered.refused));
+        }
+        end(self.plane, stream, self.record, self.links, self.tolerance)
+    }
+
+    fn look(&self) -> End {
+        if self.record.is_there() {
+            return ControlFlow::Continue(());
+        }
+        say("ethbus: this lab's record is gone, so nobody could ask it for anything, nor take it down: it ends\n");
+        ControlFlow::Break(None)
+    }
+
+    /// Does what the scenario has for now.
+    fn act(&mut self) -> Result<End, CommandError> {
+        let stations = &self.plan.stations;
+        self.schedule.act(&mut self.plane, &|number| stations[usize::from(number)].name.clone())?;
+        GO_ON
+    }
+
+    fn pass_on(&mut self, told: Told) -> Result<End, CommandError> {
+        match told {
+            Told::Port { station, state } => {
+                // First, so that what is written beside this thread comes after the log's new beginning.
+                self.record.shorten_log();
+                say_port(&station, state);
+            }
+            // What a second loses without anybody noticing is in the results.
+            Told::Overload { slip_ns, drops: 0 } if slip_ns as f64 <= 1e9 * self.tolerance => {}
+            Told::Overload { slip_ns, drops } => {
+                self.record.shorten_log();
+                say_overload(slip_ns, drops);
+            }
+            Told::Trouble(what) => say_trouble(&what),
+            Told::Results(results) => {
+                let results = with_links(*results, self.links, self.record, self.tolerance);
+                write(&results, self.asked.pop_front().map(|(_, stream)| stream));
+            }
+            Told::Queues(queued) => self.offers.fill(&queued),
+            Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) => {}
+        }
+        GO_ON
+    }
+
+    fn answer(&mut self, request: Control, stream: UnixStream) -> Result<End, CommandError> {
+        match request {
+            Control::Stats => self.ask(stream)?,
+            Control::Change { station, change } => {
+                // A station that is not there gets no answer: whoever asks has looked.
+                if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {
+                    self.plane.ask(Request::Change { station: station as u16, change })?;
+                    self.ask(stream)?;
+                }
+            }
+            Control::Enter { station } => hand_over(self.record, &station, stream),
+            Control::Cable(cut) => {
+                // Nor does a cut that is none.
+                if cut.is_none_or(|cut| self.plan.medium.topology.beyond(cut.into()).is_ok()) {
+                    self.plane.ask(Request::Cable(cut))?;
+                    self.ask(stream)?;
+                }
+            }
+            Control::Panic if cfg!(debug_assertions) => panic!("asked to panic"),
+            Control::Trespass if cfg!(debug_assertions) => self.plane.ask(Request::Trespass)?,
+            Control::BusPanic if cfg!(debug_assertions) => self.plane.ask(Request::Panic)?,
+            Control::Panic | Control::Trespass | Control::BusPanic => {}
+            Control::Down => return Ok(ControlFlow::Break(Some(stream))),
+        }
+        GO_ON
+    }
+
+    /// Asks for results on behalf of whoever is at the other end of `stream`.
+    fn ask(&mut self, stream: UnixStream) -> Result<(), SupervisorError> {
+        self.plane.ask(Request::Report)?;
+        self.asked.push_back((Instant::now(), stream));
+        Ok(())
+    }
+}
+
+/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
+fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
+    let Some(namespace) = record.held(station) else { return };
+    // Whoever asked and went away does not matter to the lab.
+    let _ = control::hand_over(stream, namespace);
+}
+
+/// Answers whoever has waited longest for results.
+fn write(results: &Results, stream: Option<UnixStream>) {
+    let json = serde_json::to_string(results).expect("numbers and names");
+    // Whoever asked and went away does not matter to the lab.
+    let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
+}
