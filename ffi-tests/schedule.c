@@ -7,7 +7,7 @@
 
 #define STATIONS 16
 
-static uint64_t memory[2048], copy[2048];
+static uint64_t memory[4096], copy[4096];
 
 static struct backoff_schedule *schedule_of(uint32_t capacity, uint64_t now)
 {

@@ -1,10 +1,11 @@
 //! The slot schedule of fixed size, as a C program sees it: one block of the caller's memory.
 
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use core::slice::from_raw_parts_mut;
 
 use backoff_core::{
-    Bucket, Chunk, Handle, Head as CoreHead, Memory, Near, Node, Ticket as CoreTicket, Work, buckets_for, nodes_for,
+    Chunk, Count, Expired, Handle, Head as CoreHead, Memory, Near, Plain, Shape, Stop, Ticket as CoreTicket, Waiting,
+    Work,
 };
 
 use crate::Status;
@@ -12,7 +13,7 @@ use crate::Status;
 /// What tells a schedule from memory that is none: "due ".
 const MARK: u64 = 0x6475_6520;
 /// The most values that a schedule has room for.
-const MOST: u32 = 1 << 28;
+const MOST: u32 = 1 << 27;
 
 /// Who attempts in which slot: values that are pending, by slot. It lies at the start of the memory that
 /// backoff_schedule_init was given; copy or move the whole of that memory, there are no pointers in it. The schedule in
@@ -25,11 +26,21 @@ pub struct Schedule {
 struct Head {
     mark: u64,
     capacity: u32,
-    buckets: u32,
-    /// Where the chunks begin, and the handles, in octets from the head.
+    /// How many lists there are, and words of bits.
+    lists: u32,
+    words: u32,
+    /// How many slots the wheel has, and places the heap.
+    slots: u32,
+    places: u32,
+    unused: u32,
+    /// Where the parts begin, in octets from the head.
+    firsts: u64,
+    counts: u64,
+    bits: u64,
     chunks: u64,
     handles: u64,
-    lists: CoreHead,
+    waiting: u64,
+    core: CoreHead,
 }
 
 /// A value that has expired, and the slot it was pending in.
@@ -54,43 +65,62 @@ pub struct Ticket {
     node: u32,
 }
 
-/// The memory's layout: the head, then buckets, nodes, chunks and handles, each aligned as the head is.
+/// The memory's layout: the head, then ends, firsts and counts of the lists, bits, chunks, handles and the heap, each
+/// aligned as the head is.
 const _: () = {
     assert!(size_of::<Head>() == size_of::<Schedule>());
-    assert!(size_of::<Head>() == 1160);
     assert!(align_of::<Schedule>() <= 8 && size_of::<Head>().is_multiple_of(8));
-    assert!(size_of::<Bucket>() == 16 && size_of::<Node>() == 1048);
-    assert!(size_of::<Chunk>() == 128 && size_of::<Handle>() == 16);
+    assert!(size_of::<Chunk>() == 128 && size_of::<Handle>() == 16 && size_of::<Waiting>() == 32);
     assert!(size_of::<Ticket>() == 16);
     assert!(offset_of!(Ticket, serial) == 8);
-    assert!(size_of::<Due>() == 16);
-    assert!(offset_of!(Due, value) == 8);
+    assert!(size_of::<Due>() == 16 && size_of::<Expired>() == 16 && align_of::<Due>() == align_of::<Expired>());
+    assert!(offset_of!(Due, value) == 8 && offset_of!(Expired, value) == 8);
 };
 
-/// The octets that a schedule for `capacity` pending values needs: 144 for each value, from 193 values on 17 more, and for
-/// the wheel from 10 KiB (up to 32 values) to 578 KiB (from 2,048 values on).
+/// Where the parts of a schedule begin, and where it ends, in octets.
+struct Layout {
+    firsts: usize,
+    counts: usize,
+    bits: usize,
+    chunks: usize,
+    handles: usize,
+    waiting: usize,
+    end: usize,
+}
+
+impl Layout {
+    /// `None` if it does not fit the address space, or is for more values than there may be.
+    fn of(shape: &Shape, capacity: u32) -> Option<Layout> {
+        if capacity > MOST {
+            return None;
+        }
+        // Lists are a multiple of 64, so that all begins at a multiple of 8 octets.
+        let of_lists = shape.lists() * size_of::<u32>();
+        let firsts = size_of::<Head>() + of_lists;
+        let counts = firsts + of_lists;
+        let bits = counts + shape.lists() * size_of::<Count>();
+        let chunks = bits + shape.words() * size_of::<u64>();
+        let handles = shape.chunks().checked_mul(size_of::<Chunk>())?.checked_add(chunks)?;
+        let waiting = (capacity as usize).checked_mul(size_of::<Handle>())?.checked_add(handles)?;
+        let end = shape.waiting().checked_mul(size_of::<Waiting>())?.checked_add(waiting)?;
+        Some(Layout { firsts, counts, bits, chunks, handles, waiting, end })
+    }
+}
+
+/// The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
+/// the wheel from 19 KiB (up to 16 values) to 807 KiB (from 1,024 values on).
 ///
-/// SIZE_MAX if that does not fit, or if there is no room for so many: 2^28 at most. Any thread may call it at any time.
+/// SIZE_MAX if that does not fit, or if there is no room for so many: 2^27 at most. Any thread may call it at any time.
 ///
 /// @param capacity  how many values may be pending at the same time
 #[unsafe(no_mangle)]
 pub extern "C" fn backoff_schedule_octets(capacity: u32) -> usize {
-    octets(capacity).unwrap_or(usize::MAX)
-}
-
-fn octets(capacity: u32) -> Option<usize> {
-    if capacity > MOST {
-        return None;
-    }
-    let values = (capacity as usize).checked_mul(size_of::<Chunk>() + size_of::<Handle>())?;
-    let nodes = nodes_for(capacity).checked_mul(size_of::<Node>())?;
-    let buckets = buckets_for(capacity) * (size_of::<Chunk>() + size_of::<Bucket>());
-    values.checked_add(nodes)?.checked_add(buckets + size_of::<Head>() + size_of::<Chunk>())
+    Layout::of(&Shape::of(capacity), capacity).map_or(usize::MAX, |layout| layout.end)
 }
 
 /// The largest capacity that so many octets are enough for.
 fn capacity_of(room: usize) -> Option<u32> {
-    let fits = |capacity| octets(capacity).is_some_and(|octets| octets <= room);
+    let fits = |capacity| Layout::of(&Shape::of(capacity), capacity).is_some_and(|layout| layout.end <= room);
     if !fits(0) {
         return None;
     }
@@ -106,7 +136,7 @@ fn capacity_of(room: usize) -> Option<u32> {
 
 /// Makes an empty schedule in the caller's memory, for as many values as fit.
 ///
-/// It writes the head and the wheel, at most 578 KiB; what lies behind is written when it is used.
+/// It writes the head and the wheel, at most 807 KiB; what lies behind is written when it is used.
 ///
 /// @param memory    the memory, aligned to 8 octets; the schedule lives in it
 /// @param octets    its size, from backoff_schedule_octets
@@ -135,29 +165,36 @@ pub unsafe extern "C" fn backoff_schedule_init(
     if !(memory as usize).is_multiple_of(8) {
         return Status::Memory;
     }
-    let buckets = buckets_for(capacity);
-    let chunks = size_of::<Head>()
-        + buckets * (size_of::<Chunk>() + size_of::<Bucket>())
-        + nodes_for(capacity) * size_of::<Node>();
-    // SAFETY: by the contract above the memory is ours; the head and the buckets of that capacity fit, and are aligned;
-    // `schedule` is not NULL, and by the contract valid for writes.
+    let shape = Shape::of(capacity);
+    let Some(layout) = Layout::of(&shape, capacity) else {
+        return Status::Memory;
+    };
+    // SAFETY: by the contract above the memory is ours; the parts of that capacity fit, and are aligned; `schedule` is not
+    // NULL, and by the contract valid for writes.
     unsafe {
         // Word by word, and not to be turned into a call of memset, which the library has not.
         for word in 0..size_of::<Head>() / size_of::<u32>() {
             head.cast::<u32>().add(word).write_volatile(0);
         }
         let begun = &mut (*head).head;
-        begun.mark = MARK;
-        begun.capacity = capacity;
-        begun.buckets = buckets as u32;
-        begun.chunks = chunks as u64;
-        begun.handles = (chunks + (capacity as usize + 1) * size_of::<Chunk>()) as u64;
-        begun.lists.begin(buckets, now);
-        let slots = head.add(1).cast::<Chunk>();
-        let blocks = slots.add(buckets).cast::<Bucket>();
-        for index in 0..buckets {
-            slots.add(index).write(Chunk::EMPTY);
-            blocks.add(index).write(Bucket::EMPTY);
+        (begun.mark, begun.capacity, begun.slots) = (MARK, capacity, shape.slots() as u32);
+        (begun.lists, begun.words) = (shape.lists() as u32, shape.words() as u32);
+        begun.places = shape.waiting() as u32;
+        (begun.firsts, begun.counts, begun.bits) = (layout.firsts as u64, layout.counts as u64, layout.bits as u64);
+        begun.chunks = layout.chunks as u64;
+        (begun.handles, begun.waiting) = (layout.handles as u64, layout.waiting as u64);
+        begun.core.begin(&shape, now);
+        let octets = memory.cast::<u8>();
+        for list in 0..shape.lists() {
+            octets.add(size_of::<Head>()).cast::<u32>().add(list).write_volatile(shape.end(list));
+            octets.add(layout.firsts).cast::<u32>().add(list).write_volatile(shape.end(list));
+            octets.add(layout.counts).cast::<Count>().add(list).write_volatile(Count::ZERO);
+        }
+        for word in 0..shape.words() {
+            octets.add(layout.bits).cast::<u64>().add(word).write_volatile(0);
+        }
+        for slot in 0..shape.slots() {
+            octets.add(layout.chunks).cast::<Chunk>().add(slot).write(Chunk::of_list(slot as u32));
         }
         schedule.write(head);
     }
@@ -184,18 +221,27 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     value: u64,
     ticket: *mut Ticket,
 ) -> Status {
-    // SAFETY: by the contract above, which is that of `near`.
-    let (lists, near) = match unsafe { near(schedule) } {
-        Ok(near) => near,
+    // SAFETY: by the contract above, which is that of `plain`.
+    let (core, plain) = match unsafe { plain(schedule) } {
+        Ok(plain) => plain,
         Err(status) => return status,
     };
-    let inserted = match lists.insert_near(near, slot, value, !ticket.is_null()) {
-        Some(inserted) => inserted,
-        // SAFETY: by the contract above; the head has just been looked at.
-        None => match unsafe { insert_far(schedule, slot, value, !ticket.is_null()) } {
-            Some(inserted) => inserted,
-            None => return Status::ScheduleFull,
-        },
+    if ticket.is_null() && core.insert_plain(plain, slot, value) {
+        return Status::Ok;
+    }
+    // SAFETY: by the contract above; the head has just been looked at.
+    unsafe { insert_any(schedule, slot, value, ticket) }
+}
+
+/// The insertion that takes more.
+///
+/// # Safety
+/// As that of backoff_schedule_insert, and `schedule` is one.
+#[inline(never)]
+unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
+    // SAFETY: by the contract above.
+    let Some(inserted) = (unsafe { insert(schedule, slot, value, !ticket.is_null()) }) else {
+        return Status::ScheduleFull;
     };
     if !ticket.is_null() {
         let CoreTicket { slot, serial, node } = inserted;
@@ -257,7 +303,7 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `parts`.
-    let work = match unsafe { parts(schedule) } {
+    let mut work = match unsafe { parts(schedule) } {
         Ok(work) => work,
         Err(status) => return status,
     };
@@ -275,10 +321,12 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to `room`, whatever is pending and wherever: for each value that it gives it moves at
-/// most 386 others, 193 of them into the wheel; over many calls each value is moved once for each 6 bits of its distance at
-/// most. (A program that fills nodes and then cancels nearly all of their values, again and again, may leave none for the
-/// next crowd: then a list of the crowd is moved as a whole.)
+/// A call takes a time in proportion to `room`, whatever is pending and wherever: besides the values that it gives it moves
+/// at most 14 others for each of them, and when it comes to slots where nothing was pending before, 64 for each level of
+/// the wheel. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close
+/// together than this could sort in time, the others wait in a heap, and each takes as many steps as their number has
+/// pairs of bits. (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that
+/// one: then one call moves what is left of it.)
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot
@@ -303,41 +351,29 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    let mut expired = 0;
+    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    let places: &mut [MaybeUninit<Expired>] = unsafe { from_raw_parts_mut(due.cast(), room) };
+    let mut given = 0;
     loop {
         // SAFETY: by the contract above, which is that of `near`.
-        let (lists, near) = match unsafe { near(schedule) } {
+        let (core, near) = match unsafe { near(schedule) } {
             Ok(near) => near,
             Err(status) => return status,
         };
-        if expired == room {
+        if core.expire_near(near, limit, places, &mut given) == Stop::Done {
+            if core.is_busy() {
+                // SAFETY: by the contract above; the head has just been looked at.
+                unsafe { deal(schedule, given) };
+            }
             break;
-        }
-        let mut next = expired;
-        let given = lists.expire_near(near, limit, room - expired, |slot, value| {
-            // SAFETY: by the contract above, there is room for `room` values.
-            unsafe { due.add(next).write(Due { slot, value }) };
-            next += 1;
-        });
-        expired = next;
-        if given.is_some() {
-            continue;
-        }
-        if !lists.may_fetch(limit) {
-            lists.go_to(limit);
-            break;
-        }
-        // SAFETY: as above.
-        if let Ok((lists, near)) = unsafe { self::near(schedule) }
-            && lists.fetch_block(near, limit)
-        {
-            continue;
         }
         // SAFETY: by the contract above; the head has just been looked at.
-        unsafe { fetch(schedule, limit) };
+        if unsafe { step(schedule, limit, places, &mut given) } == Stop::Done {
+            break;
+        }
     }
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-    unsafe { count.write(expired) };
+    unsafe { count.write(given) };
     Status::Ok
 }
 
@@ -357,12 +393,12 @@ pub unsafe extern "C" fn backoff_schedule_now(schedule: *mut Schedule, slot: *mu
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `head`.
-    let lists = match unsafe { head(schedule) } {
-        Ok(head) => &head.lists,
+    let core = match unsafe { head(schedule) } {
+        Ok(head) => &head.core,
         Err(status) => return status,
     };
     // SAFETY: by the contract above, a `slot` that is not NULL is valid for writes and unshared.
-    unsafe { slot.write(lists.now()) };
+    unsafe { slot.write(core.now()) };
     Status::Ok
 }
 
@@ -382,12 +418,12 @@ pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `head`.
-    let lists = match unsafe { head(schedule) } {
-        Ok(head) => &head.lists,
+    let core = match unsafe { head(schedule) } {
+        Ok(head) => &head.core,
         Err(status) => return status,
     };
     // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-    unsafe { count.write(lists.len()) };
+    unsafe { count.write(core.len()) };
     Status::Ok
 }
 
@@ -405,7 +441,28 @@ unsafe fn head<'a>(schedule: *mut Schedule) -> Result<&'a mut Head, Status> {
     if head.mark == MARK { Ok(head) } else { Err(Status::NotInitialised) }
 }
 
-/// What the wheel needs, which is what most calls need.
+/// What most insertions need.
+///
+/// # Safety
+/// As that of [`head`].
+#[inline(always)]
+unsafe fn plain<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Plain<'a>), Status> {
+    // SAFETY: by the contract above.
+    let head = unsafe { head(schedule) }?;
+    let (lists, memory) = (head.lists as usize, schedule.cast::<u8>());
+    // SAFETY: as in `parts`.
+    let plain = unsafe {
+        Plain {
+            ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
+            counts: from_raw_parts_mut(memory.add(head.counts as usize).cast(), lists),
+            bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
+            chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),
+        }
+    };
+    Ok((&mut head.core, plain))
+}
+
+/// What most expiries need.
 ///
 /// # Safety
 /// As that of [`head`].
@@ -413,40 +470,52 @@ unsafe fn head<'a>(schedule: *mut Schedule) -> Result<&'a mut Head, Status> {
 unsafe fn near<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Near<'a>), Status> {
     // SAFETY: by the contract above.
     let head = unsafe { head(schedule) }?;
-    let (capacity, memory) = (head.capacity as usize, schedule.cast::<u8>());
-    // SAFETY: as in `parts`, which reaches the same places step by step.
+    let (lists, memory) = (head.lists as usize, schedule.cast::<u8>());
+    // SAFETY: as in `parts`.
     let near = unsafe {
-        let (chunks, handles) = (memory.add(head.chunks as usize), memory.add(head.handles as usize));
-        let wheel = schedule.add(1).cast::<Chunk>();
         Near {
-            wheel: from_raw_parts_mut(wheel, head.buckets as usize),
-            blocks: from_raw_parts_mut(wheel.add(head.buckets as usize).cast::<Bucket>(), head.buckets as usize),
-            chunks: from_raw_parts_mut(chunks.cast::<Chunk>(), capacity + 1),
-            handles: from_raw_parts_mut(handles.cast::<Handle>(), capacity),
+            ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
+            firsts: from_raw_parts_mut(memory.add(head.firsts as usize).cast(), lists),
+            bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
+            chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),
+            handles: from_raw_parts_mut(memory.add(head.handles as usize).cast(), head.capacity as usize),
         }
     };
-    Ok((&mut head.lists, near))
+    Ok((&mut head.core, near))
 }
 
-/// The insertion that takes more than the wheel.
+/// The insertion, whatever it takes.
 ///
 /// # Safety
 /// As that of [`head`].
-#[inline(never)]
-unsafe fn insert_far(schedule: *mut Schedule, slot: u64, value: u64, ticket: bool) -> Option<CoreTicket> {
+#[inline(always)]
+unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: bool) -> Option<CoreTicket> {
     // SAFETY: by the contract above.
     unsafe { parts(schedule) }.ok()?.insert(slot, value, ticket)
 }
 
-/// Brings values into the wheel.
+/// The expiry that takes more than the wheel.
 ///
 /// # Safety
 /// As that of [`head`].
 #[inline(never)]
-unsafe fn fetch(schedule: *mut Schedule, limit: u64) {
+unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [MaybeUninit<Expired>], given: &mut usize) -> Stop {
+    // SAFETY: by the contract above.
+    match unsafe { parts(schedule) } {
+        Ok(mut work) => work.step(limit, places, given),
+        Err(_) => Stop::Done,
+    }
+}
+
+/// Deals out what is to be dealt out ahead of time.
+///
+/// # Safety
+/// As that of [`head`].
+#[inline(never)]
+unsafe fn deal(schedule: *mut Schedule, given: usize) {
     // SAFETY: by the contract above.
     if let Ok(mut work) = unsafe { parts(schedule) } {
-        work.fetch(limit);
+        work.deal(Work::work_for(given));
     }
 }
 
@@ -458,24 +527,29 @@ unsafe fn fetch(schedule: *mut Schedule, limit: u64) {
 unsafe fn parts<'a>(schedule: *mut Schedule) -> Result<Work<'a>, Status> {
     // SAFETY: by the contract above.
     let head = unsafe { head(schedule) }?;
-    let (capacity, buckets) = (head.capacity as usize, head.buckets as usize);
-    let nodes = nodes_for(head.capacity);
-    // SAFETY: `backoff_schedule_init` has found room for all of that behind the head, which ends where the wheel begins;
-    // each part ends where the next one begins and is a multiple of 8 octets. It has written the buckets; what has not
-    // been written of the rest is not read, and holds integers only, which any bits are.
+    let (lists, capacity, memory) = (head.lists as usize, head.capacity as usize, schedule.cast::<u8>());
+    let waiting = head.places as usize;
+    // SAFETY: `backoff_schedule_init` has found room for all of that behind the head; each part ends where the next one
+    // begins and is a multiple of 8 octets. It has written lists, bits and the wheel's chunks; what has not been written of
+    // the rest is not read, and holds integers only, which any bits are.
     let memory = unsafe {
-        let wheel = schedule.add(1).cast::<Chunk>();
-        let blocks = wheel.add(buckets).cast::<Bucket>();
-        let first_node = blocks.add(buckets).cast::<Node>();
-        let chunks = first_node.add(nodes).cast::<Chunk>();
-        let handles = chunks.add(capacity + 1).cast::<Handle>();
         Memory {
-            wheel: from_raw_parts_mut(wheel, buckets),
-            blocks: from_raw_parts_mut(blocks, buckets),
-            nodes: from_raw_parts_mut(first_node, nodes),
-            chunks: from_raw_parts_mut(chunks, capacity + 1),
-            handles: from_raw_parts_mut(handles, capacity),
+            ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
+            firsts: from_raw_parts_mut(memory.add(head.firsts as usize).cast(), lists),
+            counts: from_raw_parts_mut(memory.add(head.counts as usize).cast(), lists),
+            bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
+            chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),
+            handles: from_raw_parts_mut(memory.add(head.handles as usize).cast(), capacity),
+            waiting: from_raw_parts_mut(memory.add(head.waiting as usize).cast(), waiting),
         }
     };
-    Ok(head.lists.with(memory))
+    Ok(head.core.with(memory))
+}
+
+impl Head {
+    /// How many chunks there are: the wheel's own, and one more than values.
+    #[inline(always)]
+    const fn chunks(&self) -> usize {
+        self.slots as usize + self.capacity as usize + 1
+    }
 }

@@ -52,6 +52,8 @@ pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
-pub use schedule::{Bucket, Chunk, Handle, Head, Memory, Near, Node, Ticket, Work, buckets_for, nodes_for};
+pub use schedule::{
+    Chunk, Count, Expired, Handle, Head, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
+};
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};

@@ -11,15 +11,20 @@ mod far;
 mod fixed;
 #[cfg(feature = "alloc")]
 mod growing;
+mod heap;
+mod levels;
+mod lists;
+#[cfg(feature = "alloc")]
 mod occupancy;
-mod pool;
 #[cfg(feature = "alloc")]
 mod wheel;
 
-pub use fixed::{Head, Memory, Near, Node, Work, buckets_for, nodes_for};
+pub use fixed::{Count, Head, Memory, Near, Plain, Stop, Work};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};
-pub use pool::{Bucket, Chunk, Handle};
+pub use heap::Waiting;
+pub use levels::Shape;
+pub use lists::{Chunk, Expired, Handle, Place};
 
 /// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled, and
 /// for 2^31 insertions into its place.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use backoff::{
-    Bucket, Chunk, Due, Generator, Handle, Head, Memory, Near, Node, Schedule, Ticket, Work, buckets_for, nodes_for,
+    Chunk, Count, Due, Expired, Generator, Handle, Head, Memory, Near, Plain, Schedule, Shape, Stop, Ticket, Waiting,
+    Work,
 };
 
 /// What both must do. The serial number is the value.
@@ -39,53 +40,85 @@ impl Model {
 /// A schedule of fixed size, and its memory.
 struct Fixed {
     head: Head,
-    wheel: Vec<Chunk>,
-    blocks: Vec<Bucket>,
-    nodes: Vec<Node>,
+    ends: Vec<u32>,
+    firsts: Vec<u32>,
+    counts: Vec<Count>,
+    bits: Vec<u64>,
     chunks: Vec<Chunk>,
     handles: Vec<Handle>,
+    waiting: Vec<Waiting>,
 }
 
 impl Fixed {
     fn new(capacity: usize, now: u64) -> Fixed {
-        let buckets = buckets_for(capacity as u32);
+        let shape = Shape::of(capacity as u32);
+        let ends: Vec<u32> = (0..shape.lists()).map(|list| shape.end(list)).collect();
         Fixed {
-            head: Head::new(buckets, now),
-            wheel: vec![Chunk::EMPTY; buckets],
-            blocks: vec![Bucket::EMPTY; buckets],
-            nodes: vec![Node::UNUSED; nodes_for(capacity as u32)],
-            chunks: vec![Chunk::EMPTY; capacity + 1],
+            head: Head::new(&shape, now),
+            firsts: ends.clone(),
+            ends,
+            counts: vec![Count::ZERO; shape.lists()],
+            bits: vec![0; shape.words()],
+            chunks: (0..shape.chunks()).map(|list| Chunk::of_list(list as u32)).collect(),
             handles: vec![Handle::UNUSED; capacity],
+            waiting: vec![Waiting::UNUSED; shape.waiting()],
         }
     }
 
+    fn near(&mut self) -> (&mut Head, Near<'_>) {
+        let Fixed { head, ends, firsts, bits, chunks, handles, .. } = self;
+        (head, Near { ends, firsts, bits, chunks, handles })
+    }
+
     fn work(&mut self) -> Work<'_> {
-        let Fixed { head, wheel, blocks, nodes, chunks, handles } = self;
-        head.with(Memory { wheel, blocks, nodes, chunks, handles })
+        let Fixed { head, ends, firsts, counts, bits, chunks, handles, waiting } = self;
+        head.with(Memory { ends, firsts, counts, bits, chunks, handles, waiting })
+    }
+
+    /// As a C program has it: up to so many values.
+    fn expire_some(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
+        let (mut places, mut given) = (vec![Expired { slot: 0, value: 0 }; room], 0);
+        loop {
+            let (head, near) = self.near();
+            if head.expire_near(near, limit, &mut places, &mut given) == Stop::Done {
+                if self.head.is_busy() {
+                    self.work().deal(Work::work_for(given));
+                }
+                break;
+            }
+            if self.work().step(limit, &mut places, &mut given) == Stop::Done {
+                break;
+            }
+        }
+        places.truncate(given);
+        places.iter().map(|expired| (expired.slot, expired.value)).collect()
     }
 
     fn expire(&mut self, limit: u64) -> Option<(u64, u64)> {
+        self.expire_some(limit, 1).first().copied()
+    }
+
+    /// All up to the limit, so many at a time.
+    fn expire_all(&mut self, limit: u64, room: usize) -> Vec<(u64, u64)> {
+        let mut all = Vec::new();
         loop {
-            let (mut given, Fixed { head, wheel, blocks, chunks, handles, .. }) = (None, &mut *self);
-            let near = Near { wheel, blocks, chunks, handles };
-            if head.expire_near(near, limit, 1, |slot, value| given = Some((slot, value))).is_some() {
-                return given;
-            }
-            if !head.may_fetch(limit) {
-                head.go_to(limit);
-                return None;
-            }
-            let Fixed { head, wheel, blocks, chunks, handles, .. } = &mut *self;
-            if !head.fetch_block(Near { wheel, blocks, chunks, handles }, limit) {
-                self.work().fetch(limit);
+            let some = self.expire_some(limit, room);
+            all.extend(&some);
+            if some.len() < room {
+                return all;
             }
         }
     }
 
     fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
-        let Fixed { head, wheel, blocks, chunks, handles, .. } = &mut *self;
-        let near = head.insert_near(Near { wheel, blocks, chunks, handles }, slot, value, true);
-        near.or_else(|| self.work().insert(slot, value, true))
+        self.work().insert(slot, value, true)
+    }
+
+    /// As a C program has it that asks for no ticket.
+    fn insert_plain(&mut self, slot: u64, value: u64) -> bool {
+        let Fixed { head, ends, counts, bits, chunks, .. } = self;
+        let inserted = head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value);
+        inserted || self.work().insert(slot, value, false).is_some()
     }
 }
 
@@ -111,11 +144,17 @@ fn both_schedules_do_what_a_sorted_map_does() {
             match generator.next_u64() >> 61 {
                 0..=3 => {
                     let slot = model.now.saturating_add(delay(&mut generator)).saturating_sub(2);
-                    let Some(ticket) = fixed.insert(slot, step) else {
+                    let ticketed = !generator.next_u64().is_multiple_of(3);
+                    let inserted = if ticketed { fixed.insert(slot, step) } else { None };
+                    if inserted.is_none() && (ticketed || !fixed.insert_plain(slot, step)) {
                         assert_eq!(growing.len(), capacity, "seed {seed}, step {step}");
                         continue;
-                    };
+                    }
                     model.insert(slot, step);
+                    let Some(ticket) = inserted else {
+                        growing.insert(slot, step);
+                        continue;
+                    };
                     tickets.push((growing.insert(slot, step), ticket, step));
                 }
                 4..=5 if !tickets.is_empty() => {
@@ -129,7 +168,8 @@ fn both_schedules_do_what_a_sorted_map_does() {
                     let limit = model.now.saturating_add(delay(&mut generator));
                     let expected = model.expire(limit);
                     assert_eq!(expired(&mut growing, limit, step), expected, "seed {seed}, step {step}");
-                    let expired: Vec<_> = std::iter::from_fn(|| fixed.expire(limit)).collect();
+                    let room = [1, 2, 7, 64][(generator.next_u64() >> 62) as usize];
+                    let expired = fixed.expire_all(limit, room);
                     assert_eq!(expired, expected, "seed {seed}, step {step}");
                 }
             }
@@ -221,9 +261,13 @@ fn crowded_slots_come_out_in_their_order() {
             let (point, width) = crowds[(generator.next_u64() % 6) as usize];
             let slot = (point.saturating_add(generator.next_u64() % width)).max(model.now);
             model.insert(slot, value);
-            tickets.push((fixed.insert(slot, value).expect("there is room"), value));
+            if seed % 4 == 0 {
+                assert!(fixed.insert_plain(slot, value), "there is room");
+            } else {
+                tickets.push((fixed.insert(slot, value).expect("there is room"), value));
+            }
             match generator.next_u64() % 16 {
-                0 => {
+                0 if !tickets.is_empty() => {
                     let (ticket, value) = tickets[(generator.next_u64() % tickets.len() as u64) as usize];
                     let expected = model.cancel(ticket.slot, value);
                     assert_eq!(fixed.work().cancel(ticket), expected, "seed {seed}, value {value}");
@@ -236,7 +280,7 @@ fn crowded_slots_come_out_in_their_order() {
                 _ => (),
             }
         }
-        let expired: Vec<_> = std::iter::from_fn(|| fixed.expire(u64::MAX)).collect();
+        let expired = fixed.expire_all(u64::MAX, 10);
         assert!(expired == model.expire(u64::MAX), "seed {seed}");
     }
 }

@@ -1,886 +1,755 @@
-//! The schedule: a wheel for the slots that come next, blocks for those after it, and a trie for all others, in memory that
-//! the caller lends.
+//! The schedule of fixed size: a wheel for the slots that come next and levels of buckets for those after it, in memory
+//! that the caller lends.
 //!
 //! ```text
-//! wheel:   the 2^w slots from now on, one list for each; w is 6 to 12, by the capacity
-//! blocks:  the 2^w blocks of 2^w slots from now on, one bucket for each
-//! root:    one bucket for all slots after those
+//! wheel:    2^w slots, one list each; w is 6 to 12, by the capacity
+//! level 1:  2^w buckets of 2^(w-1) slots each
+//! level 2:  2^w buckets of 2^2(w-1) slots each, and so on, until 2^64 is reached
 //! ```
 //!
-//! Every slot of the wheel is before every slot of a block, and that before every slot of the root: `far_from` and
-//! `root_from` tell them apart. A bucket lists up to [`MOST`] values of any slots in its range; when it has more, they
-//! are dealt out to a node, whose 64 buckets are told apart by the highest 6 bits in which the values differ. So
-//! values are sorted as they come, and no later call finds many of them unsorted: when the wheel is empty, one bucket of
-//! the soonest values is dealt out to it, at most [`MOST`] of them, or one node of 64 lists as they are.
+//! The *edge* of a level is its first bucket. What is before it has been dealt out to the level below, at level 1 to the
+//! wheel; so the wheel always has the whole bucket that now is in, and as a rule the next one too. A bucket is dealt out a
+//! few values at each call, from when now enters the bucket before it. What has been dealt out of a bucket that is not
+//! yet empty lies beyond the edge, where nobody looks, and what is inserted there goes to the bucket: so the order within
+//! a slot is that of insertion.
 //!
-//! Nothing is moved twice in one direction: each value is dealt out once for each digit at most, and moved into the wheel
-//! once. Values of one slot always lie in one list, in the order of their insertion, wherever that is.
+//! A bucket takes only as many values as the calls can deal out in time: [`FEW`], and [`SHARE`] for each value in the
+//! bucket before. The others wait in a heap. While it holds any, later values for the same bucket go there too, so that
+//! all of its values were inserted after those of one slot in the lists, and are given after them.
 //!
-//! The file is long because one call walks all three of them: the wheel, the blocks and the trie share what they know.
-//!
-//! One file above 500 lines because wheel, blocks and trie share one memory and its invariants.
+//! No call finds many values unsorted, then, unless most of a crowd were cancelled just before another crowd.
 
 use super::Ticket;
-use super::occupancy::{BITS, BUCKETS, Occupancy};
-use super::pool::{Bucket, Chunk, Free, Handle, Item, NONE, Pool, Span};
+use super::heap::{Heap, Waiting};
+use super::levels::{Bits, LEVELS, Shape};
+use super::lists::{Chunk, Expired, Free, Handle, IN_HEAP, Item, Lists, NONE, Place};
 
-/// How many values a bucket may list before they are dealt out.
-const MOST: u32 = 192;
-/// From so many on a list of a wide range is dealt out before its soonest values go to the wheel.
-const FEW: u32 = 8;
-/// How many bits of a slot tell the buckets of a node apart.
-const DIGIT: u32 = 6;
-/// No path is longer: 64 bits are 11 digits.
-const DEPTH: usize = 12;
+/// How many values a bucket may have in any case.
+pub(super) const FEW: u32 = 64;
+/// How many more for each value in the bucket before it.
+const SHARE: u64 = 2;
+/// How many chunks are dealt out for each value that expires, and besides at each call.
+const WORK: usize = 2;
 
-/// Sixty-four buckets, by one digit of the slot. 1,048 octets.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// What is above the digit, the same for all values here.
-    prefix: u64,
-    /// Which buckets have anything.
-    occupied: u64,
-    /// The place of the digit: 0 for the lowest, where each list is one slot. Of a free node: the next free one.
-    level: u64,
-    buckets: [Bucket; 64],
-}
-
-/// The memory that a schedule lives in, lent for one call; always the same. What has not been used may hold anything.
+/// The memory that a schedule lives in, lent for one call; always the same. What has not been used may hold anything,
+/// except where it says how it begins.
 pub struct Memory<'a> {
-    /// As many as [`buckets_for`] says, each `Chunk::EMPTY` at first.
-    pub wheel: &'a mut [Chunk],
-    /// As many again, each `Bucket::EMPTY` at first.
-    pub blocks: &'a mut [Bucket],
-    /// Some; without one, lists grow.
-    pub nodes: &'a mut [Node],
-    /// One more than there may be values.
+    /// One for each list: [`Shape::end`].
+    pub ends: &'a mut [u32],
+    /// One for each list: [`Shape::end`].
+    pub firsts: &'a mut [u32],
+    /// One for each list, 0 at first.
+    pub counts: &'a mut [Count],
+    /// As many as [`Shape::words`] says, 0 at first.
+    pub bits: &'a mut [u64],
+    /// One for each slot of the wheel, `Chunk::of_list` of its number; and one more than there may be values.
     pub chunks: &'a mut [Chunk],
     /// One for each value.
     pub handles: &'a mut [Handle],
+    /// As many as [`Shape::waiting`] says.
+    pub waiting: &'a mut [Waiting],
 }
 
-/// What of the memory most calls need: all but the nodes.
+/// What of the memory most insertions need.
+pub struct Plain<'a> {
+    /// As in [`Memory`].
+    pub ends: &'a mut [u32],
+    /// As in [`Memory`].
+    pub counts: &'a mut [Count],
+    /// As in [`Memory`].
+    pub bits: &'a mut [u64],
+    /// As in [`Memory`].
+    pub chunks: &'a mut [Chunk],
+}
+
+/// What of the memory most expiries need.
 pub struct Near<'a> {
     /// As in [`Memory`].
-    pub wheel: &'a mut [Chunk],
+    pub ends: &'a mut [u32],
     /// As in [`Memory`].
-    pub blocks: &'a mut [Bucket],
+    pub firsts: &'a mut [u32],
+    /// As in [`Memory`].
+    pub bits: &'a mut [u64],
     /// As in [`Memory`].
     pub chunks: &'a mut [Chunk],
     /// As in [`Memory`].
     pub handles: &'a mut [Handle],
 }
 
-/// How many buckets the wheel has, and the blocks: a power of two, at least twice the capacity, from 64 to 4096.
-pub const fn buckets_for(capacity: u32) -> usize {
-    let mut buckets = 64;
-    while buckets < BUCKETS && buckets < capacity as usize * 2 {
-        buckets *= 2;
-    }
-    buckets
+/// How many values the bucket of a list has, if it is not of the wheel, and how many it may have before that is looked at
+/// again.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    values: u32,
+    limit: u32,
 }
 
-/// How many nodes there are for so many values: each was made by more than `MOST` of them.
-pub const fn nodes_for(capacity: u32) -> usize {
-    if capacity <= MOST { 0 } else { capacity as usize / 64 + 2 }
+impl Count {
+    /// Of an empty list.
+    pub const ZERO: Count = Count { values: 0, limit: 0 };
 }
 
 /// Where pending values are, but for the memory.
 #[repr(C)]
 #[derive(Clone, Debug)]
 pub struct Head {
-    now: u64,
-    /// No value that is not in the wheel has an earlier slot.
-    far_from: u64,
-    /// The last slot whose values go to the wheel: before `far_from`, and near enough.
-    near_last: u64,
-    /// No value in the root has an earlier slot, and every value of a block has.
-    root_from: u64,
-    /// w.
-    bits: u32,
-    pending: u32,
-    /// How many values are in blocks, and in the root.
-    in_blocks: u32,
-    in_root: u32,
+    state: State,
     free: Free,
-    /// The first free node, and how many have ever been used.
-    free_node: u32,
-    used_nodes: u32,
-    root: Bucket,
-    wheel: Occupancy,
-    blocks: Occupancy,
 }
 
-/// Where the soonest values that are not in the wheel lie.
-struct Place {
-    path: Path,
-    /// No value there is sooner, nor anywhere else but in the wheel.
-    from: u64,
-    /// No value elsewhere is sooner than this.
-    others: u64,
-    kind: Kind,
+#[repr(C)]
+#[derive(Clone, Debug)]
+struct State {
+    now: u64,
+    /// The last slot whose values go to the wheel.
+    near_last: u64,
+    /// Of each level its first bucket, numbered by the slots of its size before it.
+    edges: [u64; LEVELS],
+    /// The first and the last slot whose values go to the heap; and those that do when they are dealt out.
+    closed: [u64; 2],
+    dealt_closed: [u64; 2],
+    /// The next serial number of the heap; and the next one of a value that is dealt out to it, which is older than any
+    /// other value of its slot there.
+    serial: u64,
+    dealt_serial: u64,
+    /// How many values the wheel has in buckets of even and of odd number.
+    near_counts: [u32; 2],
+    pending: u32,
+    capacity: u32,
+    waiting: u32,
+    /// A bit for each level whose edge could be one bucket farther.
+    busy: u32,
+    /// How many lists a level has, less 1.
+    mask: u32,
+    unused: u32,
+    summaries: [u64; LEVELS],
+    /// w - 1.
+    bits: u32,
+    levels: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A list whose range fits the wheel.
-    Narrow,
-    /// A list whose range does not, or is not its own.
-    Wide,
-    /// A node with a list for each slot.
-    Exact,
+/// Why [`Head::expire_near`] has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There is no more room, or no more value up to the limit.
+    Done,
+    /// [`Work::step`] is to go on.
+    Step,
 }
 
-/// The buckets from the blocks or the root down: nodes, and the digit in each. As small as it can be, so that no compiler
-/// calls memcpy for it.
-#[derive(Clone, Copy)]
-struct Path {
-    block: Option<usize>,
-    nodes: [u32; DEPTH],
-    digits: [u8; DEPTH],
-    length: u32,
-}
-
-impl Path {
-    const fn from(block: Option<usize>) -> Path {
-        Path { block, nodes: [NONE; DEPTH], digits: [0; DEPTH], length: 0 }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, node: u32, digit: usize) {
-        let length = self.length as usize;
-        if let (Some(last), Some(taken)) = (self.nodes.get_mut(length), self.digits.get_mut(length)) {
-            (*last, *taken) = (node, digit as u8);
-            self.length += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn last(&self) -> Option<(u32, usize)> {
-        let last = (self.length as usize).checked_sub(1)?;
-        Some((*self.nodes.get(last)?, *self.digits.get(last)? as usize & 63))
-    }
+/// A schedule with its memory.
+pub struct Work<'a> {
+    state: &'a mut State,
+    lists: Lists<'a>,
+    counts: &'a mut [Count],
+    bits: &'a mut [u64],
+    values: &'a mut [Waiting],
 }
 
 impl Head {
-    /// An empty schedule with that many buckets in wheel and blocks; the first slot that can expire is `now`.
-    pub const fn new(buckets: usize, now: u64) -> Head {
-        Head {
-            now,
-            far_from: u64::MAX,
-            near_last: now.saturating_add(if buckets < 64 { 63 } else { buckets as u64 - 1 }),
-            root_from: u64::MAX,
-            bits: if buckets < 64 { DIGIT } else { buckets.trailing_zeros() },
+    /// An empty schedule of that shape; the first slot that can expire is `now`.
+    pub fn new(shape: &Shape, now: u64) -> Head {
+        let state = State {
+            now: 0,
+            near_last: 0,
+            edges: [0; LEVELS],
+            closed: [1, 0],
+            dealt_closed: [1, 0],
+            serial: 1 << 63,
+            dealt_serial: 0,
+            near_counts: [0; 2],
             pending: 0,
-            in_blocks: 0,
-            in_root: 0,
-            free: Free::ALL,
-            free_node: NONE,
-            used_nodes: 0,
-            root: Bucket::EMPTY,
-            wheel: Occupancy::NOTHING,
-            blocks: Occupancy::NOTHING,
-        }
+            capacity: 0,
+            waiting: 0,
+            busy: 0,
+            bits: 0,
+            levels: 0,
+            mask: 0,
+            unused: 0,
+            summaries: [0; LEVELS],
+        };
+        let mut head = Head { state, free: Free::behind(0) };
+        head.begin(shape, now);
+        head
     }
 
     /// Makes an empty schedule of memory that is all 0, as [`new`](Self::new) does.
-    pub fn begin(&mut self, buckets: usize, now: u64) {
-        let Head { far_from, near_last, root_from, bits, free, free_node, root, .. } = Head::new(buckets, now);
-        (self.now, self.far_from, self.near_last, self.root_from) = (now, far_from, near_last, root_from);
-        (self.bits, self.free, self.free_node, self.root) = (bits, free, free_node, root);
+    pub fn begin(&mut self, shape: &Shape, now: u64) {
+        self.free = Free::behind(shape.slots());
+        let state = &mut self.state;
+        (state.now, state.serial, state.capacity) = (now, 1 << 63, shape.capacity);
+        (state.closed[0], state.dealt_closed[0]) = (1, 1);
+        (state.bits, state.levels, state.mask) = (shape.bits, shape.levels, shape.slots() as u32 - 1);
+        for level in 1..=state.levels {
+            state.set_edge(level, (now >> (level * state.bits)) + 1);
+        }
+        for level in (1..=state.levels).rev() {
+            // Nothing lies anywhere: the next bucket is as good as dealt out.
+            let edge = state.edge(level) + 1;
+            if edge <= state.end_of(level) {
+                state.set_edge(level, edge);
+            }
+        }
+        state.find_near_last();
     }
 
     /// How many values are pending.
     #[inline]
     pub const fn len(&self) -> u32 {
-        self.pending
+        self.state.pending
     }
 
     /// Whether none is.
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.pending == 0
+        self.state.pending == 0
     }
 
     /// The slot that has been reached.
     #[inline]
     pub const fn now(&self) -> u64 {
-        self.now
+        self.state.now
     }
 
-    /// Inserts a value for the wheel, or for a block that has no node, the shortest way; `None`: nothing has happened, and
+    /// Inserts a value that cannot be cancelled, where nothing is in the way; `false`: nothing has happened, and
     /// [`Work::insert`] does it.
     #[inline(always)]
-    pub fn insert_near(&mut self, near: Near<'_>, slot: u64, value: u64, ticket: bool) -> Option<Ticket> {
-        if slot < self.now || self.pending as usize + 1 >= near.chunks.len() {
-            return None;
-        }
-        if slot > self.near_last {
-            return self.insert_into_block(near, slot, value, ticket);
-        }
-        let Near { wheel, chunks, handles, .. } = near;
-        let index = slot as usize & self.mask();
-        let bucket = wheel.get_mut(index)?;
-        let mut pool = Pool { handles, chunks, free: &mut self.free };
-        let (node, serial) = if ticket { pool.new_handle(slot)? } else { (NONE, 0) };
-        pool.append_to_slot(bucket, index, Item { value, low: slot as u32, handle: node });
-        self.wheel.set(index);
-        self.pending += 1;
-        Some(Ticket { slot, serial, node })
-    }
-
-    #[inline(always)]
-    fn insert_into_block(&mut self, near: Near<'_>, slot: u64, value: u64, ticket: bool) -> Option<Ticket> {
-        let Near { blocks, chunks, handles, .. } = near;
-        let block = slot >> self.bits;
-        if block - (self.now >> self.bits) > self.mask() as u64 || (self.in_root > 0 && slot >= self.root_from) {
-            return None;
-        }
-        let index = block as usize & self.mask();
-        let bucket = blocks.get_mut(index)?;
-        let is_far = self.in_blocks + self.in_root > 0 && slot >= self.far_from;
-        if bucket.child != NONE || bucket.count >= MOST || !(is_far || slot - self.now > self.mask() as u64) {
-            return None;
-        }
-        let mut pool = Pool { handles, chunks, free: &mut self.free };
-        let (node, serial) = if ticket { pool.new_handle(slot)? } else { (NONE, 0) };
-        pool.append(bucket, Item { value, low: slot as u32, handle: node });
-        self.blocks.set(index);
-        if !is_far {
-            self.far_from = slot;
-            self.near_last = self.near_last.min(slot - 1);
-        }
-        self.in_blocks += 1;
-        self.pending += 1;
-        Some(Ticket { slot, serial, node })
-    }
-
-    /// Brings the values of the first block into the wheel, which is empty, the shortest way; `false`: nothing has
-    /// happened, and [`Work::fetch`] does it.
-    #[inline(always)]
-    pub fn fetch_block(&mut self, near: Near<'_>, limit: u64) -> bool {
-        let Near { wheel, blocks, chunks, handles } = near;
-        let here = (self.now >> self.bits) as usize & self.mask();
-        let Some(index) = self.blocks.next(here).or_else(|| self.blocks.next(0)) else { return false };
-        let block = (self.now >> self.bits) + (index.wrapping_sub(here) & self.mask()) as u64;
-        let start = block << self.bits;
-        let Some(bucket) = blocks.get_mut(index) else { return false };
-        if bucket.child != NONE || start > limit {
+    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> bool {
+        let state = &mut self.state;
+        let Plain { ends, counts, bits, chunks } = plain;
+        if slot < state.now || state.waiting > 0 || state.pending >= state.capacity {
             return false;
         }
-        self.now = self.now.max(start);
-        self.in_blocks = self.in_blocks.saturating_sub(bucket.count);
-        let (mask, occupied, span) = (self.mask(), &mut self.wheel, Span::of(start, self.bits));
-        let mut pool = Pool { handles, chunks, free: &mut self.free };
-        pool.take_apart(bucket, |pool, item| {
-            let index = pool.slot(&item, span) as usize & mask;
-            if let Some(slot) = wheel.get_mut(index) {
-                occupied.set(index);
-                pool.append_to_slot(slot, index, item);
+        let item = Item::new(value, slot, NONE);
+        let slots = state.mask as usize + 1;
+        if slot <= state.near_last {
+            let list = slot as usize & state.mask();
+            if !Lists::push_plain(ends, chunks, list, item) {
+                return false;
             }
-        });
-        self.blocks.clear(index);
-        // What follows is in a later block, or in the root.
-        self.far_from = match self.blocks.next(index).or_else(|| self.blocks.next(0)) {
-            Some(next) => (block + (next.wrapping_sub(index) & self.mask()) as u64) << self.bits,
-            None => self.root_from,
-        };
+            Bits { words: bits, summaries: &mut state.summaries }.set(0, list, slots);
+            let parity = state.parity(slot);
+            state.near_counts[parity] += 1;
+        } else {
+            let bucket = slot >> (state.bits & 63);
+            let list = slots + (bucket as usize & state.mask());
+            let Some(count) = counts.get_mut(list) else { return false };
+            // The list has something already: its bit is set.
+            if bucket >> (state.bits & 63) >= state.edges[2]
+                || count.values >= count.limit
+                || !Lists::push_plain(ends, chunks, list, item)
+            {
+                return false;
+            }
+            count.values += 1;
+        }
+        state.pending += 1;
         true
     }
 
-    /// Takes values of the next slot in the wheel that is no later than `limit`, at most `room` of them and at least one;
-    /// gives them to `expired` in the order of their insertion. Now is that slot. `None` if there is none: then
-    /// [`Work::fetch`] may bring some.
+    /// Takes values of the next slots in the wheel that are no later than `limit`, in the order of their insertion; adds to
+    /// `given` how many. Now is the slot of the last one.
     #[inline(always)]
-    pub fn expire_near(
-        &mut self,
-        near: Near<'_>,
-        limit: u64,
-        room: usize,
-        mut expired: impl FnMut(u64, u64),
-    ) -> Option<usize> {
-        let slot = self.next_in_wheel()?;
-        if slot > limit || room == 0 {
-            return None;
+    pub fn expire_near<P: Place>(&mut self, near: Near<'_>, limit: u64, room: &mut [P], given: &mut usize) -> Stop {
+        let Head { state, free } = self;
+        let Near { ends, firsts, bits, chunks, handles } = near;
+        let slots = state.mask as usize + 1;
+        let mut lists = Lists { ends, firsts, chunks, handles, free, own: slots as u32 };
+        loop {
+            let Some(places) = room.get_mut(*given..).filter(|places| !places.is_empty()) else { return Stop::Done };
+            let Some(slot) = state.next_near(bits).filter(|slot| *slot <= state.near_last) else { return Stop::Step };
+            if slot > limit || state.waiting > 0 || (slot ^ state.now) >> (state.bits & 63) != 0 {
+                return Stop::Step;
+            }
+            state.now = slot;
+            let index = slot as usize & state.mask();
+            let (taken, emptied) = lists.drain(index, slot, places);
+            state.count_taken(slot, taken);
+            *given += taken;
+            if !emptied {
+                return Stop::Done;
+            }
+            Bits { words: bits, summaries: &mut state.summaries }.clear(0, index, slots);
         }
-        self.go_to(slot);
-        let Near { wheel, chunks, handles, .. } = near;
-        let index = slot as usize & self.mask();
-        let bucket = wheel.get_mut(index)?;
-        let mut pool = Pool { handles, chunks, free: &mut self.free };
-        let given = pool.drain_slot(bucket, room, |value| expired(slot, value));
-        if bucket.is_empty() {
-            self.wheel.clear(index);
-        }
-        self.pending = self.pending.saturating_sub(given as u32);
-        Some(given)
     }
 
-    /// Whether values that are not in the wheel may be due, as nothing in the wheel is.
+    /// Whether [`Work::deal`] has anything to do.
     #[inline(always)]
-    pub fn may_fetch(&self, limit: u64) -> bool {
-        self.in_blocks + self.in_root > 0 && self.far_from <= limit && self.next_in_wheel().is_none()
+    pub const fn is_busy(&self) -> bool {
+        self.state.busy != 0
     }
 
-    /// Nothing is pending up to that slot: now is it, unless it has been passed.
+    /// The schedule with its memory.
     #[inline(always)]
-    pub fn go_to(&mut self, slot: u64) {
-        if slot > self.now {
-            self.now = slot;
-        }
-        let last = self.now.saturating_add(self.mask() as u64);
-        let far = self.in_blocks + self.in_root > 0;
-        self.near_last = if far && self.far_from <= last { self.far_from.wrapping_sub(1) } else { last };
+    pub fn with<'a>(&'a mut self, memory: Memory<'a>) -> Work<'a> {
+        let Head { state, free } = self;
+        let Memory { ends, firsts, counts, bits, chunks, handles, waiting } = memory;
+        let lists = Lists { ends, firsts, chunks, handles, free, own: state.mask + 1 };
+        Work { state, lists, counts, bits, values: waiting }
+    }
+}
+
+impl State {
+    /// How many lists a level has.
+    #[inline(always)]
+    const fn slots(&self) -> usize {
+        self.mask as usize + 1
     }
 
     #[inline(always)]
     const fn mask(&self) -> usize {
-        (1 << (self.bits & 15)) - 1
+        self.mask as usize
     }
 
-    /// The first slot of the wheel that has values.
+    /// Which of the two buckets in the wheel a slot is in.
     #[inline(always)]
-    pub fn next_in_wheel(&self) -> Option<u64> {
+    const fn parity(&self, slot: u64) -> usize {
+        (slot >> (self.bits & 63)) as usize & 1
+    }
+
+    /// The bucket of a slot.
+    #[inline(always)]
+    const fn bucket(&self, level: u32, slot: u64) -> u64 {
+        slot >> (level * self.bits & 63)
+    }
+
+    /// The first slot of a bucket.
+    #[inline(always)]
+    const fn start(&self, level: u32, bucket: u64) -> u64 {
+        bucket << (level * self.bits & 63)
+    }
+
+    /// The list of a bucket.
+    #[inline(always)]
+    const fn list(&self, level: u32, bucket: u64) -> usize {
+        level as usize * self.slots() + (bucket as usize & self.mask())
+    }
+
+    #[inline(always)]
+    fn edge(&self, level: u32) -> u64 {
+        self.edges.get(level as usize).copied().unwrap_or(u64::MAX)
+    }
+
+    fn set_edge(&mut self, level: u32, edge: u64) {
+        if let Some(old) = self.edges.get_mut(level as usize) {
+            *old = edge;
+        }
+    }
+
+    /// The first bucket of a level that has not been dealt out to it, or does not exist.
+    fn end_of(&self, level: u32) -> u64 {
+        if level >= self.levels {
+            return (u64::MAX >> (level * self.bits & 63)).saturating_add(1);
+        }
+        let all = (u64::MAX >> (level * self.bits & 63)).saturating_add(1);
+        all.min(self.edge(level + 1) << self.bits)
+    }
+
+    fn find_near_last(&mut self) {
+        let edge = self.edge(1);
+        let last = edge.checked_shl(self.bits).filter(|start| start >> self.bits == edge);
+        self.near_last = last.map_or(u64::MAX, |start| start.wrapping_sub(1));
+    }
+
+    /// The first slot in which the wheel has a value, or a value that is being dealt out.
+    #[inline(always)]
+    fn next_near(&mut self, words: &mut [u64]) -> Option<u64> {
         let here = self.now as usize & self.mask();
-        let index = self.wheel.next(here).or_else(|| self.wheel.next(0))?;
+        let slots = self.slots();
+        let index = Bits { words, summaries: &mut self.summaries }.next(0, here, slots)?;
         Some(self.now + (index.wrapping_sub(here) & self.mask()) as u64)
     }
 
-    /// Together with its memory.
     #[inline(always)]
-    pub fn with<'a>(&'a mut self, memory: Memory<'a>) -> Work<'a> {
-        let Memory { wheel, blocks, nodes, chunks, handles } = memory;
-        let Head { now, far_from, near_last, root_from, bits, pending, .. } = self;
-        Work {
-            now,
-            far_from,
-            near_last,
-            root_from,
-            bits: *bits,
-            pending,
-            in_blocks: &mut self.in_blocks,
-            in_root: &mut self.in_root,
-            root: &mut self.root,
-            wheel_occupied: &mut self.wheel,
-            blocks_occupied: &mut self.blocks,
-            wheel,
-            blocks,
-            nodes: Nodes { nodes, free: &mut self.free_node, used: &mut self.used_nodes },
-            pool: Pool { handles, chunks, free: &mut self.free },
+    fn count_taken(&mut self, slot: u64, taken: usize) {
+        let parity = self.parity(slot);
+        self.near_counts[parity] = self.near_counts[parity].wrapping_sub(taken as u32);
+        self.pending = self.pending.wrapping_sub(taken as u32);
+    }
+
+    /// How many values pay for a bucket: those of the bucket before it, while which is at hand the bucket is dealt out.
+    fn before(&self, level: u32, bucket: u64, counts: &[Count]) -> u64 {
+        // The first bucket of a block may be dealt out to its level only as now comes to it.
+        if level < self.levels && bucket & ((1 << self.bits) - 1) == 0 {
+            return 0;
         }
-    }
-}
-
-struct Nodes<'a> {
-    nodes: &'a mut [Node],
-    free: &'a mut u32,
-    used: &'a mut u32,
-}
-
-impl Nodes<'_> {
-    #[inline(always)]
-    fn get(&self, number: u32) -> Option<&Node> {
-        self.nodes.get(number as usize)
-    }
-
-    #[inline(always)]
-    fn get_mut(&mut self, number: u32) -> Option<&mut Node> {
-        self.nodes.get_mut(number as usize)
-    }
-
-    fn make(&mut self, prefix: u64, level: u32) -> Option<u32> {
-        let mut number = *self.free;
-        if let Some(node) = self.nodes.get(number as usize) {
-            *self.free = node.level as u32;
+        let (before, edge) = (bucket.wrapping_sub(1), self.edge(level));
+        let listed =
+            if before >= edge { counts.get(self.list(level, before)).map_or(0, |count| count.values) } else { 0 };
+        let dealt = if level == 1 && before <= edge && before >= self.bucket(1, self.now) {
+            self.near_counts[before as usize & 1]
         } else {
-            number = *self.used;
-            if number as usize >= self.nodes.len() {
-                return None;
-            }
-            *self.used = number + 1;
-        }
-        let node = self.get_mut(number)?;
-        (node.prefix, node.occupied, node.level) = (prefix, 0, level.into());
-        for bucket in &mut node.buckets {
-            *bucket = Bucket::EMPTY;
-        }
-        Some(number)
+            0
+        };
+        u64::from(listed) + u64::from(dealt)
     }
-
-    fn release(&mut self, number: u32) {
-        let next = *self.free;
-        if let Some(node) = self.get_mut(number) {
-            node.level = next.into();
-            *self.free = number;
-        }
-    }
-}
-
-impl Node {
-    /// One that holds anything.
-    pub const UNUSED: Node = Node { prefix: 0, occupied: 0, level: 0, buckets: [Bucket::EMPTY; 64] };
-
-    #[inline(always)]
-    const fn shift(&self) -> u32 {
-        (self.level as u32 & 15) * DIGIT
-    }
-
-    #[inline(always)]
-    const fn is_for(&self, slot: u64) -> bool {
-        above(slot, self.shift()) == self.prefix
-    }
-
-    #[inline(always)]
-    const fn digit(&self, slot: u64) -> usize {
-        digit(slot, self.shift())
-    }
-
-    /// The first slot of the bucket of that digit.
-    #[inline(always)]
-    const fn start(&self, digit: usize) -> u64 {
-        match (self.prefix << DIGIT | digit as u64).checked_shl(self.shift()) {
-            Some(start) => start,
-            None => 0,
-        }
-    }
-}
-
-/// What is above the digit at that shift.
-#[inline(always)]
-const fn above(slot: u64, shift: u32) -> u64 {
-    match slot.checked_shr(shift + DIGIT) {
-        Some(above) => above,
-        None => 0,
-    }
-}
-
-#[inline(always)]
-const fn digit(slot: u64, shift: u32) -> usize {
-    match slot.checked_shr(shift) {
-        Some(low) => low as usize & 63,
-        None => 0,
-    }
-}
-
-/// A schedule and its memory, during one call.
-pub struct Work<'a> {
-    now: &'a mut u64,
-    far_from: &'a mut u64,
-    near_last: &'a mut u64,
-    root_from: &'a mut u64,
-    bits: u32,
-    pending: &'a mut u32,
-    in_blocks: &'a mut u32,
-    in_root: &'a mut u32,
-    root: &'a mut Bucket,
-    wheel_occupied: &'a mut Occupancy,
-    blocks_occupied: &'a mut Occupancy,
-    wheel: &'a mut [Chunk],
-    blocks: &'a mut [Bucket],
-    nodes: Nodes<'a>,
-    pool: Pool<'a>,
 }
 
 impl Work<'_> {
-    /// Makes `value` pending in `slot`, or in now where the slot has passed; `None` if there is no room. Where no `ticket` is
-    /// asked for, the one that comes cancels nothing.
+    #[inline(always)]
+    fn bits(&mut self) -> Bits<'_> {
+        Bits { words: self.bits, summaries: &mut self.state.summaries }
+    }
+
+    #[inline(always)]
+    fn heap(&mut self) -> Heap<'_> {
+        Heap { values: self.values, length: &mut self.state.waiting, handles: self.lists.handles }
+    }
+
+    /// Makes `value` pending in `slot`; in now, where the slot has passed. `None` if there is no room. Without `ticket` it
+    /// may be that there is nothing to cancel it with.
     pub fn insert(&mut self, slot: u64, value: u64, ticket: bool) -> Option<Ticket> {
-        let slot = slot.max(*self.now);
-        if *self.pending as usize + 1 >= self.pool.chunks.len() {
+        let slot = slot.max(self.state.now);
+        if self.state.pending >= self.state.capacity {
             return None;
         }
-        let near = slot - *self.now <= self.mask() as u64 && !self.is_far(slot);
-        // In the root the 32 low bits do not tell slots apart: there a handle says the slot.
-        let handle = ticket || (!near && self.block_of(slot).is_none());
-        let (node, serial) = if handle { self.pool.new_handle(slot)? } else { (NONE, 0) };
-        *self.pending += 1;
-        let item = Item { value, low: slot as u32, handle: node };
-        if near {
-            let index = slot as usize & self.mask();
-            self.wheel_occupied.set(index);
-            if let Some(bucket) = self.wheel.get_mut(index) {
-                self.pool.append_to_slot(bucket, index, item);
+        let mut level = 0;
+        if slot > self.state.near_last {
+            level = 1;
+            while level < self.state.levels && self.state.bucket(level + 1, slot) >= self.state.edge(level + 1) {
+                level += 1;
             }
+        }
+        // An item has 32 bits of its slot; where a bucket has more, the handle knows the rest.
+        let (node, serial) =
+            if ticket || level * self.state.bits > 32 { self.lists.new_handle(slot)? } else { (NONE, 0) };
+        self.state.pending += 1;
+        if self.state.waiting > 0 && is_within(slot, self.state.closed) {
+            self.wait(slot, value, node, false);
         } else {
-            self.insert_far(slot, item);
+            self.put(level, slot, Item::new(value, slot, node), false);
         }
         Some(Ticket { slot, serial, node })
+    }
+
+    /// Puts an item into a list of that level, or, if that bucket may have no more, into the heap.
+    #[inline(always)]
+    fn put(&mut self, level: u32, slot: u64, item: Item, dealt: bool) {
+        let list = self.state.list(level, self.state.bucket(level, slot));
+        if level == 0 {
+            let parity = self.state.parity(slot);
+            self.state.near_counts[parity] += 1;
+        } else if let Some(count) = self.counts.get_mut(list) {
+            if count.values >= count.limit && self.is_crowded(level, slot, dealt) {
+                return self.wait(slot, item.value, item.handle(), dealt);
+            }
+            if let Some(count) = self.counts.get_mut(list) {
+                count.values += 1;
+            }
+        }
+        self.lists.push(list, item);
+        let slots = self.state.slots();
+        self.bits().set(level, list, slots);
+    }
+
+    /// Looks again how many values the bucket of a slot may have. If it has as many, values for it go to the heap from now
+    /// on.
+    #[inline(never)]
+    fn is_crowded(&mut self, level: u32, slot: u64, dealt: bool) -> bool {
+        let bucket = self.state.bucket(level, slot);
+        let before = self.state.before(level, bucket, self.counts);
+        let limit = if self.values.is_empty() { u64::MAX } else { SHARE * before + u64::from(FEW) };
+        let list = self.state.list(level, bucket);
+        let Some(count) = self.counts.get_mut(list) else { return false };
+        count.limit = if limit > u64::from(u32::MAX) { u32::MAX } else { limit as u32 };
+        let crowded = count.values >= count.limit;
+        if crowded {
+            self.close(level, bucket, dealt);
+        }
+        crowded
+    }
+
+    /// From now on values for that bucket go to the heap.
+    fn close(&mut self, level: u32, bucket: u64, dealt: bool) {
+        let first = self.state.start(level, bucket);
+        let last = first | !(u64::MAX << (level * self.state.bits & 63));
+        if self.state.waiting == 0 {
+            (self.state.closed, self.state.dealt_closed) = ([1, 0], [1, 0]);
+        }
+        widen(&mut self.state.closed, first, last);
+        if dealt {
+            widen(&mut self.state.dealt_closed, first, last);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, slot: u64, value: u64, handle: u32, dealt: bool) {
+        let next = if dealt { &mut self.state.dealt_serial } else { &mut self.state.serial };
+        let serial = *next;
+        *next += 1;
+        self.heap().push(Waiting::new(slot, serial, value, handle));
     }
 
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node } = ticket;
-        if node >= self.pool.free.handles || serial & 1 == 0 {
+        let handle = self.lists.handles.get(node as usize)?;
+        if handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
             return None;
         }
-        let handle = self.pool.handles.get(node as usize)?;
-        if (handle.slot, handle.serial) != (slot, serial) {
-            return None;
-        }
-        let value = if self.is_far(slot) {
-            let path = self.path_to(slot);
-            let bucket = bucket_at(self.root, self.blocks, &mut self.nodes, &path)?;
-            let value = self.pool.remove(bucket, node)?;
-            self.uncount(&path, 1);
-            self.tidy(path);
-            value
+        let place = handle.place;
+        let value = if place & IN_HEAP != 0 {
+            self.heap().remove((place & !IN_HEAP) as usize)?.value
         } else {
-            let index = slot as usize & self.mask();
-            let bucket = self.wheel.get_mut(index)?;
-            let value = self.pool.remove_from_slot(bucket, node)?;
-            if bucket.is_empty() {
-                self.wheel_occupied.clear(index);
+            let (value, list, emptied) = self.lists.remove(place)?;
+            let slots = self.state.slots();
+            let level = (list / slots) as u32;
+            if level == 0 {
+                let parity = self.state.parity(slot);
+                self.state.near_counts[parity] = self.state.near_counts[parity].wrapping_sub(1);
+            } else if let Some(count) = self.counts.get_mut(list) {
+                count.values = count.values.wrapping_sub(1);
+                count.limit = if emptied { 0 } else { count.limit };
+            }
+            if emptied {
+                self.bits().clear(level, list, slots);
             }
             value
         };
-        *self.pending = self.pending.saturating_sub(1);
-        self.pool.free_handle(node);
+        self.state.pending = self.state.pending.wrapping_sub(1);
+        self.lists.free_handle(node);
+        if self.state.busy != 0 {
+            self.deal(1);
+        }
         Some(value)
     }
 
     /// The first slot in which a value is pending.
-    pub fn next_slot(&self) -> Option<u64> {
-        match self.next_in_wheel() {
-            Some(slot) => Some(slot),
-            None => self.locate(true).map(|place| place.from),
-        }
-    }
-
-    #[inline(always)]
-    const fn mask(&self) -> usize {
-        (1 << (self.bits & 15)) - 1
-    }
-
-    /// Whether a value of that slot is not in the wheel.
-    #[inline(always)]
-    const fn is_far(&self, slot: u64) -> bool {
-        slot >= *self.far_from && *self.in_blocks + *self.in_root > 0
-    }
-
-    #[inline(always)]
-    fn next_in_wheel(&self) -> Option<u64> {
-        let here = *self.now as usize & self.mask();
-        let index = self.wheel_occupied.next(here).or_else(|| self.wheel_occupied.next(0))?;
-        Some(*self.now + (index.wrapping_sub(here) & self.mask()) as u64)
-    }
-
-    /// Which slots the lists of that block are for, or those of the root.
-    #[inline(always)]
-    fn span_of(&self, block: Option<usize>) -> Span {
-        let Some(index) = block else { return Span::Any };
-        let now = *self.now >> self.bits;
-        let block = now + (index.wrapping_sub(now as usize) & self.mask()) as u64;
-        Span::of(block << self.bits, self.bits)
-    }
-
-    /// The block of a slot, if it is one that now has a bucket, and the slot before all of the root.
-    #[inline(always)]
-    fn block_of(&self, slot: u64) -> Option<usize> {
-        let block = slot >> self.bits;
-        let near = block - (*self.now >> self.bits) <= self.mask() as u64;
-        if near && (slot < *self.root_from || *self.in_root == 0) { Some(block as usize & self.mask()) } else { None }
-    }
-
-    #[inline(never)]
-    fn insert_far(&mut self, slot: u64, item: Item) {
-        let block = self.block_of(slot);
-        if *self.in_blocks + *self.in_root == 0 || slot < *self.far_from {
-            *self.far_from = slot;
-            *self.near_last = (*self.near_last).min(slot.wrapping_sub(1));
-        }
-        let mut child = match block {
-            Some(index) => {
-                *self.in_blocks += 1;
-                self.blocks_occupied.set(index);
-                self.blocks.get(index).map_or(NONE, |bucket| bucket.child)
-            }
-            None => {
-                if *self.in_root == 0 || slot < *self.root_from {
-                    *self.root_from = slot;
-                }
-                *self.in_root += 1;
-                self.root.child
-            }
-        };
-        let (mut at, mut digit, mut exact) = (NONE, 0, false);
-        while let Some(node) = self.nodes.get_mut(child)
-            && node.is_for(slot)
-            && !exact
-        {
-            (at, digit, exact) = (child, node.digit(slot), node.level == 0);
-            node.occupied |= 1 << digit;
-            child = node.buckets.get(digit).map_or(NONE, |bucket| bucket.child);
-        }
-        let Some(bucket) = end_of(self.root, self.blocks, &mut self.nodes, block, at, digit) else { return };
-        self.pool.append(bucket, item);
-        if bucket.count > MOST && !exact {
-            let mut full = *bucket;
-            self.deal_out(&mut full, self.span_of(block));
-            if let Some(bucket) = end_of(self.root, self.blocks, &mut self.nodes, block, at, digit) {
-                *bucket = full;
-            }
-        }
-    }
-
-    /// Makes a node of the list, and of the node that the bucket may have; if there is no node to be had, nothing happens.
-    fn deal_out(&mut self, bucket: &mut Bucket, span: Span) {
-        let any = self.pool.first_slot(bucket, span);
-        let mut difference = self.pool.difference(bucket, span, any);
-        let child = self.nodes.get(bucket.child).map(|node| node.start(0));
-        if let Some(start) = child {
-            // Below its own digit the node has all values.
-            let below = self.nodes.get(bucket.child).map_or(0, |node| node.shift() + DIGIT);
-            difference |= match (any ^ start).checked_shr(below) {
-                Some(above) => above << below,
-                None => 0,
-            };
-        }
-        let level = (u64::BITS - 1 - (difference | 1).leading_zeros()) / DIGIT;
-        let shift = level * DIGIT;
-        let Some(number) = self.nodes.make(above(any, shift), level) else { return };
-        let nodes = &mut self.nodes;
-        self.pool.take_apart(bucket, |pool, item| {
-            let digit = digit(pool.slot(&item, span), shift);
-            if let Some(node) = nodes.get_mut(number)
-                && let Some(below) = node.buckets.get_mut(digit)
-            {
-                node.occupied |= 1 << digit;
-                pool.append(below, item);
-            }
-        });
-        if let Some(start) = child
-            && let Some(node) = self.nodes.get_mut(number)
-        {
-            let digit = digit(start, shift);
-            node.occupied |= 1 << digit;
-            if let Some(below) = node.buckets.get_mut(digit) {
-                below.child = bucket.child;
-            }
-        }
-        bucket.child = number;
-    }
-
-    /// Where a value of that slot lies, which is not in the wheel.
-    fn path_to(&self, slot: u64) -> Path {
-        let in_root = *self.in_root > 0 && slot >= *self.root_from;
-        let mut path = Path::from(if in_root { None } else { Some((slot >> self.bits) as usize & self.mask()) });
-        let mut child = match path.block {
-            Some(index) => self.blocks.get(index).map_or(NONE, |bucket| bucket.child),
-            None => self.root.child,
-        };
-        while let Some(node) = self.nodes.get(child)
-            && node.is_for(slot)
-        {
-            let digit = node.digit(slot);
-            path.push(child, digit);
-            if node.level == 0 {
+    pub fn next_slot(&mut self) -> Option<u64> {
+        let near = self.state.next_near(self.bits);
+        let waiting = self.heap().first().map(|first| first.slot);
+        let mut soonest = soonest(near, waiting);
+        let mut known_to = self.state.near_last;
+        for level in 1..=self.state.levels {
+            if soonest.is_some_and(|soonest| soonest <= known_to) {
                 break;
             }
-            child = node.buckets.get(digit).map_or(NONE, |bucket| bucket.child);
+            if let Some(bucket) = self.first_bucket(level) {
+                let least = self.lists.least(self.state.list(level, bucket), |item| self.slot(level, bucket, item));
+                soonest = self::soonest(soonest, least);
+            }
+            known_to = self.state.start(level, self.state.end_of(level)).wrapping_sub(1);
         }
-        path
+        soonest
     }
 
-    /// Where the soonest values lie that are not in the wheel; `None` if there are none. `exactly`: the soonest slot is
-    /// looked for also in a list that would be moved as a whole.
+    /// The first bucket of a level that has a value.
     #[inline]
-    fn locate(&self, exactly: bool) -> Option<Place> {
-        if *self.in_blocks > 0 {
-            let now = *self.now >> self.bits;
-            let here = now as usize & self.mask();
-            let index = self.blocks_occupied.next(here).or_else(|| self.blocks_occupied.next(0))?;
-            let block = now + (index.wrapping_sub(here) & self.mask()) as u64;
-            let others = if *self.in_root > 0 { *self.root_from } else { u64::MAX };
-            return self.descend(
-                Path::from(Some(index)),
-                self.blocks.get(index)?,
-                (block << self.bits, others),
-                exactly,
-            );
-        }
-        if *self.in_root > 0 { self.descend(Path::from(None), self.root, (0, u64::MAX), exactly) } else { None }
+    fn first_bucket(&mut self, level: u32) -> Option<u64> {
+        let edge = self.state.edge(level);
+        let (here, slots) = (edge as usize & self.state.mask(), self.state.slots());
+        let index = self.bits().next(level, here, slots)?;
+        Some(edge + (index.wrapping_sub(here) & self.state.mask()) as u64)
     }
 
-    fn descend<'b>(
-        &'b self,
-        mut path: Path,
-        mut bucket: &'b Bucket,
-        (mut start, mut others): (u64, u64),
-        exactly: bool,
-    ) -> Option<Place> {
-        let (span, mut narrow) = (self.span_of(path.block), path.block.is_some() && !exactly);
-        loop {
-            let Some(node) = self.nodes.get(bucket.child) else {
-                let (kind, from) =
-                    if narrow { (Kind::Narrow, start) } else { (Kind::Wide, self.pool.soonest(bucket, span)) };
-                return Some(Place { path, from, others, kind });
-            };
-            let digit = node.occupied.trailing_zeros() as usize & 63;
-            let below = node.start(digit);
-            if bucket.count > 0 {
-                let soonest = self.pool.soonest(bucket, span);
-                if soonest < below {
-                    let others = if below < others { below } else { others };
-                    return Some(Place { path, from: soonest, others, kind: Kind::Wide });
-                }
-                others = if soonest < others { soonest } else { others };
-            }
-            path.push(bucket.child, digit);
-            if node.level == 0 {
-                return Some(Place { path, from: below, others, kind: Kind::Exact });
-            }
-            (bucket, start, narrow) = (node.buckets.get(digit)?, below, node.shift() <= self.bits && !exactly);
+    /// The slot of an item in that bucket.
+    #[inline(always)]
+    fn slot(&self, level: u32, bucket: u64, item: &Item) -> u64 {
+        if level * self.state.bits <= 32 {
+            return self.state.start(level, bucket) >> 32 << 32 | item.low();
         }
+        self.lists.handles.get(item.handle() as usize).map_or(0, |handle| handle.slot)
     }
 
-    /// Brings the soonest values into the wheel, which is empty, unless they are after `limit`.
-    #[inline(never)]
-    pub fn fetch(&mut self, limit: u64) {
-        let Some(mut place) = self.locate(false) else { return };
-        if place.kind == Kind::Wide
-            && place.from <= limit
-            && let Some(bucket) = bucket_at(self.root, self.blocks, &mut self.nodes, &place.path)
-            && bucket.count > FEW
+    /// Does what [`Head::expire_near`] cannot: it goes to the next value, or gives it; or says that there is none up to
+    /// `limit`, and goes there.
+    pub fn step<P: Place>(&mut self, limit: u64, room: &mut [P], given: &mut usize) -> Stop {
+        let near = self.state.next_near(self.bits).filter(|slot| *slot <= self.state.near_last);
+        let waiting = self.heap().first().map(|first| first.slot);
+        let far = if near.is_none() { self.soonest_bucket() } else { None };
+        let Some(next) = soonest(soonest(near, waiting), far).filter(|next| *next <= limit) else {
+            self.arrive(limit.max(self.state.now));
+            return Stop::Done;
+        };
+        self.arrive(next);
+        if near == Some(next) && self.state.waiting > 0 {
+            return self.give(next, room, given);
+        }
+        if near.is_none() && far != Some(next) || near.is_some_and(|near| near > next) {
+            return self.give(next, room, given);
+        }
+        Stop::Step
+    }
+
+    /// Gives the values of one slot, those in the wheel and then those in the heap.
+    fn give<P: Place>(&mut self, slot: u64, room: &mut [P], given: &mut usize) -> Stop {
+        let index = slot as usize & self.state.mask();
+        if self.state.next_near(self.bits) == Some(slot) {
+            let Some(places) = room.get_mut(*given..) else { return Stop::Done };
+            let (taken, emptied) = self.lists.drain(index, slot, places);
+            self.state.count_taken(slot, taken);
+            *given += taken;
+            if !emptied {
+                return Stop::Done;
+            }
+            let slots = self.state.slots();
+            self.bits().clear(0, index, slots);
+        }
+        while let Some(&Waiting { slot: found, value, handle, .. }) = self.heap().first()
+            && found == slot
         {
-            let mut wide = *bucket;
-            self.deal_out(&mut wide, self.span_of(place.path.block));
-            if let Some(bucket) = bucket_at(self.root, self.blocks, &mut self.nodes, &place.path) {
-                *bucket = wide;
-            }
-            match self.locate(false) {
-                Some(found) => place = found,
-                None => return,
+            let Some(place) = room.get_mut(*given) else { return Stop::Done };
+            place.set(Expired { slot, value });
+            *given += 1;
+            self.heap().remove(0);
+            self.state.pending = self.state.pending.wrapping_sub(1);
+            self.lists.free_handle(handle);
+        }
+        if *given == room.len() { Stop::Done } else { Stop::Step }
+    }
+
+    /// The start of the soonest bucket that has a value, or now, if it has begun. The wheel is empty up to its last slot.
+    fn soonest_bucket(&mut self) -> Option<u64> {
+        let mut found = None;
+        for level in 1..=self.state.levels {
+            // What lies beyond the end is being dealt out of the bucket there, which may have sooner values.
+            if let Some(bucket) = self.first_bucket(level) {
+                found = soonest(found, Some(self.state.start(level, bucket).max(self.state.now)));
+                if bucket < self.state.end_of(level) {
+                    return found;
+                }
             }
         }
-        if place.from <= limit {
-            *self.now = place.from.max(*self.now);
-            let last = match place.kind {
-                Kind::Narrow | Kind::Wide => self.fetch_list(&place),
-                Kind::Exact => self.fetch_node(&place),
-            };
-            self.tidy(place.path);
-            self.look_again(last);
-        } else {
-            self.look_again(0);
+        found
+    }
+
+    /// Moves now there; nothing is pending before it. The buckets that it is in are dealt out.
+    #[inline(never)]
+    fn arrive(&mut self, slot: u64) {
+        let passed = slot ^ self.state.now;
+        self.state.now = slot;
+        if passed >> self.state.bits == 0 {
+            return;
+        }
+        let mut top = 1;
+        while top < self.state.levels && passed >> ((top + 1) * self.state.bits) != 0 {
+            top += 1;
+        }
+        for level in (1..=top).rev() {
+            let here = self.state.bucket(level, slot);
+            if self.state.edge(level) <= here {
+                self.state.set_edge(level, here);
+                while !self.deal_chunk(level) {}
+                self.state.set_edge(level, here + 1);
+            }
+        }
+        for level in (1..=top).rev() {
+            self.go_on(level);
         }
     }
 
-    /// Finds from where on values are not in the wheel, `last` being the last slot that has been moved there: a place says
-    /// where its range begins, which may be before that.
-    fn look_again(&mut self, last: u64) {
-        let Some(place) = self.locate(false) else { return };
-        *self.far_from = place.from.max(last.saturating_add(1)).max(*self.far_from);
-        if place.path.block.is_none() {
-            *self.root_from = *self.far_from;
+    /// Moves the edge of a level on, if its first bucket is empty and may be dealt out.
+    fn go_on(&mut self, level: u32) {
+        let (edge, here) = (self.state.edge(level), self.state.bucket(level, self.state.now));
+        let may = edge < here + 2 && edge < self.state.end_of(level);
+        let has = may && !self.is_empty(level, edge);
+        if may && !has {
+            self.state.set_edge(level, edge + 1);
+        }
+        self.state.busy = self.state.busy & !(1 << level) | u32::from(has) << level;
+        if level == 1 {
+            self.state.find_near_last();
         }
     }
 
-    /// Moves what fits the wheel out of a list.
-    fn fetch_list(&mut self, place: &Place) -> u64 {
-        let end = (*self.now).saturating_add(self.mask() as u64);
-        // The last slot of all stands for nowhere too; two places never have values of one slot.
-        let end = if place.others <= end && place.others < u64::MAX { place.others - 1 } else { end };
-        let (mask, span) = (self.mask(), self.span_of(place.path.block));
-        let (mut moved, mut last) = (0, 0);
-        let Some(bucket) = bucket_at(self.root, self.blocks, &mut self.nodes, &place.path) else { return 0 };
-        let (mut list, mut rest) = (*bucket, Bucket::with_child(bucket.child));
-        let (wheel, occupied) = (&mut *self.wheel, &mut *self.wheel_occupied);
-        self.pool.take_apart(&mut list, |pool, item| {
-            let slot = pool.slot(&item, span);
-            let index = slot as usize & mask;
-            if slot > end {
-                pool.append(&mut rest, item);
-            } else if let Some(bucket) = wheel.get_mut(index) {
-                occupied.set(index);
-                pool.append_to_slot(bucket, index, item);
-                moved += 1;
-                last = if slot > last { slot } else { last };
+    #[inline]
+    fn is_empty(&self, level: u32, bucket: u64) -> bool {
+        self.lists.ends.get(self.state.list(level, bucket)).is_none_or(|end| *end == NONE)
+    }
+
+    /// Deals out up to so many chunks of values ahead of time, those of the lowest levels first.
+    #[inline(never)]
+    pub fn deal(&mut self, chunks: usize) {
+        let mut left = chunks;
+        while left > 0 && self.state.busy != 0 {
+            let level = self.state.busy.trailing_zeros();
+            left -= 1;
+            if self.deal_chunk(level) {
+                for level in (1..=level).rev() {
+                    self.go_on(level);
+                }
             }
-        });
-        *bucket = rest;
-        self.uncount(&place.path, moved);
-        last
+        }
     }
 
-    /// Moves the lists of a node, a slot each, into the wheel as they are.
-    fn fetch_node(&mut self, place: &Place) -> u64 {
-        let Some((number, _)) = place.path.last() else { return 0 };
-        let (mut moved, mut last, mask) = (0, 0, self.mask());
-        let Some(node) = self.nodes.get_mut(number) else { return 0 };
-        while node.occupied != 0 {
-            let digit = node.occupied.trailing_zeros() as usize & 63;
-            node.occupied &= node.occupied - 1;
-            let slot = node.start(digit);
-            let index = slot as usize & mask;
-            last = slot;
-            let (Some(from), Some(to)) = (node.buckets.get_mut(digit), self.wheel.get_mut(index)) else { return last };
-            moved += from.count;
-            self.wheel_occupied.set(index);
-            self.pool.move_to_slot(from, to);
+    /// How many chunks a call is to deal out that gave so many values.
+    #[inline(always)]
+    pub const fn work_for(given: usize) -> usize {
+        given.saturating_add(1).saturating_mul(WORK)
+    }
+
+    /// Deals out the first chunk of the bucket at the edge of a level; gives whether that is empty then.
+    fn deal_chunk(&mut self, level: u32) -> bool {
+        let bucket = self.state.edge(level);
+        if self.is_empty(level, bucket) {
+            return true;
         }
-        self.uncount(&place.path, moved);
-        last
+        let list = self.state.list(level, bucket);
+        let (taken, emptied) =
+            if level == 1 { self.deal_into_the_wheel(bucket, list) } else { self.deal_into_lists(level, bucket, list) };
+        if let Some(count) = self.counts.get_mut(list) {
+            count.values = count.values.wrapping_sub(taken);
+            count.limit = if emptied { 0 } else { count.limit };
+        }
+        if emptied {
+            let slots = self.state.slots();
+            self.bits().clear(level, list, slots);
+        }
+        emptied
     }
 
     #[inline(always)]
-    fn uncount(&mut self, path: &Path, values: u32) {
-        let count = if path.block.is_some() { &mut *self.in_blocks } else { &mut *self.in_root };
-        *count = count.saturating_sub(values);
+    fn deal_into_the_wheel(&mut self, bucket: u64, list: usize) -> (u32, bool) {
+        let (mask, slots) = (self.state.mask(), self.state.slots());
+        let mut bits = Bits { words: self.bits, summaries: &mut self.state.summaries };
+        let (taken, emptied) = self.lists.take_chunk(list, |lists, item| {
+            let index = item.low() as usize & mask;
+            lists.push(index, item);
+            bits.set(0, index, slots);
+        });
+        self.state.near_counts[bucket as usize & 1] += taken;
+        (taken, emptied)
     }
 
-    /// Takes what is empty at the end of the path out of what it belongs to.
-    fn tidy(&mut self, mut path: Path) {
-        while let Some((number, digit)) = path.last() {
-            let Some(node) = self.nodes.get_mut(number) else { return };
-            if node.buckets.get(digit).is_some_and(|bucket| !bucket.is_empty()) {
-                return;
+    #[inline(never)]
+    fn deal_into_lists(&mut self, level: u32, bucket: u64, list: usize) -> (u32, bool) {
+        let (mut items, mut count) = ([Item::new(0, 0, NONE); 7], 0);
+        let (taken, emptied) = self.lists.take_chunk(list, |_, item| {
+            if let Some(place) = items.get_mut(count) {
+                *place = item;
+                count += 1;
             }
-            node.occupied &= !(1 << digit);
-            if node.occupied != 0 {
-                return;
-            }
-            self.nodes.release(number);
-            path.length -= 1;
-            if let Some(bucket) = bucket_at(self.root, self.blocks, &mut self.nodes, &path) {
-                bucket.child = NONE;
+        });
+        for item in items.iter().take(count) {
+            let slot = self.slot(level, bucket, item);
+            if self.state.waiting > 0 && is_within(slot, self.state.dealt_closed) {
+                self.wait(slot, item.value, item.handle(), true);
+            } else {
+                self.put(level - 1, slot, *item, true);
             }
         }
-        if let Some(index) = path.block
-            && self.blocks.get(index).is_some_and(Bucket::is_empty)
-        {
-            self.blocks_occupied.clear(index);
-        }
+        (taken, emptied)
     }
 }
 
-/// The bucket at the end of the path.
+/// The sooner of two slots.
 #[inline(always)]
-fn bucket_at<'b>(
-    root: &'b mut Bucket,
-    blocks: &'b mut [Bucket],
-    nodes: &'b mut Nodes<'_>,
-    path: &Path,
-) -> Option<&'b mut Bucket> {
-    let (node, digit) = path.last().unwrap_or((NONE, 0));
-    end_of(root, blocks, nodes, path.block, node, digit)
-}
-
-/// The bucket of that digit of the node; without a node that of the block, or the root.
-#[inline(always)]
-fn end_of<'b>(
-    root: &'b mut Bucket,
-    blocks: &'b mut [Bucket],
-    nodes: &'b mut Nodes<'_>,
-    block: Option<usize>,
-    node: u32,
-    digit: usize,
-) -> Option<&'b mut Bucket> {
-    match (node, block) {
-        (NONE, Some(index)) => blocks.get_mut(index),
-        (NONE, None) => Some(root),
-        (node, _) => nodes.get_mut(node)?.buckets.get_mut(digit),
+fn soonest(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if one < other { one } else { other }),
+        (one, None) => one,
+        (None, other) => other,
     }
 }
 
-const _: () = assert!(BITS == 12 && size_of::<Bucket>() == 16 && size_of::<Chunk>() == 128);
+#[inline(always)]
+const fn is_within(slot: u64, [first, last]: [u64; 2]) -> bool {
+    first <= slot && slot <= last
+}
+
+/// Makes a range include another one too; it is nothing at first.
+fn widen(range: &mut [u64; 2], first: u64, last: u64) {
+    *range = if range[0] > range[1] { [first, last] } else { [range[0].min(first), range[1].max(last)] };
+}
