@@ -4,6 +4,9 @@
 //! what a station hears, and what an addressee makes of a signal. Nothing of a method stands outside its own file, but
 //! for its arm of [`Method`](crate::config::Method) and of [`Medium`](crate::Medium).
 
+pub(crate) mod aloha;
+pub(crate) mod contenders;
+pub(crate) mod csma;
 pub(crate) mod csma_cd;
 pub(crate) mod slotted_aloha;
 
@@ -11,7 +14,7 @@ use crate::config::{Config, ConfigError};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Frame, Queued, StationId, TransmissionId};
+use crate::frame::{Frame, HEADER_AND_FCS, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
@@ -113,4 +116,16 @@ pub(crate) struct Begun {
 pub(crate) fn queued(serial: u64, frame: Frame, admitted: Admitted, arrived: BitInstant) -> Queued {
     let Admitted { size, too_long } = admitted;
     Queued { serial, size, destination: frame.destination, arrived, too_long }
+}
+
+/// What a MAC takes that pads short frames and sends no long one, whatever is wrong with its station.
+pub(crate) fn admit_honest(config: &Config, frame: Frame) -> Result<Admitted, Cause> {
+    let p = &config.parameters;
+    if frame.size < HEADER_AND_FCS {
+        return Err(Cause::TooShort);
+    }
+    if frame.size > p.frame_size_limit(frame.tagged) {
+        return Err(Cause::TooLong);
+    }
+    Ok(Admitted { size: frame.size.max(p.min_frame_size), too_long: false })
 }

@@ -1,10 +1,13 @@
 //! What a medium is made from.
 
 use crate::access::Access;
+use crate::access::aloha::{Aloha, PureAloha};
+use crate::access::csma::{CarrierSense, Csma};
 use crate::access::csma_cd::{CsmaCd, Parameters};
 use crate::access::slotted_aloha::{Contention, SlottedAloha};
 use crate::time::BitRate;
 use crate::topology::Topology;
+use backoff::Policy;
 use std::fmt;
 use std::num::NonZeroU32;
 
@@ -16,6 +19,10 @@ pub enum Method {
     CsmaCd,
     /// Slotted ALOHA; of [`Parameters`] only the frame sizes count.
     SlottedAloha(SlottedAloha),
+    /// Pure ALOHA; of [`Parameters`] only the frame sizes count.
+    Aloha(Aloha),
+    /// CSMA without collision detection; of [`Parameters`] only the frame sizes count.
+    Csma(Csma),
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -29,6 +36,10 @@ pub struct Config {
     pub method: Method,
     /// Timing and limits of 802.3.
     pub parameters: Parameters,
+    /// Of CSMA/CD: how many slots of slotTime to wait after the n-th collision, of
+    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each; its attempt limit and its limit of time are not used.
+    /// `None`: truncated binary exponential backoff after backoffLimit (802.3, 4.2.3.2.5).
+    pub backoff: Option<Policy>,
     /// Frames that a station's transmit queue holds, the one being sent included.
     pub queue_limit: usize,
     /// What every random draw follows from, one stream a station.
@@ -52,6 +63,7 @@ impl Config {
             topology,
             method: Method::CsmaCd,
             parameters: Parameters::at(rate),
+            backoff: None,
             queue_limit: Config::DEFAULT_QUEUE_LIMIT,
             seed,
             keep_events: true,
@@ -74,6 +86,8 @@ impl Config {
         match &self.method {
             Method::CsmaCd => CsmaCd::check(self),
             Method::SlottedAloha(_) => Contention::check(self),
+            Method::Aloha(_) => PureAloha::check(self),
+            Method::Csma(_) => CarrierSense::check(self),
         }
     }
 
@@ -82,6 +96,8 @@ impl Config {
         match &self.method {
             Method::CsmaCd => Some(self.parameters.attempt_limit),
             Method::SlottedAloha(own) => own.attempt_limit,
+            Method::Aloha(own) => own.attempt_limit,
+            Method::Csma(own) => own.attempt_limit,
         }
     }
 }

@@ -45,8 +45,11 @@ mod time;
 mod timers;
 mod topology;
 
+pub use access::aloha::Aloha;
+pub use access::contenders::Population;
+pub use access::csma::{Csma, Persistence};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
-pub use access::slotted_aloha::{Population, SlottedAloha};
+pub use access::slotted_aloha::SlottedAloha;
 pub use config::{Config, ConfigError, Method};
 pub use event::{Cause, Event, Kind, KindError, Value, Visitor};
 pub use frame::{Destination, Frame, FrameId, StationId};

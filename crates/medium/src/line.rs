@@ -13,6 +13,7 @@
 mod deafness;
 mod memory;
 mod overlaps;
+mod sensing;
 mod station_set;
 mod stretches;
 mod transmission;

@@ -1,5 +1,7 @@
 //! The medium as the world outside has it: one of the engines, and the events that nobody has taken yet.
 
+use crate::access::aloha::PureAloha;
+use crate::access::csma::CarrierSense;
 use crate::access::csma_cd::CsmaCd;
 use crate::access::slotted_aloha::Contention;
 use crate::config::{Config, ConfigError, Method};
@@ -26,6 +28,8 @@ pub struct Medium {
 enum AnyEngine {
     CsmaCd(Box<Engine<CsmaCd>>),
     SlottedAloha(Box<Engine<Contention>>),
+    Aloha(Box<Engine<PureAloha>>),
+    Csma(Box<Engine<CarrierSense>>),
 }
 
 /// Does the same with whichever engine it is.
@@ -34,6 +38,8 @@ macro_rules! with {
         match $engine {
             AnyEngine::CsmaCd($this) => $what,
             AnyEngine::SlottedAloha($this) => $what,
+            AnyEngine::Aloha($this) => $what,
+            AnyEngine::Csma($this) => $what,
         }
     };
 }
@@ -62,6 +68,8 @@ impl Medium {
         let engine = match config.method {
             Method::CsmaCd => AnyEngine::CsmaCd(Box::new(Engine::new(config)?)),
             Method::SlottedAloha(_) => AnyEngine::SlottedAloha(Box::new(Engine::new(config)?)),
+            Method::Aloha(_) => AnyEngine::Aloha(Box::new(Engine::new(config)?)),
+            Method::Csma(_) => AnyEngine::Csma(Box::new(Engine::new(config)?)),
         };
         Ok(Medium { engine, events: VecDeque::new() })
     }

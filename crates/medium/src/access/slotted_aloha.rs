@@ -10,22 +10,19 @@
 //! are two facts. The acknowledgement itself takes nothing of the medium. A frame got through if its addressee heard it
 //! whole; one for a group or for nobody, if nothing met it anywhere.
 //!
-//! A frame that is at its turn is a *contender*: the head of each station's queue, or, where the population is infinite,
-//! every frame. Contenders stand in one heap by slot, so an idle slot costs nothing, whoever waits.
+//! Who contends, and how a sender waits and tries again, is in `contenders`.
 
+use super::contenders::{Contender, Contenders, Contends, Fate, Population, State};
 use super::{Access, Admitted, Begun};
 use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, Frame, FrameId, HEADER_AND_FCS, PREAMBLE_AND_SFD, Queued, StationId, TransmissionId};
+use crate::frame::{Destination, Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
-use crate::timers::NEVER;
 use backoff::{Generator, Policy};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -43,16 +40,6 @@ pub struct SlottedAloha {
     pub attempt_limit: Option<NonZeroU32>,
     /// Who sends.
     pub population: Population,
-}
-
-/// Who sends on a slotted ALOHA medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Population {
-    /// The stations: each sends one frame after the other, and the others wait in its queue.
-    Stations,
-    /// Infinitely many users: each frame has one of its own, and goes out whatever became of those before it. The
-    /// stations are where they come from and go to; their queues have no limit.
-    Infinite,
 }
 
 impl SlottedAloha {
@@ -75,55 +62,15 @@ impl SlottedAloha {
 /// What the engine keeps: who contends, and what is in the slot that goes on.
 #[derive(Debug)]
 pub(crate) struct Contention {
-    slot: u64,
-    ack_delay: u64,
-    backoff: Policy,
-    attempt_limit: Option<NonZeroU32>,
-    infinite: bool,
+    slot: BitTimes,
+    /// R, in bit times.
+    ack_delay: BitTimes,
     /// How long a frame with its preamble may be, so that it has passed every place as its slot ends.
     longest: BitTimes,
-    contenders: Vec<Contender>,
-    /// Places of contenders that are no more.
-    free: Vec<usize>,
-    /// Who sends, or learns what became of its attempt, at the beginning of which slot; then by station and frame.
-    agenda: BinaryHeap<Reverse<(u64, FrameId, usize)>>,
-    /// The slot that goes on, and who sends in it.
-    now: u64,
+    contenders: Contenders,
+    /// When the slot that goes on began, and who sends in it.
+    now: BitInstant,
     sending: Vec<usize>,
-    episodes: u64,
-}
-
-/// A frame at its turn.
-#[derive(Clone, Copy, Debug)]
-struct Contender {
-    frame: FrameId,
-    head: Queued,
-    /// Since when it has contended.
-    since: BitInstant,
-    attempts: u32,
-    state: State,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    /// It goes out at the slot that the agenda says.
-    Waiting,
-    /// It is in the slot that goes on.
-    Sending(TransmissionId),
-    /// It was sent; the sender does not know yet what became of it.
-    Unknown(Fate),
-    /// Its station was taken off: nothing is left but its line in the agenda.
-    Gone,
-}
-
-/// What became of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fate {
-    arrived: bool,
-    begin: BitInstant,
-    end: BitInstant,
-    /// The collision that it took part in.
-    episode: Option<u64>,
 }
 
 /// A station's part: where its draws come from.
@@ -141,7 +88,9 @@ fn farthest(config: &Config) -> u64 {
 fn own(config: &Config) -> &SlottedAloha {
     match &config.method {
         Method::SlottedAloha(own) => own,
-        Method::CsmaCd => panic!("a configuration of CSMA/CD made a medium of slotted ALOHA"),
+        Method::CsmaCd | Method::Aloha(_) | Method::Csma(_) => {
+            panic!("another method's configuration made a medium of slotted ALOHA")
+        }
     }
 }
 
@@ -153,18 +102,12 @@ impl Access for Contention {
     fn new(config: &Config) -> Contention {
         let SlottedAloha { slot, ack_delay, backoff, attempt_limit, population } = own(config);
         Contention {
-            slot: slot.get(),
-            ack_delay: u64::from(*ack_delay),
-            backoff: backoff.with_attempt_limit(0),
-            attempt_limit: *attempt_limit,
-            infinite: *population == Population::Infinite,
+            slot: *slot,
+            ack_delay: *slot * u64::from(*ack_delay),
             longest: BitTimes::new(slot.get() - farthest(config)),
-            contenders: Vec::new(),
-            free: Vec::new(),
-            agenda: BinaryHeap::new(),
-            now: 0,
+            contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
+            now: BitInstant::ZERO,
             sending: Vec::new(),
-            episodes: 0,
         }
     }
 
@@ -196,13 +139,11 @@ impl Access for Contention {
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
-        !self.infinite && queued >= config.queue_limit
+        !self.contenders.infinite && queued >= config.queue_limit
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
-        if engine.method.infinite || engine.station(station).held == 0 {
-            engine.contend(station, host);
-        }
+        engine.contend(station, host);
     }
 
     fn timer_ends<H: Host>(engine: &mut Engine<Contention>, _: StationId, _: usize, host: &mut H) {
@@ -230,82 +171,82 @@ impl Access for Contention {
     }
 }
 
-/// What happens to contenders.
+impl Contends for Contention {
+    #[inline]
+    fn contenders(&mut self) -> &mut Contenders {
+        &mut self.contenders
+    }
+
+    fn generator(mac: &mut Mac) -> &mut Generator {
+        &mut mac.generator
+    }
+
+    fn ready<H: Host>(engine: &mut Engine<Contention>, index: usize, host: &mut H) {
+        engine.attempt(index, host);
+    }
+}
+
+/// What happens in slots.
 impl Engine<Contention> {
     /// The next frame of `station` contends from now on: it goes out at this instant if that is a slot's first, or else
     /// with the next slot.
     fn contend<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let now = self.core.instant;
-        let this = self.station_mut(station);
-        let Some(head) = this.queue.pop_front() else { return };
-        this.held += 1;
-        let frame = FrameId { station, serial: head.serial };
-        let contender = Contender { frame, head, since: now, attempts: 0, state: State::Waiting };
-        let index = self.method.enter(contender);
-        let slot = now.get().div_ceil(self.method.slot);
-        if slot * self.method.slot == now.get() {
-            self.method.now = slot;
+        let (now, slot) = (self.core.instant, self.method.slot.get());
+        let Some(index) = self.next_contender(station) else { return };
+        let boundary = BitInstant::new(now.get().next_multiple_of(slot));
+        if boundary == now {
+            self.method.now = now;
             self.attempt(index, host);
         } else {
-            self.method.agenda.push(Reverse((slot, frame, index)));
+            self.method.contenders.expect(index, boundary, State::Waiting);
         }
-        self.set_timer();
+        self.look_ahead();
     }
 
-    /// One timer for all: the next slot in which anything happens.
-    fn set_timer(&mut self) {
+    /// The next slot in which anything happens.
+    fn look_ahead(&mut self) {
         let method = &self.method;
-        let due = method.agenda.peek().map(|Reverse((slot, ..))| *slot);
-        let end = (!method.sending.is_empty()).then_some(method.now + 1);
-        let next = [due, end].into_iter().flatten().min();
-        self.core.agenda.timers.set(
-            0,
-            self.core.instant,
-            next.map_or(NEVER, |slot| BitInstant::new(slot * method.slot)),
-        );
+        let due = method.contenders.next();
+        let next = if method.sending.is_empty() { due } else { due.min(method.now + method.slot) };
+        self.set_timer(next);
     }
 
     /// A slot begins: the one before is judged, senders learn, and whoever waited for this slot sends.
     fn boundary<H: Host>(&mut self, host: &mut H) {
-        let slot = self.core.instant.get() / self.method.slot;
-        self.judge(slot);
-        self.method.now = slot;
-        let is_due = |method: &Contention| method.agenda.peek().is_some_and(|Reverse((at, ..))| *at == slot);
-        while is_due(&self.method) {
-            let Some(Reverse((_, _, index))) = self.method.agenda.pop() else { break };
-            match self.method.contenders[index].state {
+        let now = self.core.instant;
+        self.judge_slot();
+        self.method.now = now;
+        while let Some(index) = self.method.contenders.take_due(now) {
+            match self.contender(index).state {
                 State::Waiting => self.attempt(index, host),
                 State::Unknown(fate) => self.learn(index, fate, host),
-                State::Gone => self.method.free.push(index),
-                State::Sending(_) => panic!("a contender sends twice"),
+                State::Sensing | State::Counting | State::Sending(_) | State::Passing(_) | State::Gone => {
+                    panic!("a contender sends twice, or listens")
+                }
             }
         }
-        self.set_timer();
+        self.look_ahead();
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
-        let contender = &mut self.method.contenders[index];
-        contender.attempts += 1;
-        let Contender { frame, head, attempts, .. } = *contender;
-        let attempt = Kind::Attempt { attempt: attempts, excessive_deferral: false, burst: false };
-        self.core.emit(frame.station, frame, attempt, host);
+        let worth = self.emit_attempt(index, host);
+        let Contender { frame, head, .. } = *self.contender(index);
         let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
-        let bad = self.station(frame.station).fault == Some(Fault::BadFcs);
-        let worth = if bad { Worth::BadFcs } else { Worth::Good };
         let id = self.core.send_whole(Transmission::whole(frame, &head, now, end, worth));
-        self.method.contenders[index].state = State::Sending(id);
+        self.method.contenders.hold(index, State::Sending(id));
         self.method.sending.push(index);
     }
 
-    /// What became of the attempts in the slot before `slot`; their senders learn it `ack_delay` slots later.
-    fn judge(&mut self, slot: u64) {
+    /// What became of the attempts in the slot that ends; their senders learn it `ack_delay` later.
+    fn judge_slot(&mut self) {
+        let known = self.core.instant + self.method.ack_delay;
         let mut sending = std::mem::take(&mut self.method.sending);
         // Where a cable is cut, each side is a medium of its own.
         let mut episodes = [None; 2];
         for index in sending.drain(..) {
-            let contender = self.method.contenders[index];
-            let State::Sending(id) = contender.state else { panic!("{} was not sent", contender.frame) };
+            let Contender { frame, state, .. } = *self.contender(index);
+            let State::Sending(id) = state else { panic!("{frame} was not sent") };
             let sent = self.core.line.get(id);
             let (begin, source) = (sent.begin, sent.source());
             let end = begin + PREAMBLE_AND_SFD + sent.size.bit_times();
@@ -313,16 +254,16 @@ impl Engine<Contention> {
             let met = self.core.line.began_together(source, id);
             let episode = met.then(|| {
                 *episodes[side].get_or_insert_with(|| {
-                    self.method.episodes += 1;
-                    self.method.episodes
+                    self.method.contenders.episodes += 1;
+                    self.method.contenders.episodes
                 })
             });
             let arrived = self.arrived(id, met);
             if arrived {
                 self.core.carried(id, end);
             }
-            self.method.contenders[index].state = State::Unknown(Fate { arrived, begin, end, episode });
-            self.method.agenda.push(Reverse((slot + self.method.ack_delay, contender.frame, index)));
+            let fate = Fate { arrived, begin, end, episode };
+            self.method.contenders.expect(index, known, State::Unknown(fate));
         }
         self.method.sending = sending;
     }
@@ -336,89 +277,6 @@ impl Engine<Contention> {
                 heard && matches!(Contention::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
             }
             Destination::Station(_) | Destination::All | Destination::Nobody => sent.worth == Worth::Good && !met,
-        }
-    }
-
-    fn learn<H: Host>(&mut self, index: usize, fate: Fate, host: &mut H) {
-        let Contender { frame, head, since, attempts, .. } = self.method.contenders[index];
-        let station = frame.station;
-        if fate.arrived {
-            let transmitted = Kind::Transmitted {
-                size: head.size,
-                attempts,
-                deferred: false,
-                access_delay: fate.begin - since,
-                mac_delay: fate.end - head.arrived,
-                extension: BitTimes::ZERO,
-                no_carrier: false,
-            };
-            self.core.emit(station, frame, transmitted, host);
-            return self.done(index, host);
-        }
-        if let Some(episode) = fate.episode {
-            self.core.emit(station, frame, Kind::Collision { attempt: attempts, late: false, episode }, host);
-        }
-        let last = self.method.attempt_limit.is_some_and(|limit| attempts >= limit.get());
-        if last || !self.station(station).attached {
-            let cause = if last { Cause::ExcessiveCollisions } else { Cause::Detached };
-            self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
-            self.core.release(frame);
-            return self.done(index, host);
-        }
-        let law = self.method.backoff.law(attempts.into()).expect("the policy's attempt limit is not used");
-        let slots = law.draw_ns(&mut self.station_mut(station).mac.generator);
-        self.core.emit(station, frame, Kind::Backoff { attempt: attempts, slots }, host);
-        if slots == 0 {
-            return self.attempt(index, host);
-        }
-        self.method.contenders[index].state = State::Waiting;
-        self.method.agenda.push(Reverse((self.method.now + slots, frame, index)));
-    }
-
-    /// The medium is done with a contender; the next of its station's queue contends.
-    fn done<H: Host>(&mut self, index: usize, host: &mut H) {
-        let station = self.method.contenders[index].frame.station;
-        self.method.free.push(index);
-        self.station_mut(station).held -= 1;
-        if !self.method.infinite {
-            self.contend(station, host);
-        }
-    }
-
-    /// Discards every frame of a station that is off the medium, but what it has sent and knows nothing of.
-    fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let mut waiting: Vec<(FrameId, usize)> = (self.method.contenders.iter().enumerate())
-            .filter(|(_, it)| it.frame.station == station && it.state == State::Waiting)
-            .map(|(index, it)| (it.frame, index))
-            .collect();
-        waiting.sort_unstable();
-        for (frame, index) in waiting {
-            let contender = &mut self.method.contenders[index];
-            contender.state = State::Gone;
-            let attempts = contender.attempts;
-            self.station_mut(station).held -= 1;
-            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts }, host);
-            self.core.release(frame);
-        }
-        while let Some(queued) = self.station_mut(station).queue.pop_front() {
-            let frame = FrameId { station, serial: queued.serial };
-            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts: 0 }, host);
-            self.core.release(frame);
-        }
-    }
-}
-
-impl Contention {
-    fn enter(&mut self, contender: Contender) -> usize {
-        match self.free.pop() {
-            Some(index) => {
-                self.contenders[index] = contender;
-                index
-            }
-            None => {
-                self.contenders.push(contender);
-                self.contenders.len() - 1
-            }
         }
     }
 }

@@ -88,3 +88,36 @@ impl Line {
         episode
     }
 }
+
+/// Signals that meet where nobody detects it.
+impl Line {
+    /// Another signal was at `place` while this packet was; without a `place`, at any.
+    #[inline]
+    pub fn meets(&self, place: Option<StationId>, id: TransmissionId) -> bool {
+        self.transmissions.len() > 1 && self.others(id).any(|other| self.overlap(place, self.get(id), other))
+    }
+
+    fn overlap(&self, place: Option<StationId>, packet: &Transmission, other: &Transmission) -> bool {
+        let is_met = |place| packet.reaches(place) && self.overlap_at(place, packet, other);
+        match place {
+            Some(place) => is_met(place),
+            None => (0..self.topology.stations() as u16).map(StationId::new).any(is_met),
+        }
+    }
+
+    /// Takes `id` and what it [meets](Self::meets) into one collision and gives its number: one that they have, or
+    /// `next`.
+    pub fn share_episode(&mut self, place: Option<StationId>, id: TransmissionId, next: u64) -> u64 {
+        let this = self.get(id);
+        let met = |(_, other): &(u64, &Transmission)| self.overlap(place, this, other);
+        let others = (self.first..).zip(&self.transmissions).filter(|(number, _)| *number != id.get());
+        let parties: Vec<TransmissionId> =
+            others.filter(met).map(|(number, _)| TransmissionId::new(number)).chain([id]).collect();
+        let known = parties.iter().filter_map(|&party| self.get(party).episode).min();
+        let episode = known.unwrap_or(next);
+        for party in parties {
+            self.get_mut(party).episode.get_or_insert(episode);
+        }
+        self.get(id).episode.unwrap_or(episode)
+    }
+}

@@ -318,17 +318,29 @@ impl Engine<CsmaCd> {
         if given_up {
             return self.discard(station, Cause::LateCollision, attempt, host);
         }
-        let this = self.station_mut(station);
-        let word = this.mac.generator.next_u64();
-        let Some(slots) = this.mac.backoff.collide(word) else {
+        let Some(slots) = self.draw(station) else {
             return self.discard(station, Cause::ExcessiveCollisions, attempt, host);
         };
+        let this = self.station_mut(station);
         if !this.attached {
             return self.abandon(station, host);
         }
         this.mac.transmit = Transmit::BackingOff;
         self.core.agenda.timers.set(station.index(), now, now + parameters.slot_time * slots);
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
+    }
+
+    /// How many slots to wait after one collision more; `None` if that was the last attempt.
+    fn draw(&mut self, station: StationId) -> Option<u64> {
+        let Engine { core, stations, .. } = self;
+        let mac = &mut stations[station.index()].mac;
+        let Some(policy) = &core.config.backoff else {
+            let word = mac.generator.next_u64();
+            return mac.backoff.collide(word).map(u64::from);
+        };
+        mac.backoff.collide(0)?;
+        let law = policy.law(mac.backoff.attempts().into())?;
+        Some(law.draw_ns(&mut mac.generator))
     }
 
     /// Gives up the frame at the head.

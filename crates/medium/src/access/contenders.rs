@@ -1,0 +1,377 @@
+//! Contenders: frames at their turn on a medium without collision detection. ALOHA, slotted ALOHA and CSMA share them.
+//!
+//! A contender is the head of a station's queue or, where the population is infinite, any frame. It is sent whole, waits
+//! until its sender knows what became of it, and if it did not arrive, waits some slots and is sent again. Contenders
+//! stand in one heap by instant, so a medium on which nothing happens costs nothing, whoever waits.
+//!
+//! Knows nothing of when a frame may go out, nor of how it is found out whether it arrived: that is the method's.
+
+use super::Access;
+use crate::engine::Engine;
+use crate::engine::state::Core;
+use crate::event::{Cause, Kind};
+use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::inputs::{Fault, Host};
+use crate::line::Worth;
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+use backoff::{Generator, Policy};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::num::NonZeroU32;
+
+/// Who sends on a medium without collision detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Population {
+    /// The stations: each sends one frame after the other, and the others wait in its queue.
+    Stations,
+    /// Infinitely many users: each frame has one of its own, and goes out whatever became of those before it. The
+    /// stations are where they come from and go to; their queues have no limit.
+    Infinite,
+}
+
+/// A method whose frames are contenders.
+pub(crate) trait Contends: Access {
+    /// The contenders.
+    fn contenders(&mut self) -> &mut Contenders;
+
+    /// What the draws of a station's contenders come from.
+    fn generator(mac: &mut Self::Mac) -> &mut Generator;
+
+    /// A contender's wait is over: it goes out, or does whatever comes before that.
+    fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
+}
+
+/// Everyone who contends, and what is due for whom.
+#[derive(Debug)]
+pub(crate) struct Contenders {
+    all: Vec<Contender>,
+    /// Places of contenders that are no more.
+    free: Vec<usize>,
+    /// What is due, by instant, station and frame. An entry holds if its contender still has this name and instant.
+    agenda: BinaryHeap<Reverse<(BitInstant, FrameId, usize)>>,
+    /// What a slot of the policy takes.
+    slot: BitTimes,
+    backoff: Policy,
+    attempt_limit: Option<NonZeroU32>,
+    pub infinite: bool,
+    /// Collisions so far.
+    pub episodes: u64,
+}
+
+/// A frame at its turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender {
+    pub frame: FrameId,
+    pub head: Queued,
+    /// Since when it has contended.
+    since: BitInstant,
+    pub attempts: u32,
+    /// How often it was sent in vain or found the line busy: what the policy counts.
+    failures: u64,
+    /// It was delayed on its first attempt.
+    pub deferred: bool,
+    pub state: State,
+    /// When something is due for it.
+    due: BitInstant,
+}
+
+/// Where a contender stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Until it is ready.
+    Waiting,
+    /// The line was busy where it is; it waits for silence, or to look again.
+    Sensing,
+    /// It goes out when due, unless a signal gets to its place before.
+    Counting,
+    /// It is sent.
+    Sending(TransmissionId),
+    /// It was sent, and is on its way to its addressee.
+    Passing(TransmissionId),
+    /// It was sent; the sender does not know yet what became of it.
+    Unknown(Fate),
+    /// The place is free.
+    Gone,
+}
+
+/// What became of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fate {
+    pub arrived: bool,
+    pub begin: BitInstant,
+    pub end: BitInstant,
+    /// The collision that it took part in.
+    pub episode: Option<u64>,
+}
+
+impl Contenders {
+    /// Nobody contends yet.
+    pub fn new(
+        slot: BitTimes,
+        backoff: &Policy,
+        attempt_limit: Option<NonZeroU32>,
+        population: Population,
+    ) -> Contenders {
+        Contenders {
+            all: Vec::new(),
+            free: Vec::new(),
+            agenda: BinaryHeap::new(),
+            slot,
+            backoff: backoff.with_attempt_limit(0),
+            attempt_limit,
+            infinite: population == Population::Infinite,
+            episodes: 0,
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, index: usize) -> &Contender {
+        &self.all[index]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut Contender {
+        &mut self.all[index]
+    }
+
+    fn enter(&mut self, contender: Contender) -> usize {
+        match self.free.pop() {
+            Some(index) => {
+                self.all[index] = contender;
+                index
+            }
+            None => {
+                self.all.push(contender);
+                self.all.len() - 1
+            }
+        }
+    }
+
+    fn leave(&mut self, index: usize) {
+        self.all[index].state = State::Gone;
+        self.free.push(index);
+    }
+
+    /// Something is due for the contender at `at`, and nothing before.
+    #[inline]
+    pub fn expect(&mut self, index: usize, at: BitInstant, state: State) {
+        let contender = &mut self.all[index];
+        (contender.state, contender.due) = (state, at);
+        self.agenda.push(Reverse((at, contender.frame, index)));
+    }
+
+    /// Nothing is due for the contender until it is told of something.
+    pub fn hold(&mut self, index: usize, state: State) {
+        (self.all[index].state, self.all[index].due) = (state, NEVER);
+    }
+
+    /// The first for whom something is due at `now`.
+    #[inline]
+    pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
+        while let Some(&Reverse((at, frame, index))) = self.agenda.peek().filter(|entry| entry.0.0 == now) {
+            self.agenda.pop();
+            let contender = &mut self.all[index];
+            if contender.frame == frame && contender.due == at && contender.state != State::Gone {
+                contender.due = NEVER;
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// When something is due next; `NEVER` if nothing is.
+    #[inline]
+    pub fn next(&self) -> BitInstant {
+        self.agenda.peek().map_or(NEVER, |Reverse((at, ..))| *at)
+    }
+}
+
+/// What happens to contenders under every method.
+impl<A: Contends> Engine<A> {
+    #[inline]
+    pub(super) fn contender(&mut self, index: usize) -> &mut Contender {
+        self.method.contenders().get_mut(index)
+    }
+
+    /// The next frame of `station`, if it has one and its turn has come, contends from now on.
+    pub(super) fn next_contender(&mut self, station: StationId) -> Option<usize> {
+        let (now, infinite) = (self.core.instant, self.method.contenders().infinite);
+        let this = self.station_mut(station);
+        if !infinite && this.held > 0 {
+            return None;
+        }
+        let head = this.queue.pop_front()?;
+        this.held += 1;
+        let frame = FrameId { station, serial: head.serial };
+        let (deferred, state) = (false, State::Waiting);
+        let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NEVER };
+        Some(self.method.contenders().enter(contender))
+    }
+
+    /// One timer for all.
+    #[inline]
+    pub(super) fn set_timer(&mut self, at: BitInstant) {
+        self.core.agenda.timers.set(0, self.core.instant, at);
+    }
+
+    /// The contender begins to send. Gives what its frame is worth to receivers.
+    #[inline]
+    pub(super) fn emit_attempt<H: Host>(&mut self, index: usize, host: &mut H) -> Worth {
+        let contender = self.contender(index);
+        contender.attempts += 1;
+        let (frame, attempt) = (contender.frame, contender.attempts);
+        self.core.emit(frame.station, frame, Kind::Attempt { attempt, excessive_deferral: false, burst: false }, host);
+        match self.station(frame.station).fault {
+            Some(Fault::BadFcs) => Worth::BadFcs,
+            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
+        }
+    }
+
+    /// The sender learns what became of its attempt.
+    pub(super) fn learn<H: Host>(&mut self, index: usize, fate: Fate, host: &mut H) {
+        let limit = self.method.contenders().attempt_limit;
+        let Contender { frame, head, since, attempts, deferred, .. } = *self.contender(index);
+        let station = frame.station;
+        if fate.arrived {
+            let transmitted = Kind::Transmitted {
+                size: head.size,
+                attempts,
+                deferred,
+                access_delay: fate.begin - since,
+                mac_delay: fate.end - head.arrived,
+                extension: BitTimes::ZERO,
+                no_carrier: false,
+            };
+            self.core.emit(station, frame, transmitted, host);
+            self.core.release(frame);
+            return self.done(index, host);
+        }
+        if let Some(episode) = fate.episode {
+            self.core.emit(station, frame, Kind::Collision { attempt: attempts, late: false, episode }, host);
+        }
+        let last = limit.is_some_and(|limit| attempts >= limit.get());
+        if last || !self.station(station).attached {
+            let cause = if last { Cause::ExcessiveCollisions } else { Cause::Detached };
+            self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
+            self.core.release(frame);
+            return self.done(index, host);
+        }
+        let slots = self.draw(index);
+        self.core.emit(station, frame, Kind::Backoff { attempt: attempts, slots }, host);
+        if slots == 0 {
+            return A::ready(self, index, host);
+        }
+        self.wait(index, slots);
+    }
+
+    /// The contender found the line busy and gives way: it looks again after a slot more than the policy says.
+    pub(super) fn give_way<H: Host>(&mut self, index: usize, host: &mut H) {
+        let Contender { frame, attempts, .. } = *self.contender(index);
+        let slots = self.draw(index).saturating_add(1);
+        self.core.emit(frame.station, frame, Kind::Backoff { attempt: attempts + 1, slots }, host);
+        self.wait(index, slots);
+    }
+
+    /// How many slots to wait after one failure more.
+    fn draw(&mut self, index: usize) -> u64 {
+        let contenders = self.method.contenders();
+        contenders.all[index].failures += 1;
+        let Contender { frame, failures, .. } = contenders.all[index];
+        let law = contenders.backoff.law(failures).expect("the policy's attempt limit is not used");
+        law.draw_ns(A::generator(&mut self.stations[frame.station.index()].mac))
+    }
+
+    fn wait(&mut self, index: usize, slots: u64) {
+        let now = self.core.instant;
+        let contenders = self.method.contenders();
+        contenders.expect(index, now + contenders.slot * slots, State::Waiting);
+    }
+
+    /// The medium is done with a contender; the next of its station's queue contends.
+    fn done<H: Host>(&mut self, index: usize, host: &mut H) {
+        let station = self.contender(index).frame.station;
+        self.method.contenders().leave(index);
+        self.station_mut(station).held -= 1;
+        if !self.method.contenders().infinite {
+            A::frame_ready(self, station, host);
+        }
+    }
+
+    /// Discards every frame of a station that is off the medium, but what it has sent and knows nothing of.
+    pub(super) fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let is_sent = |state| matches!(state, State::Sending(_) | State::Passing(_) | State::Unknown(_));
+        let mut waiting: Vec<(FrameId, usize)> = (self.method.contenders().all.iter().enumerate())
+            .filter(|(_, it)| it.frame.station == station && it.state != State::Gone && !is_sent(it.state))
+            .map(|(index, it)| (it.frame, index))
+            .collect();
+        waiting.sort_unstable();
+        for (frame, index) in waiting {
+            let attempts = self.contender(index).attempts;
+            self.method.contenders().leave(index);
+            self.station_mut(station).held -= 1;
+            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts }, host);
+            self.core.release(frame);
+        }
+        while let Some(queued) = self.station_mut(station).queue.pop_front() {
+            let frame = FrameId { station, serial: queued.serial };
+            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts: 0 }, host);
+            self.core.release(frame);
+        }
+    }
+}
+
+/// What became of a transmission that overlaps can spoil at any moment: in pure ALOHA and CSMA.
+impl<A: Contends> Engine<A> {
+    /// How long after its end it is known what became of the transmission: it has passed its addressee, or, if it has
+    /// none of its own, every place.
+    #[inline]
+    pub(super) fn way(&self, id: TransmissionId) -> BitTimes {
+        let sent = self.core.line.get(id);
+        match addressee(sent.destination, sent.source()) {
+            Some(place) => self.core.line.topology().distance(sent.source(), place),
+            None => self.core.line.farthest(sent.source()),
+        }
+    }
+
+    /// What became of the transmission, which ended at `end` and has just passed whom it is for.
+    ///
+    /// A frame for one station arrived if that station, on the medium, heard it whole; one for a group or for nobody,
+    /// if nothing met it anywhere.
+    #[inline]
+    pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
+        let line = &self.core.line;
+        let sent = line.get(id);
+        let (begin, good) = (sent.begin, sent.worth == Worth::Good);
+        let place = addressee(sent.destination, sent.source());
+        let there = place.is_none_or(|place| self.station(place).attached && sent.reaches(place));
+        let met = line.meets(place, id);
+        let episode = met.then(|| {
+            let next = self.method.contenders().episodes + 1;
+            let episode = self.core.line.share_episode(place, id, next);
+            let contenders = self.method.contenders();
+            contenders.episodes = contenders.episodes.max(episode);
+            episode
+        });
+        Fate { arrived: there && good && !met, begin, end, episode }
+    }
+}
+
+/// The one station that a frame is for, if it is another than `source`.
+fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
+    match destination {
+        Destination::Station(place) if place != source => Some(place),
+        Destination::Station(_) | Destination::All | Destination::Nobody => None,
+    }
+}
+
+/// What a station makes of a transmission that ends at its place and was sent whole, where every overlap spoils.
+pub(super) fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Kind {
+    let transmission = core.line.get(id);
+    let size = transmission.size;
+    match transmission.worth {
+        Worth::TooLong => Kind::TooLong { size },
+        Worth::Good if !core.line.damaged_at(place, id) => Kind::Delivered { size },
+        Worth::Good | Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
+    }
+}

@@ -1,0 +1,447 @@
+//! The reference model of pure ALOHA and CSMA on any line: every bit time, every packet, every place, looked at in turn.
+//!
+//! Written without the engine in view: it keeps a plain list of packets and a plain list of signals, and at each bit time
+//! goes through all of them. What a station senses is worked out anew from the signals for each bit time; it knows no
+//! heap, no listeners, and no end that is scheduled.
+
+#[allow(dead_code, reason = "each model uses its own part of this module")]
+#[path = "signal.rs"]
+mod signal;
+
+use backoff::{Generator, Policy};
+use medium::{
+    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Persistence,
+    Place, Population, StationId,
+};
+use signal::{distances, id, same_side};
+
+/// Where a packet stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Behind others in its station's queue.
+    Queued,
+    /// It is ready at this instant, or already.
+    Ready(u64),
+    /// It waits for silence.
+    Sensing,
+    /// It goes out at this instant unless a signal comes before.
+    Counting(u64),
+    /// Signal number so and so is its.
+    Sent(usize),
+    /// Its sender is told at this instant.
+    Told { at: u64, signal: usize, arrived: bool, collided: bool },
+}
+
+struct Packet {
+    id: FrameId,
+    size: u32,
+    destination: Destination,
+    arrived: u64,
+    head_since: u64,
+    attempts: u32,
+    failures: u64,
+    deferred: bool,
+    phase: Phase,
+}
+
+struct Sound {
+    from: usize,
+    frame: FrameId,
+    size: u32,
+    destination: Destination,
+    bad: bool,
+    begin: u64,
+    end: u64,
+    /// By place.
+    reaches: Vec<bool>,
+    unheard: Vec<bool>,
+    episode: Option<u64>,
+}
+
+struct Model {
+    /// None of ALOHA.
+    persistence: Option<Persistence>,
+    policy: Policy,
+    slot: u64,
+    line_slot: u64,
+    ack: u64,
+    limit: Option<u32>,
+    finite: bool,
+    config: Config,
+    distance: Vec<Vec<u64>>,
+    attached: Vec<bool>,
+    faults: Vec<Option<Fault>>,
+    cut: Option<Place>,
+    serials: Vec<u64>,
+    generators: Vec<Generator>,
+    packets: Vec<Packet>,
+    /// All that ever were.
+    sounds: Vec<Sound>,
+    episodes: u64,
+    events: Vec<Event>,
+}
+
+/// The events of `inputs` (in order of time) before instant `until`.
+pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    let stations = config.topology.stations();
+    let distance: Vec<Vec<u64>> = (0..stations).map(|station| distances(&config.topology, station)).collect();
+    let farthest = distance.iter().flatten().copied().max().unwrap_or(0);
+    let (persistence, policy, slot, ack, limit, population) = match &config.method {
+        Method::Aloha(own) => (None, own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population),
+        Method::Csma(own) => {
+            (Some(own.persistence), own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population)
+        }
+        Method::CsmaCd | Method::SlottedAloha(_) => panic!("ALOHA or CSMA"),
+    };
+    let mut model = Model {
+        persistence,
+        policy: policy.with_attempt_limit(0),
+        slot: slot.get(),
+        line_slot: farthest + 1,
+        ack: 2 * farthest + slot.get() * u64::from(ack),
+        limit: limit.map(|limit| limit.get()),
+        finite: population == Population::Stations,
+        config: config.clone(),
+        distance,
+        attached: vec![true; stations],
+        faults: vec![None; stations],
+        cut: None,
+        serials: vec![0; stations],
+        generators: (0..stations as u64).map(|number| Generator::stream(config.seed, number)).collect(),
+        packets: Vec::new(),
+        sounds: Vec::new(),
+        episodes: 0,
+        events: Vec::new(),
+    };
+    let mut inputs = inputs.iter().peekable();
+    for now in 0..until {
+        model.decisions(now);
+        while let Some((_, input)) = inputs.next_if(|(at, _)| *at == now) {
+            model.input(now, input);
+        }
+        model.signals_end(now);
+        model.signals_begin(now);
+    }
+    model.events
+}
+
+impl Model {
+    fn emit(&mut self, now: u64, station: usize, frame: FrameId, kind: Kind) {
+        self.events.push(Event { at: BitInstant::new(now), station: id(station), frame, kind });
+    }
+
+    fn stations(&self) -> usize {
+        self.attached.len()
+    }
+
+    fn find(&self, frame: FrameId) -> Option<usize> {
+        self.packets.iter().position(|packet| packet.id == frame)
+    }
+
+    /// A signal is at `place` in the bit time that begins at `t`.
+    fn is_on(&self, sound: &Sound, place: usize, t: u64) -> bool {
+        let way = self.distance[sound.from][place];
+        sound.reaches[place] && sound.begin + way <= t && t < sound.end + way
+    }
+
+    /// The station at `place` hears something in the bit time that begins at `t`.
+    fn is_busy(&self, place: usize, t: u64) -> bool {
+        self.sounds.iter().any(|sound| !sound.unheard[place] && self.is_on(sound, place, t))
+    }
+
+    /// Both are at `place` in some bit time.
+    fn overlap(&self, place: usize, one: &Sound, other: &Sound) -> bool {
+        let way = |sound: &Sound| self.distance[sound.from][place];
+        let there = one.reaches[place] && other.reaches[place];
+        there && one.begin + way(one) < other.end + way(other) && other.begin + way(other) < one.end + way(one)
+    }
+
+    /// Each packet, in order of station and frame, does what it has to do in this instant.
+    fn decisions(&mut self, now: u64) {
+        let frames: Vec<FrameId> = self.packets.iter().map(|packet| packet.id).collect();
+        for frame in frames {
+            let Some(index) = self.find(frame) else { continue };
+            match self.packets[index].phase {
+                Phase::Ready(at) if at == now => self.ready(now, index),
+                Phase::Sensing if self.may_look(now) && !self.is_busy(frame.station.index(), now - 1) => {
+                    self.ready(now, index);
+                }
+                Phase::Counting(at) if at == now => self.send(now, index),
+                Phase::Sent(signal) if self.judged_at(signal) == now => self.judge(now, index, signal),
+                Phase::Told { at, .. } if at == now => self.told(now, index),
+                _ => {}
+            }
+        }
+    }
+
+    /// Who waits for silence looks at each instant, or, if p-persistent, as each slot of the line begins.
+    fn may_look(&self, now: u64) -> bool {
+        !matches!(self.persistence, Some(Persistence::Millionths(_))) || now.is_multiple_of(self.line_slot)
+    }
+
+    fn ready(&mut self, now: u64, index: usize) {
+        let station = self.packets[index].id.station.index();
+        let Some(persistence) = self.persistence else { return self.send(now, index) };
+        if !self.may_look(now) {
+            self.packets[index].phase = Phase::Ready(now + 1);
+            return;
+        }
+        if now > 0 && self.is_busy(station, now - 1) {
+            self.defer(now, index);
+            match persistence {
+                Persistence::Non => self.give_way(now, index),
+                Persistence::One | Persistence::Millionths(_) => self.packets[index].phase = Phase::Sensing,
+            }
+            return;
+        }
+        let Persistence::Millionths(millionths) = persistence else { return self.send(now, index) };
+        let mut slots = 0;
+        // A word is a number below 1, in 2^64ths.
+        while u128::from(self.generators[station].next_u64()) * 1_000_000 / (1 << 64) >= u128::from(millionths) {
+            slots += 1;
+        }
+        match slots {
+            0 => self.send(now, index),
+            slots => self.packets[index].phase = Phase::Counting(now + slots * self.line_slot),
+        }
+    }
+
+    fn defer(&mut self, now: u64, index: usize) {
+        let packet = &mut self.packets[index];
+        let (frame, attempt) = (packet.id, packet.attempts + 1);
+        packet.deferred |= attempt == 1;
+        self.emit(now, frame.station.index(), frame, Kind::Defer { attempt });
+    }
+
+    fn draw(&mut self, index: usize) -> u64 {
+        let packet = &mut self.packets[index];
+        packet.failures += 1;
+        let law = self.policy.law(packet.failures).expect("no limit");
+        law.draw_ns(&mut self.generators[packet.id.station.index()])
+    }
+
+    fn give_way(&mut self, now: u64, index: usize) {
+        let slots = self.draw(index) + 1;
+        let packet = &mut self.packets[index];
+        packet.phase = Phase::Ready(now + slots * self.slot);
+        let (frame, attempt) = (packet.id, packet.attempts + 1);
+        self.emit(now, frame.station.index(), frame, Kind::Backoff { attempt, slots });
+    }
+
+    fn send(&mut self, now: u64, index: usize) {
+        let packet = &mut self.packets[index];
+        packet.attempts += 1;
+        packet.phase = Phase::Sent(self.sounds.len());
+        let (frame, attempt, size, destination) = (packet.id, packet.attempts, packet.size, packet.destination);
+        let from = frame.station.index();
+        let sound = Sound {
+            from,
+            frame,
+            size,
+            destination,
+            bad: self.faults[from] == Some(Fault::BadFcs),
+            begin: now,
+            end: now + 64 + 8 * u64::from(size),
+            reaches: same_side(&self.config.topology, from, self.cut),
+            unheard: self.faults.iter().map(|fault| *fault == Some(Fault::Deaf)).collect(),
+            episode: None,
+        };
+        self.sounds.push(sound);
+        self.emit(now, from, frame, Kind::Attempt { attempt, excessive_deferral: false, burst: false });
+    }
+
+    fn addressee(&self, signal: usize) -> Option<usize> {
+        match self.sounds[signal].destination {
+            Destination::Station(to) if to.index() != self.sounds[signal].from => Some(to.index()),
+            _ => None,
+        }
+    }
+
+    /// As its last bit passes its addressee, or, without one, the last place.
+    fn judged_at(&self, signal: usize) -> u64 {
+        let sound = &self.sounds[signal];
+        let ways = &self.distance[sound.from];
+        sound.end + self.addressee(signal).map_or_else(|| *ways.iter().max().expect("a place"), |to| ways[to])
+    }
+
+    fn judge(&mut self, now: u64, index: usize, signal: usize) {
+        let places: Vec<usize> = self.addressee(signal).map_or_else(|| (0..self.stations()).collect(), |to| vec![to]);
+        let this = &self.sounds[signal];
+        let there = self.addressee(signal).is_none_or(|to| self.attached[to] && this.reaches[to]);
+        let met: Vec<usize> = (0..self.sounds.len())
+            .filter(|&other| other != signal)
+            .filter(|&other| places.iter().any(|&place| self.overlap(place, this, &self.sounds[other])))
+            .collect();
+        let arrived = there && !this.bad && met.is_empty();
+        let collided = !met.is_empty();
+        if collided {
+            let party = || met.iter().chain([&signal]);
+            let episode = party().filter_map(|&one| self.sounds[one].episode).min().unwrap_or_else(|| {
+                self.episodes += 1;
+                self.episodes
+            });
+            for &one in met.iter().chain([&signal]) {
+                self.sounds[one].episode.get_or_insert(episode);
+            }
+        }
+        let at = self.sounds[signal].end + self.ack;
+        self.packets[index].phase = Phase::Told { at, signal, arrived, collided };
+        if at == now {
+            self.told(now, index);
+        }
+    }
+
+    fn told(&mut self, now: u64, index: usize) {
+        let packet = &self.packets[index];
+        let Phase::Told { signal, arrived, collided, .. } = packet.phase else { panic!("not told") };
+        let (frame, attempts, from) = (packet.id, packet.attempts, packet.id.station.index());
+        if arrived {
+            let sound = &self.sounds[signal];
+            let kind = Kind::Transmitted {
+                size: Octets::new(packet.size),
+                attempts,
+                deferred: packet.deferred,
+                access_delay: BitTimes::new(sound.begin - packet.head_since),
+                mac_delay: BitTimes::new(sound.end - packet.arrived),
+                extension: BitTimes::ZERO,
+                no_carrier: false,
+            };
+            self.emit(now, from, frame, kind);
+            return self.done(now, frame);
+        }
+        if collided {
+            let episode = self.sounds[signal].episode.expect("it met another");
+            self.emit(now, from, frame, Kind::Collision { attempt: attempts, late: false, episode });
+        }
+        let cause = match self.limit {
+            Some(limit) if limit == attempts => Some(Cause::ExcessiveCollisions),
+            _ if !self.attached[from] => Some(Cause::Detached),
+            _ => None,
+        };
+        if let Some(cause) = cause {
+            self.emit(now, from, frame, Kind::Discarded { cause, attempts });
+            return self.done(now, frame);
+        }
+        let slots = self.draw(index);
+        self.emit(now, from, frame, Kind::Backoff { attempt: attempts, slots });
+        match slots {
+            0 => self.ready(now, index),
+            slots => self.packets[index].phase = Phase::Ready(now + slots * self.slot),
+        }
+    }
+
+    fn done(&mut self, now: u64, frame: FrameId) {
+        self.packets.remove(self.find(frame).expect("it is there"));
+        let next = self.packets.iter().position(|it| it.id.station == frame.station && it.phase == Phase::Queued);
+        if let Some(next) = next {
+            self.at_head(now, next);
+        }
+    }
+
+    fn at_head(&mut self, now: u64, index: usize) {
+        self.packets[index].head_since = now;
+        self.ready(now, index);
+    }
+
+    fn input(&mut self, now: u64, input: &Input) {
+        match *input {
+            Input::Offer { station, frame } => self.offer(now, station.index(), frame),
+            Input::Attach { station } => self.attached[station.index()] = true,
+            Input::SetFault { station, fault } => self.faults[station.index()] = fault,
+            Input::SetCut { cut } => self.cut = cut,
+            Input::Detach { station } => {
+                self.attached[station.index()] = false;
+                let gone = |phase| !matches!(phase, Phase::Sent(_) | Phase::Told { .. });
+                let frames: Vec<FrameId> = (self.packets.iter())
+                    .filter(|it| it.id.station == station && gone(it.phase))
+                    .map(|it| it.id)
+                    .collect();
+                for frame in frames {
+                    let attempts = self.packets.remove(self.find(frame).expect("it is there")).attempts;
+                    self.emit(now, station.index(), frame, Kind::Discarded { cause: Cause::Detached, attempts });
+                }
+            }
+        }
+    }
+
+    fn offer(&mut self, now: u64, station: usize, frame: medium::Frame) {
+        self.serials[station] += 1;
+        let id = FrameId { station: StationId::new(station as u16), serial: self.serials[station] };
+        self.emit(now, station, id, Kind::Offered { size: frame.size });
+        let waiting = self.packets.iter().filter(|it| it.id.station == id.station).count();
+        let refused = |cause| Some(Kind::Discarded { cause, attempts: 0 });
+        let longest = self.config.parameters.max_frame_size.get() + if frame.tagged { 4 } else { 0 };
+        let refusal = if frame.size.get() < 18 {
+            refused(Cause::TooShort)
+        } else if frame.size.get() > longest {
+            refused(Cause::TooLong)
+        } else if !self.attached[station] {
+            refused(Cause::Detached)
+        } else if self.finite && waiting >= self.config.queue_limit {
+            Some(Kind::QueueDrop)
+        } else {
+            None
+        };
+        if let Some(kind) = refusal {
+            return self.emit(now, station, id, kind);
+        }
+        let behind = self.packets.iter().take_while(|it| it.id < id).count();
+        let packet = Packet {
+            id,
+            size: frame.size.get().max(self.config.parameters.min_frame_size.get()),
+            destination: frame.destination,
+            arrived: now,
+            head_since: now,
+            attempts: 0,
+            failures: 0,
+            deferred: false,
+            phase: Phase::Queued,
+        };
+        self.packets.insert(behind, packet);
+        if !self.finite || waiting == 0 {
+            self.at_head(now, behind);
+        }
+    }
+
+    fn signals_end(&mut self, now: u64) {
+        for place in 0..self.stations() {
+            for signal in 0..self.sounds.len() {
+                let sound = &self.sounds[signal];
+                let is_for = match sound.destination {
+                    Destination::Station(to) => to == id(place),
+                    Destination::All => true,
+                    Destination::Nobody => false,
+                };
+                let ends = sound.end + self.distance[sound.from][place] == now && sound.reaches[place];
+                if !(ends && is_for && place != sound.from && self.attached[place]) {
+                    continue;
+                }
+                let met = |other: usize| other != signal && self.overlap(place, sound, &self.sounds[other]);
+                let whole = !sound.bad && !(0..self.sounds.len()).any(met);
+                let (frame, size) = (sound.frame, Octets::new(sound.size));
+                let kind = if whole { Kind::Delivered { size } } else { Kind::Damaged { bits: size.bit_times() } };
+                self.emit(now, place, frame, kind);
+            }
+        }
+    }
+
+    /// Who counts slots of the line gives way to a signal that begins where it is.
+    fn signals_begin(&mut self, now: u64) {
+        for place in 0..self.stations() {
+            let begins = |sound: &Sound| {
+                let here = sound.reaches[place] && !sound.unheard[place];
+                here && sound.begin + self.distance[sound.from][place] == now
+            };
+            if !self.sounds.iter().any(begins) {
+                continue;
+            }
+            let counting = |it: &&Packet| it.id.station.index() == place && matches!(it.phase, Phase::Counting(_));
+            let frames: Vec<FrameId> = self.packets.iter().filter(counting).map(|it| it.id).collect();
+            for frame in frames {
+                let index = self.find(frame).expect("it is there");
+                self.defer(now, index);
+                self.give_way(now, index);
+            }
+        }
+    }
+}
