@@ -4,6 +4,17 @@ use super::{Carrier, Line, Transmission};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::time::BitInstant;
 
+/// Sorts what is nearly in order: signals began in the order in which they are looked at, some distance away.
+fn in_order(carriers: &mut [Carrier]) {
+    for index in 1..carriers.len() {
+        let mut place = index;
+        while place > 0 && carriers[place - 1] > carriers[place] {
+            carriers.swap(place - 1, place);
+            place -= 1;
+        }
+    }
+}
+
 impl Line {
     /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
@@ -21,7 +32,7 @@ impl Line {
                 own: transmission.source() == place,
             })
         }));
-        into.sort_unstable();
+        in_order(into);
     }
 
     /// The station at `place` hears this transmission when it gets there.
@@ -165,8 +176,10 @@ impl Line {
         loop {
             let (so_far, mut goes_on) = (*end, false);
             let deafness = &self.deafness[place.index()];
-            let heard = (self.first..).zip(&self.transmissions);
-            for (_, other) in heard.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
+            // Neither one that began too late, nor one that ended too early, at any place, can move it.
+            let touching = (self.first..).zip(&self.transmissions).take_while(|(_, other)| other.begin <= so_far);
+            let touching = touching.filter(|(_, other)| !self.is_over_everywhere(other, so_far));
+            for (_, other) in touching.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
                 let distance = self.distance(other.source(), place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {
