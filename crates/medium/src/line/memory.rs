@@ -4,17 +4,6 @@ use super::{Carrier, Line, Transmission};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::time::BitInstant;
 
-/// Sorts what is nearly in order: signals began in the order in which they are looked at, some distance away.
-fn in_order(carriers: &mut [Carrier]) {
-    for index in 1..carriers.len() {
-        let mut place = index;
-        while place > 0 && carriers[place - 1] > carriers[place] {
-            carriers.swap(place - 1, place);
-            place -= 1;
-        }
-    }
-}
-
 impl Line {
     /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
@@ -32,7 +21,7 @@ impl Line {
                 own: transmission.source() == place,
             })
         }));
-        in_order(into);
+        into.sort_unstable();
     }
 
     /// The station at `place` hears this transmission when it gets there.
