@@ -17,6 +17,7 @@ mod sensing;
 mod station_set;
 mod stretches;
 mod transmission;
+mod ways;
 
 pub(crate) use station_set::StationSet;
 pub(crate) use transmission::{Course, Sides, Transmission, Worth};
@@ -29,6 +30,7 @@ use crate::topology::Topology;
 use deafness::Deafness;
 use std::collections::VecDeque;
 use stretches::Stretches;
+use ways::Ways;
 
 /// Carrier at a place: from `begin` up to `end`, or still going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +45,7 @@ pub(crate) struct Carrier {
 #[derive(Debug)]
 pub(crate) struct Line {
     topology: Topology,
+    ways: Ways,
     /// On a star: how long a signal takes to any other place.
     star: Option<BitTimes>,
     farthest: Box<[BitTimes]>,
@@ -100,6 +103,7 @@ impl Line {
             star,
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
+            ways: Ways::new(&topology),
             topology,
             transmissions: VecDeque::new(),
             first: 0,
@@ -159,16 +163,7 @@ impl Line {
     /// How long a signal takes between two places.
     #[inline]
     fn distance(&self, a: StationId, b: StationId) -> BitTimes {
-        match self.star {
-            Some(distance) => {
-                if a == b {
-                    BitTimes::ZERO
-                } else {
-                    distance
-                }
-            }
-            None => self.topology.distance(a, b),
-        }
+        self.ways.between(a, b)
     }
 
     /// The transmission `id`, which has not been retired.
@@ -202,7 +197,7 @@ impl Line {
             self.sounding > 0
         } else {
             for place in self.for_begins.iter().filter(|&place| place != source && transmission.reaches(place)) {
-                let at = now + self.topology.distance(source, place);
+                let at = now + self.ways.between(source, place);
                 if at < self.next_begin[place.index()] {
                     self.next_begin[place.index()] = at;
                     agenda.begins.push(at, place, id);
@@ -274,7 +269,7 @@ impl Line {
             agenda.ends.push_everywhere(end + distance, id, true);
         } else {
             for place in transmission.destination.places(self.topology.stations()).filter(|&place| place != source) {
-                agenda.ends.push(end + self.topology.distance(source, place), place, id);
+                agenda.ends.push(end + self.ways.between(source, place), place, id);
             }
         }
         let previous = self.last_of[source.index()].replace((id, begin));
@@ -324,12 +319,12 @@ impl Line {
         let (source, begin) = (transmission.source(), transmission.begin);
         for place in transmission.destination.places(self.topology.stations()) {
             if transmission.is_for(place) && transmission.reaches(place) {
-                agenda.ends.push(now + self.topology.distance(source, place), place, id);
+                agenda.ends.push(now + self.ways.between(source, place), place, id);
             }
         }
         let heard = |place: &StationId| transmission.reaches(*place) && self.deafness[place.index()].hears(id.get());
         for place in self.for_silence.iter().filter(heard) {
-            let distance = self.topology.distance(source, place);
+            let distance = self.ways.between(source, place);
             self.busy[place.index()].add(begin + distance, now + distance, place, agenda);
         }
     }
@@ -364,9 +359,12 @@ impl Line {
     /// Along a cable: schedules the first signal that begins at `place` at `from` or later, of those that have begun.
     pub fn expect_begin(&mut self, from: BitInstant, place: StationId, agenda: &mut Agenda) {
         let mut first = None;
-        for (number, other) in (self.first..).zip(&self.transmissions) {
-            let at = other.begin + self.topology.distance(other.source(), place);
-            let is_first = first.is_none_or(|(first, _)| at < first);
+        let begun = self.transmissions.iter().enumerate().rev();
+        // Those before it began so early that they are everywhere.
+        for (index, other) in begun.take_while(|(_, other)| other.begin + self.longest >= from) {
+            let number = self.first + index as u64;
+            let at = other.begin + self.ways.between(other.source(), place);
+            let is_first = first.is_none_or(|(first, _)| at <= first);
             if at >= from && is_first && other.source() != place && other.reaches(place) {
                 first = Some((at, TransmissionId::new(number)));
             }
@@ -388,7 +386,7 @@ impl Line {
         }
         let begins = |other: &Transmission| {
             let here = other.source() != place && other.reaches(place);
-            here && other.begin + self.topology.distance(other.source(), place) == now
+            here && other.begin + self.ways.between(other.source(), place) == now
         };
         let mut now_beginning = (self.first..).zip(&self.transmissions).filter(|(_, other)| begins(other));
         Some(now_beginning.any(|(number, _)| self.hears(place, TransmissionId::new(number))))
@@ -410,8 +408,10 @@ impl Line {
         self.busy[place.index()] = Busy::default();
         let deafness = &self.deafness[place.index()];
         let heard = (self.first..).zip(&self.transmissions).filter(|(number, _)| deafness.hears(*number));
-        for (_, other) in heard.filter(|(_, other)| other.reaches(place)) {
-            let distance = self.topology.distance(other.source(), place);
+        let longest = self.longest;
+        let lasts = |other: &Transmission| other.known_end().is_some_and(|end| end + longest >= now);
+        for (_, other) in heard.filter(|(_, other)| lasts(other) && other.reaches(place)) {
+            let distance = self.ways.between(other.source(), place);
             if let Some(end) = other.known_end().map(|end| end + distance).filter(|&end| end >= now) {
                 self.busy[place.index()].add(other.begin + distance, end, place, agenda);
             }
@@ -464,7 +464,17 @@ impl Line {
         self.sounding -= signals;
     }
 
+    /// It is over at every place by `now`.
+    #[inline]
+    fn is_over_everywhere(&self, transmission: &Transmission, now: BitInstant) -> bool {
+        transmission.known_end().is_some_and(|end| end + self.longest <= now)
+    }
+
+    #[inline]
     fn may_still_sound(&self, other: &Transmission, place: StationId, now: BitInstant) -> bool {
+        if self.is_over_everywhere(other, now) {
+            return false;
+        }
         let distance = self.distance(other.source(), place);
         other.span().after(distance).sounds(now) && other.reaches(place)
     }
@@ -497,6 +507,9 @@ impl Line {
         let deafness = &self.deafness[place.index()];
         // The last to begin is the likeliest to be still there.
         (self.transmissions.iter().enumerate().rev()).all(|(index, transmission)| {
+            if self.is_over_everywhere(transmission, now) {
+                return true;
+            }
             let number = self.first + index as u64;
             let distance = self.distance(transmission.source(), place);
             let over = transmission.known_end().is_some_and(|end| end + distance <= now);

@@ -142,6 +142,9 @@ impl Access for CsmaCd {
         if this.queue.len() == 1 {
             this.renew_head(now);
         }
+        if engine.method.here.holds() && engine.station(station).mac.transmit == Transmit::Idle {
+            return engine.wait_in_one_place(station, host);
+        }
         engine.tell_transmit(station, TransmitInput::FrameReady, host);
     }
 

@@ -165,8 +165,10 @@ impl Line {
         loop {
             let (so_far, mut goes_on) = (*end, false);
             let deafness = &self.deafness[place.index()];
-            let heard = (self.first..).zip(&self.transmissions);
-            for (_, other) in heard.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
+            // Neither one that began too late, nor one that ended too early, at any place, can move it.
+            let touching = (self.first..).zip(&self.transmissions).take_while(|(_, other)| other.begin <= so_far);
+            let touching = touching.filter(|(_, other)| !self.is_over_everywhere(other, so_far));
+            for (_, other) in touching.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {
                 let distance = self.distance(other.source(), place);
                 if other.begin + distance <= so_far {
                     match other.known_end() {

@@ -36,14 +36,19 @@ impl Contention {
     }
 
     /// Takes one more event in.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         if let Kind::Collision { episode, .. } = event.kind {
             self.collision(episode);
         } else if let Kind::Transmitted { .. } = event.kind {
-            increment(&mut self.before_success, self.since.min(MOST_EPISODES));
-            self.since = 0;
+            self.success();
         }
+    }
+
+    #[inline]
+    fn success(&mut self) {
+        increment(&mut self.before_success, self.since.min(MOST_EPISODES));
+        self.since = 0;
     }
 
     fn collision(&mut self, episode: u64) {
@@ -59,9 +64,11 @@ impl Contention {
             attempts => self.multiplicity[attempts as usize - 2] -= 1,
         }
         increment(&mut self.multiplicity, self.attempts[index] as usize - 1);
-        let old = self.attempts.len().saturating_sub(OPEN);
-        self.attempts.drain(..old);
-        self.first += old as u64;
+        if self.attempts.len() > OPEN {
+            let old = self.attempts.len() - OPEN;
+            self.attempts.drain(..old);
+            self.first += old as u64;
+        }
     }
 
     /// Counts from zero again. A collision that goes on is not counted a second time.
@@ -77,11 +84,19 @@ impl Contention {
     }
 }
 
+#[inline]
 fn increment(counts: &mut Vec<u64>, index: usize) {
-    if index >= counts.len() {
-        counts.resize(index + 1, 0);
+    match counts.get_mut(index) {
+        Some(count) => *count += 1,
+        None => begin_place(counts, index),
     }
-    counts[index] += 1;
+}
+
+#[cold]
+#[inline(never)]
+fn begin_place(counts: &mut Vec<u64>, index: usize) {
+    counts.resize(index + 1, 0);
+    counts[index] = 1;
 }
 
 /// Adds counts to others place by place.

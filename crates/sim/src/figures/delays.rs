@@ -61,21 +61,30 @@ struct Delay<const BITS: u32> {
 }
 
 impl Delays {
-    /// Takes one more event in.
-    #[inline]
+    /// Takes one more event in. Where its kind is known when this is compiled, most events cost nothing.
+    #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         self.contention.record(event);
         if let Kind::Transmitted { access_delay, mac_delay, .. } = event.kind {
-            let station = event.station.index();
-            if station >= self.stations.len() {
-                self.stations.resize_with(station + 1, Default::default);
-            }
-            let [access, mac] = &mut self.stations[station];
-            access.record(access_delay.get());
-            mac.record(mac_delay.get());
-            self.access.record(access_delay.get());
-            self.mac.record(mac_delay.get());
+            self.transmitted(event.station.index(), access_delay.get(), mac_delay.get());
         }
+    }
+
+    fn transmitted(&mut self, station: usize, access_delay: u64, mac_delay: u64) {
+        if station >= self.stations.len() {
+            self.make_room(station);
+        }
+        let [access, mac] = &mut self.stations[station];
+        access.record(access_delay);
+        mac.record(mac_delay);
+        self.access.record(access_delay);
+        self.mac.record(mac_delay);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, station: usize) {
+        self.stations.resize_with(station + 1, Default::default);
     }
 
     /// Takes in the delays of another stretch of time, or of another run.

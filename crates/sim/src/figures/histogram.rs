@@ -11,8 +11,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram<const BITS: u32> {
     counts: Vec<u64>,
-    total: u64,
 }
+
+/// Buckets that are summed up in one go.
+const PIECE: usize = 64;
 
 /// Bins of [`Histogram::bins`]: four for each doubling.
 type Coarse = Histogram<3>;
@@ -25,36 +27,56 @@ impl<const BITS: u32> Histogram<BITS> {
     #[inline]
     pub fn record(&mut self, number: u64) {
         let bucket = Self::bucket(number) as usize;
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => self.grow(bucket),
         }
-        self.counts[bucket] += 1;
-        self.total += 1;
+    }
+
+    /// Makes room for the first number of `bucket`, and takes it in.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
+        self.counts[bucket] = 1;
     }
 
     /// Takes in what another one has.
     pub fn add(&mut self, other: &Histogram<BITS>) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0);
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
-        self.total += other.total;
     }
 
     /// How many numbers there are.
     pub fn total(&self) -> u64 {
-        self.total
+        self.counts.iter().sum()
     }
 
     /// For each of `parts`, which rise from 0 to 1: the largest number of the bucket up to which that part of all
     /// numbers lies; none of nothing.
     pub fn quantiles<const N: usize>(&self, parts: [f64; N]) -> [Option<u64>; N] {
         let mut found = [None; N];
+        let total = self.total();
+        if total == 0 {
+            return found;
+        }
+        let ranks = parts.map(|part| ((part * total as f64).ceil() as u64).max(1));
         let (mut seen, mut next) = (0, 0);
-        for (bucket, count) in (0..).zip(&self.counts) {
-            seen += count;
-            while next < N && self.total > 0 && seen >= ((parts[next] * self.total as f64).ceil() as u64).max(1) {
-                found[next] = Some(Self::last(bucket));
-                next += 1;
+        for (begin, piece) in (0..).step_by(PIECE).zip(self.counts.chunks(PIECE)) {
+            let sum: u64 = piece.iter().sum();
+            // Nearly all pieces are passed over at once.
+            let mut within = seen;
+            for (bucket, count) in (begin..).zip(piece) {
+                if next == N || seen + sum < ranks[next] {
+                    break;
+                }
+                within += count;
+                while next < N && within >= ranks[next] {
+                    found[next] = Some(Self::last(bucket));
+                    next += 1;
+                }
             }
+            seen += sum;
         }
         found
     }

@@ -149,18 +149,27 @@ impl Hosts {
     }
 
     /// Learns what became of frames. Says whether a host now does something before `limit`, which it did not before.
-    #[inline]
+    #[inline(always)]
     pub fn learn(&mut self, event: &Event, limit: BitInstant) -> bool {
-        let done = matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop);
-        if done && self.stations[event.station.index()].saturated_alone.is_none() {
-            let done = self.saturated.remove(&event.frame);
-            self.stations[event.station.index()].without_frame.extend(done);
-        }
-        if matches!(event.kind, Kind::Delivered { .. }) && !self.windows.is_idle() {
-            self.windows.delivered(event, &mut self.sources);
-            return self.windows.next().is_some_and(|(at, _)| at < limit);
+        if matches!(event.kind, Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop) {
+            if !self.saturated.is_empty() {
+                self.done_with(event.frame);
+            }
+        } else if matches!(event.kind, Kind::Delivered { .. }) && !self.windows.is_idle() {
+            return self.delivered(event, limit);
         }
         false
+    }
+
+    /// The medium is done with a frame: its source, if that is a saturated one beside others, may offer another.
+    fn done_with(&mut self, frame: FrameId) {
+        let done = self.saturated.remove(&frame);
+        self.stations[frame.station.index()].without_frame.extend(done);
+    }
+
+    fn delivered(&mut self, event: &Event, limit: BitInstant) -> bool {
+        self.windows.delivered(event, &mut self.sources);
+        self.windows.next().is_some_and(|(at, _)| at < limit)
     }
 
     fn take_from_window(&mut self) -> Option<(BitInstant, StationId, Frame)> {

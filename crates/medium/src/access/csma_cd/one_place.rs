@@ -30,10 +30,11 @@ pub(super) struct OnePlace {
     holds: bool,
     /// Who waits to send. All begin when the gap ends.
     waiting: Crowd,
-    /// Whose attempt, or jam, goes on.
-    sending: Crowd,
+    /// Whose attempt, or jam, goes on, in order of number; the first `done` of them are done.
+    sending: Vec<StationId>,
+    done: usize,
     /// What was sent last, in the order in which it began.
-    signals: Vec<Signal>,
+    air: Vec<Signal>,
     /// When all of it began.
     begin: BitInstant,
     /// When all of it ends, or ended.
@@ -44,15 +45,18 @@ pub(super) struct OnePlace {
     silent: bool,
     /// When the gap at its beginning ends.
     gap_end: BitInstant,
-    /// What signals still do at one of these instants.
+    /// What signals still do.
     pending: Pending,
-    /// The first station of `waiting` and `sending` that is due, and when.
-    next: Key,
+    /// When they do it; `NEVER` if it is nothing.
+    signals: BitInstant,
+    /// The first station of `waiting` whose gap ends, and when.
+    begins: Key,
+    /// The first station that sends, and when it is done.
+    ends: Key,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
-    Nothing,
     /// Those that began together collide.
     Begin,
     /// They end.
@@ -68,7 +72,7 @@ struct Signal {
     worth: Worth,
 }
 
-/// Stations that do the same at the same instant, one after the other in order of number.
+/// Stations that begin at the same instant, one after the other in order of number.
 #[derive(Debug)]
 struct Crowd {
     members: StationSet,
@@ -105,12 +109,11 @@ impl Crowd {
     fn is_empty(&self) -> bool {
         self.first.is_none()
     }
+}
 
-    /// The first, if they are due at `at`.
-    #[inline]
-    fn due(&self, at: BitInstant) -> Key {
-        self.first.map_or(NONE, |first| key(at, first.index() as u16))
-    }
+#[inline]
+fn first_at(at: BitInstant, first: Option<StationId>) -> Key {
+    first.map_or(NONE, |first| key(at, first.index() as u16))
 }
 
 impl OnePlace {
@@ -123,15 +126,18 @@ impl OnePlace {
             // What is given out early, and bursts, need signals that stand for themselves.
             holds: together && !config.keep_outputs && config.parameters.burst_limit == BitTimes::ZERO,
             waiting: Crowd::new(stations),
-            sending: Crowd::new(stations),
-            signals: Vec::new(),
+            sending: Vec::new(),
+            done: 0,
+            air: Vec::new(),
             begin: BitInstant::ZERO,
             end: BitInstant::ZERO,
             cut: false,
             silent: true,
             gap_end: BitInstant::ZERO,
-            pending: Pending::Nothing,
-            next: NONE,
+            pending: Pending::End,
+            signals: NEVER,
+            begins: NONE,
+            ends: NONE,
         }
     }
 
@@ -143,16 +149,7 @@ impl OnePlace {
     /// When something is due next, backoff left aside.
     #[inline]
     pub fn due(&self) -> BitInstant {
-        instant(self.next).min(self.signals_due())
-    }
-
-    #[inline]
-    fn signals_due(&self) -> BitInstant {
-        match self.pending {
-            Pending::Nothing => NEVER,
-            Pending::Begin => self.begin,
-            Pending::End => self.end,
-        }
+        instant(self.begins.min(self.ends)).min(self.signals)
     }
 
     /// Deference at `now`, as decisions see it: whether a station that becomes ready may begin.
@@ -162,48 +159,70 @@ impl OnePlace {
     }
 
     #[inline]
-    fn look(&mut self) {
-        let waiting = if self.silent { self.waiting.due(self.gap_end) } else { NONE };
-        self.next = waiting.min(self.sending.due(self.end));
+    fn look_who_begins(&mut self) {
+        self.begins = if self.silent { first_at(self.gap_end, self.waiting.first) } else { NONE };
+    }
+
+    #[inline]
+    fn look_who_ends(&mut self) {
+        self.ends = first_at(self.end, self.sending.get(self.done).copied());
     }
 
     #[inline]
     fn wait(&mut self, station: StationId) {
         self.waiting.insert(station);
-        self.look();
+        self.look_who_begins();
     }
 
     /// `station` does not wait any more, if it did.
     pub fn leave(&mut self, station: StationId) {
         self.waiting.remove(station);
-        self.look();
+        self.look_who_begins();
     }
 
     /// A station begins to send at `now`; if nothing cuts it short, to `end`.
     #[inline]
     fn begin(&mut self, now: BitInstant, end: BitInstant, signal: Signal) {
+        let station = signal.frame.station;
         if self.sending.is_empty() {
-            self.signals.clear();
+            self.air.clear();
             (self.begin, self.end, self.cut) = (now, end, false);
+            self.sending.push(station);
+            self.ends = first_at(end, Some(station));
         } else {
-            debug_assert_eq!(self.begin, now, "whoever begins later hears the others");
-            self.pending = Pending::Begin;
+            self.join(now, station);
         }
-        self.signals.push(signal);
-        self.sending.insert(signal.frame.station);
+        self.air.push(signal);
         // Others whose gap ends at this instant may follow.
         self.silent &= !self.waiting.is_empty();
-        self.look();
+    }
+
+    /// A station begins at the instant at which others have begun.
+    fn join(&mut self, now: BitInstant, station: StationId) {
+        debug_assert_eq!(self.begin, now, "whoever begins later hears the others");
+        (self.pending, self.signals) = (Pending::Begin, now);
+        let place = self.sending.partition_point(|&other| other < station);
+        self.sending.insert(place, station);
+        self.look_who_ends();
     }
 
     /// The first of those that send is done.
     #[inline]
     fn end_first(&mut self) {
-        self.sending.take_first();
-        if self.sending.is_empty() {
-            self.pending = Pending::End;
+        self.done += 1;
+        if self.done == self.sending.len() {
+            self.sending.clear();
+            self.done = 0;
+            (self.pending, self.signals) = (Pending::End, self.end);
         }
-        self.look();
+        self.look_who_ends();
+    }
+
+    /// The first of those that wait begins.
+    #[inline]
+    fn begin_first(&mut self) {
+        self.waiting.take_first();
+        self.look_who_begins();
     }
 }
 
@@ -220,26 +239,31 @@ impl Engine<CsmaCd> {
     pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         while !host.stops() {
             let here = &self.method.here;
-            let (own, backoff, signals) = (here.next, self.core.agenda.timers.first(), here.signals_due());
+            let (begins, ends, signals) = (here.begins, here.ends, here.signals);
+            let own = begins.min(ends);
+            let backoff = self.core.agenda.timers.first();
             let timer = instant(own.min(backoff));
             let now = self.core.instant;
             if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
                 self.feed(host);
             } else if timer <= signals && (timer < limit || (timers_too && timer == limit)) {
                 self.core.instant = timer;
-                if own < backoff {
-                    self.first_is_due(host);
-                } else {
+                if backoff < own {
                     let station = StationId::new(self.core.agenda.timers.take() as u16);
                     self.station(station).would(TransmitAct::Wait, TransmitInput::Timeout);
                     self.wait_in_one_place(station, host);
+                } else if begins < ends {
+                    self.method.here.begin_first();
+                    self.attempt_in_one_place(StationId::new(number(begins)), host);
+                } else {
+                    self.first_ends(StationId::new(number(ends)), host);
                 }
             } else if signals < limit && signals < timer {
                 self.core.instant = signals;
-                match std::mem::replace(&mut self.method.here.pending, Pending::Nothing) {
+                self.method.here.signals = NEVER;
+                match self.method.here.pending {
                     Pending::Begin => self.collide(host),
                     Pending::End => self.arrive(host),
-                    Pending::Nothing => panic!("no signals are due"),
                 }
             } else {
                 break;
@@ -247,25 +271,15 @@ impl Engine<CsmaCd> {
         }
     }
 
-    /// A station waits, and its gap is over; or it sends, and its attempt or jam is.
+    /// The attempt or the jam of a station is over.
     #[inline]
-    fn first_is_due<H: Host>(&mut self, host: &mut H) {
-        let station = StationId::new(number(self.method.here.next));
-        match self.station(station).mac.transmit {
-            Transmit::WaitingToSend => {
-                self.method.here.waiting.take_first();
-                self.attempt_in_one_place(station, host);
-            }
-            Transmit::Transmitting => {
-                self.method.here.end_first();
-                self.finish_in_one_place(station, host);
-            }
-            Transmit::Jamming => {
-                self.method.here.end_first();
-                self.station(station).would(TransmitAct::BackOff, TransmitInput::Timeout);
-                self.back_off(station, host);
-            }
-            state @ (Transmit::Idle | Transmit::BackingOff) => panic!("{station} is due in {state:?}"),
+    fn first_ends<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.here.end_first();
+        if self.method.here.cut {
+            self.station(station).would(TransmitAct::BackOff, TransmitInput::Timeout);
+            self.back_off(station, host);
+        } else {
+            self.finish_in_one_place(station, host);
         }
     }
 
@@ -309,10 +323,9 @@ impl Engine<CsmaCd> {
         let here = &mut self.method.here;
         here.end = parameters.jam_begin(now, now) + parameters.jam_size;
         here.cut = true;
-        here.look();
-        let mut next = here.sending.first;
-        while let Some(station) = next {
-            next = self.method.here.sending.members.next(station.index() + 1);
+        here.look_who_ends();
+        for index in 0..self.method.here.sending.len() {
+            let station = self.method.here.sending[index];
             let this = &mut self.stations[station.index()];
             this.would(TransmitAct::Jam, TransmitInput::Collision);
             this.mac.transmit = Transmit::Jamming;
@@ -335,7 +348,7 @@ impl Engine<CsmaCd> {
             deferred: this.mac.deferred,
             access_delay: this.mac.begin - this.mac.head_since,
             mac_delay: now - sent.arrived,
-            extension: now - self.method.here.signals[0].frame_end,
+            extension: now - self.method.here.air[0].frame_end,
             no_carrier: false,
         };
         this.mac.transmit = Transmit::Idle;
@@ -355,8 +368,8 @@ impl Engine<CsmaCd> {
         let here = &mut self.method.here;
         here.silent = true;
         here.gap_end = now + gap;
-        here.look();
-        let signals = std::mem::take(&mut here.signals);
+        here.look_who_begins();
+        let signals = std::mem::take(&mut here.air);
         match signals[..] {
             [signal] if !self.method.here.cut => {
                 for place in signal.destination.places(self.stations.len()) {
@@ -375,7 +388,7 @@ impl Engine<CsmaCd> {
                 self.core.heard = heard;
             }
         }
-        self.method.here.signals = signals;
+        self.method.here.air = signals;
     }
 
     /// What the station at `place`, which a signal is addressed to, makes of it.
@@ -404,7 +417,7 @@ impl Engine<CsmaCd> {
             return;
         }
         let now = self.core.instant;
-        let signals = std::mem::take(&mut self.method.here.signals);
+        let signals = std::mem::take(&mut self.method.here.air);
         let ids: Vec<_> = signals.iter().map(|signal| self.begin_on_line(signal)).collect();
         let begun_before = self.method.here.begin < now;
         let mut there = Vec::new();
@@ -415,7 +428,7 @@ impl Engine<CsmaCd> {
         for (signal, id) in signals.iter().zip(ids) {
             let (station, here) = (signal.frame.station, &self.method.here);
             let (end, cut) = (here.end, here.cut);
-            if !here.sending.members.contains(station) {
+            if !here.sending[here.done..].contains(&station) {
                 self.core.line.end(end, id, !cut, &mut self.core.agenda);
                 self.core.line.ignore_begins(station);
                 continue;

@@ -1,0 +1,36 @@
+//! How far places are from each other: what the topology says, made ready to be asked for every signal and place.
+
+use crate::frame::StationId;
+use crate::time::BitTimes;
+use crate::topology::Topology;
+
+#[derive(Debug)]
+pub(super) enum Ways {
+    /// To any other place.
+    Star(BitTimes),
+    /// Where each station is.
+    Cable(Box<[u64]>),
+    /// Whatever it is.
+    Other(Topology),
+}
+
+impl Ways {
+    pub fn new(topology: &Topology) -> Ways {
+        match topology {
+            Topology::Star { .. } => Ways::Star(topology.farthest(StationId::new(0))),
+            Topology::Bus { positions } => Ways::Cable(positions.iter().map(|place| place.get()).collect()),
+            Topology::Segments(_) => Ways::Other(topology.clone()),
+        }
+    }
+
+    /// How long a signal takes between two places.
+    #[inline(always)]
+    pub fn between(&self, a: StationId, b: StationId) -> BitTimes {
+        match self {
+            Ways::Star(_) if a == b => BitTimes::ZERO,
+            Ways::Star(distance) => *distance,
+            Ways::Cable(places) => BitTimes::new(places[a.index()].abs_diff(places[b.index()])),
+            Ways::Other(topology) => topology.distance(a, b),
+        }
+    }
+}
