@@ -26,6 +26,9 @@ const HABITS: [(&str, &str); 12] = [
     ("daemon", "background"),
 ];
 
+/// Options of `ethbus sim` whose files are of one run.
+const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
+
 /// The command line of this process.
 ///
 /// # Errors
@@ -162,6 +165,11 @@ fn unknown(error: &clap::Error, name: &str) -> String {
     let command = command(error);
     if !name.starts_with('-') {
         return format!("`{name}` is too much here: write `{}`", usage(error));
+    }
+    if OF_ONE_RUN.contains(&name) && !has_option(&command, name.trim_start_matches('-')) {
+        return format!(
+            "{name}: it is of one run, so only `ethbus sim` has it: run that with the same scenario and seed"
+        );
     }
     let ours = HABITS.iter().find(|(theirs, _)| name.trim_start_matches('-') == *theirs).map(|(_, ours)| *ours);
     let ours = ours.filter(|ours| has_option(&command, ours)).map(|ours| format!("--{ours}"));

@@ -9,7 +9,9 @@ mod timeline;
 mod words;
 
 use emulated::Emulated;
-use medium::{BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, Span, StationId};
+use medium::{
+    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Place, Span, StationId,
+};
 use scene::{Scene, Station};
 use sim::files::event_log::{Entry, EventLogReader, Header, Names};
 use sim::files::json_lines::ReadError;
@@ -79,6 +81,11 @@ pub enum ExplainError {
         /// The frame.
         frame: String,
     },
+    /// The medium is not one whose rules it knows.
+    #[error(
+        "the log is not of CSMA/CD, and `explain` tells the life of a frame on CSMA/CD only: `--list` lists the frames of any log"
+    )]
+    Method,
     /// The log says nothing of it.
     #[error("the log has no frame {frame}: {there}")]
     Absent {
@@ -268,6 +275,10 @@ pub struct Story {
 /// A damaged log, no such frame, or more than one.
 pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<Story, ExplainError> {
     let config = log.header().config();
+    match config.method {
+        Method::CsmaCd => {}
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => return Err(ExplainError::Method),
+    }
     let longest = sim::words::configuration::longest_distance(&config.topology).get();
     // By then every station has heard the end, and whoever collided has finished the jam.
     let echo = BitTimes::new(2 * longest + 2 * PREAMBLE.get() + config.parameters.jam_size.get());

@@ -9,3 +9,4 @@ pub mod metrics;
 pub mod results;
 pub mod row;
 pub mod slotted;
+pub mod until;

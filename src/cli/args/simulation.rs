@@ -122,6 +122,12 @@ pub struct RunArgs {
     /// How long the medium runs before [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_zero, hide_short_help = true)]
     pub warmup: Option<Duration>,
+    /// End a run when a metric is known this well: `1%`
+    ///
+    /// When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric
+    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.
+    #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
+    pub until: Option<String>,
 }
 
 /// Options of `sweep`.

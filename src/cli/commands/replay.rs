@@ -26,8 +26,9 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));
-    let results =
+    let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
+    results.medium.slotted = replayed.slotted;
     print_result(args.format, &results, table)?;
     Ok(ExitCode::SUCCESS)
 }

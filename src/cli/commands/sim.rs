@@ -8,6 +8,7 @@ use link::signals::Signal;
 use medium::{BitInstant, BitTimes};
 use sim::figures::results::Results;
 use sim::figures::row::csv;
+use sim::figures::until::UntilResults;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
 use sim::files::output::OutputError;
@@ -81,7 +82,11 @@ pub fn sim(args: &SimArgs) -> Outcome {
         };
         print(&text)?;
     }
-    if runs.iter().all(|run| run.whole) && runs.len() as u64 == plan.run.replications {
+    let whole = runs.iter().all(|run| run.whole);
+    if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
+        say(&ended(until, &plan, &results));
+    }
+    if whole && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
     }
     say(&interrupted(&plan, &results));
@@ -108,6 +113,7 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         bursting: args.bursting.map(|switch| switch == Switch::On),
         duration: args.duration,
         warmup: args.warmup,
+        until: option("--until", args.until.as_deref())?,
         ..Overrides::default()
     })
 }
@@ -124,6 +130,26 @@ pub fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Resul
 fn timing(results: &Results, took: f64) -> String {
     let frames: u64 = results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
     format!("ethbus: {} frames in {took:.3} s: {} a second\n", group(frames), group((frames as f64 / took) as u64))
+}
+
+/// Why a run ended that was to know a metric well.
+fn ended(until: &UntilResults, plan: &Plan, results: &Results) -> String {
+    let UntilResults { metric, asked, half_width, reached } = until;
+    let measured = results.measured_bit_times as f64 / plan.medium.rate.get() as f64;
+    let percent = |part: f64| format!("{:.3}", 100.0 * part).trim_end_matches('0').trim_end_matches('.').to_owned();
+    let known = match half_width {
+        Some(part) => format!("{metric} is known to ±{} %", percent(*part)),
+        None => format!("{metric} has no interval, or is 0"),
+    };
+    match reached {
+        true => {
+            format!("ethbus: ended after {measured:.3} s measured: {known}, and ±{} % was asked for\n", percent(*asked))
+        }
+        false => format!(
+            "ethbus: ended after {measured:.3} s measured, since --duration was over: {known}, not to ±{} %; write a longer one\n",
+            percent(*asked)
+        ),
+    }
 }
 
 fn interrupted(plan: &Plan, results: &Results) -> String {

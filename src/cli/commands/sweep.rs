@@ -111,6 +111,7 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         bursting,
         duration,
         warmup,
+        until,
     } = args;
     let options = [
         ("--stations", "stations", stations.map(|stations| stations.to_string())),
@@ -124,6 +125,7 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         ("--bursting", "medium.bursting", bursting.map(|it| if it == Switch::On { "on" } else { "off" }.to_owned())),
         ("--duration", "run.duration", duration.map(|duration| format!("{duration:?}"))),
         ("--warmup", "run.warmup", warmup.map(|warmup| format!("{warmup:?}"))),
+        ("--until", "run.until", until.clone()),
     ];
     options.into_iter().filter_map(|(option, key, text)| Some((option, key, text?))).collect()
 }

@@ -11,6 +11,7 @@ pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::figures::slotted::SlottedResults;
+use crate::figures::until::UntilResults;
 use crate::words::cable::Cut;
 use crate::words::choices::FilterChoice;
 use crate::words::configuration::{Configuration, kind, longest_distance};
@@ -84,6 +85,9 @@ pub struct RunResults {
     pub duration_s: f64,
     /// Time before it, in seconds.
     pub warmup_s: f64,
+    /// What it was to know of a metric to end before; nothing if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilResults>,
     /// Independent runs, seeded one after another from `seed`; counts are of all of them together.
     pub replications: u64,
     /// What the stations offer: one text if all offer the same, else one for each.

@@ -5,7 +5,7 @@
 
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
-use medium::{BitInstant, BitTimes, Event, Kind};
+use medium::{BitInstant, BitTimes, Config, Event, Kind, Method};
 use serde::{Deserialize, Serialize};
 
 /// The figures of a slotted medium.
@@ -56,6 +56,14 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// Those of a medium made from `config`; nothing if it has no slots.
+    pub fn of(config: &Config) -> Option<Slots> {
+        match &config.method {
+            Method::SlottedAloha(aloha) => Some(Slots::new(aloha.slot)),
+            Method::CsmaCd => None,
+        }
+    }
+
     /// Slots of this length, nothing counted yet.
     pub fn new(slot: BitTimes) -> Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };

@@ -13,6 +13,7 @@ mod quick;
 
 use crate::figures::metrics::Delays;
 use crate::figures::results::{Snapshot, Start};
+use crate::figures::slotted::{Slots, SlottedResults};
 use crate::files::event_log::{Digest, EventLog, Header, Names};
 use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
@@ -322,6 +323,8 @@ pub enum ReplayError {
 pub struct Replayed {
     /// What results are worked out from.
     pub snapshot: Snapshot,
+    /// What a slotted medium came to.
+    pub slotted: Option<SlottedResults>,
     /// How many inputs there were.
     pub inputs: u64,
     /// All events, in short.
@@ -337,9 +340,10 @@ pub struct Replayed {
 pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<Replayed, ReplayError> {
     let config = record.header().config();
     let stations = config.topology.stations();
+    let slots = Slots::of(&config);
     let mut medium = Medium::new(config).expect("the header's configuration was checked");
     let mut start = Start { at: BitInstant::ZERO, queued: vec![0; stations] };
-    let mut listener = Listener { log, delays: Delays::default(), failed: None };
+    let mut listener = Listener { log, delays: Delays::default(), slots, failed: None };
     loop {
         match record.next_entry()? {
             Entry::Input { at, input, .. } => {
@@ -355,6 +359,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();
                 listener.delays.restart();
+                let _ = listener.slots.as_mut().map(|slots| slots.take(at));
                 start = Start::take(&medium, at);
             }
             Entry::Missing { count } => {
@@ -373,7 +378,8 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
                 let now = BitInstant::new(end.t);
                 let snapshot = Snapshot::take(&medium, &start, now, &listener.delays, None);
                 let (inputs, confirmed) = (record.inputs, recorded.is_some());
-                return Ok(Replayed { snapshot, inputs, digest: replayed, confirmed });
+                let slotted = listener.slots.map(|mut slots| slots.take(now).results());
+                return Ok(Replayed { snapshot, slotted, inputs, digest: replayed, confirmed });
             }
         }
     }
@@ -383,6 +389,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
 struct Listener {
     log: EventLog,
     delays: Delays,
+    slots: Option<Slots>,
     failed: Option<WriteError>,
 }
 
@@ -396,6 +403,7 @@ impl Listener {
 impl Host for Listener {
     fn event(&mut self, event: &Event) {
         self.delays.record(event);
+        self.slots.iter_mut().for_each(|slots| slots.record(event));
         if self.failed.is_none() {
             self.failed = self.log.event(event).err();
         }

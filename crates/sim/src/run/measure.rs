@@ -15,6 +15,8 @@ use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
+/// Bit times of the shortest measurement that ends because enough is known: 0.84 s at 10 Mb/s, thousands of frames.
+const FIRST_LOOK: u64 = 1 << 23;
 /// Looks at the clock, and at interrupts, in one batch.
 const SLICES: u64 = 32;
 
@@ -39,6 +41,8 @@ pub struct Measured {
     delays: Delays,
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
+    /// What the batches were worked out from, where they may be joined.
+    joinable: Option<Vec<(Sums, Delays)>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
     slots: Vec<SlotSums>,
     /// It was measured to its end.
@@ -61,7 +65,6 @@ pub fn run<O: Observer>(
     let sources = all_sources(&plan.traffic, &plan.further, &plan.replays, &config, seed)?;
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
-    let boundary = |batch: u64| warmup + part(duration, batch, BATCHES);
     let begin = BitInstant::new(warmup);
     let mut running = Running { simulator: Simulator::new(config, sources)?, observer, go_on, all: warmup + duration };
     for (station, fault) in plan.faults() {
@@ -70,27 +73,21 @@ pub fn run<O: Observer>(
     }
     plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
     let mut measured = Measured::nothing(begin);
+    measured.joinable = plan.run.until.as_ref().map(|_| Vec::new());
     let warm = running.advance(0, warmup)?;
     if warm == warmup {
         running.simulator.begin_measurement(begin);
         if warmup > 0 {
             running.observer.restart(before(begin), begin).map_err(RunError::Observer)?;
         }
-        for batch in 0..BATCHES {
-            let (from, to) = (boundary(batch), boundary(batch + 1));
-            measured.end = BitInstant::new(running.advance(from, to)?);
-            measured.end_batch(&mut running.simulator, measured.end.since(begin), measured.end.get() == to);
-            if measured.end.get() != to {
-                break;
-            }
-        }
+        running.measure(plan, begin, duration, &mut measured)?;
         measured.delays.add(running.simulator.delays());
     } else {
         // Nothing was measured, so what the warm-up counted is forgotten.
         measured.end = BitInstant::new(warm);
         running.simulator.begin_measurement(measured.end);
     }
-    measured.whole = measured.batches.len() as u64 == BATCHES;
+    measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
@@ -117,6 +114,40 @@ struct Running<'a, O, G> {
 }
 
 impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
+    /// Runs the measured time, in batches, to its end or until enough is known.
+    ///
+    /// Each look at what is known comes when the measured time has doubled since the last one: with many looks some would be
+    /// at moments that agree by chance. So the batches always are as many, and become twice as long from look to look.
+    fn measure(
+        &mut self,
+        plan: &Plan,
+        begin: BitInstant,
+        duration: u64,
+        measured: &mut Measured,
+    ) -> Result<(), RunError<O::Error>> {
+        let doublings = plan.run.until.as_ref().map_or(0, |_| (duration / FIRST_LOOK).max(1).ilog2());
+        let boundary = |batch: u64| begin.get() + part(duration, batch, BATCHES << doublings);
+        let mut batches = 0..BATCHES;
+        for doubled in 0..=doublings {
+            for batch in batches {
+                let (from, to) = (boundary(batch << doubled), boundary((batch + 1) << doubled));
+                measured.end = BitInstant::new(self.advance(from, to)?);
+                let whole = measured.end.get() == to;
+                measured.end_batch(&mut self.simulator, measured.end.since(begin), whole);
+                if !whole {
+                    return Ok(());
+                }
+            }
+            if doubled == doublings || measured.is_enough(plan) {
+                break;
+            }
+            measured.join_batches();
+            batches = BATCHES / 2..BATCHES;
+        }
+        measured.joinable = None;
+        Ok(())
+    }
+
     /// Runs from one instant to another, and tells how far it got.
     fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<O::Error>> {
         let mut end = from;
@@ -138,6 +169,7 @@ impl Measured {
             delays: Delays::default(),
             stations: Vec::new(),
             batches: Vec::new(),
+            joinable: None,
             slots: Vec::new(),
             whole: false,
             end,
@@ -149,10 +181,32 @@ impl Measured {
         let delays = simulator.take_batch();
         self.slots.extend(simulator.take_slots(self.end));
         if whole {
-            self.batches.push(MediumResults::new(&sums.since(&self.sums), delays.figures()));
+            let own = sums.since(&self.sums);
+            self.batches.push(MediumResults::new(&own, delays.figures()));
+            self.joinable.as_mut().into_iter().for_each(|all| all.push((own.clone(), delays.clone())));
         }
         self.delays.add(&delays);
         self.sums = sums;
+    }
+
+    /// Makes one batch of each two.
+    fn join_batches(&mut self) {
+        let Some(joinable) = &mut self.joinable else { return };
+        let join = |pair: &[(Sums, Delays)]| {
+            let mut delays = Delays::default();
+            pair.iter().for_each(|(_, more)| delays.add(more));
+            (pair.iter().fold(Sums::default(), |sums, (more, _)| sums.and(more)), delays)
+        };
+        *joinable = joinable.chunks(2).map(join).collect();
+        self.batches = joinable.iter().map(|(sums, delays)| MediumResults::new(sums, delays.figures())).collect();
+        self.slots =
+            self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
+    }
+
+    /// Whether the metric that the plan names is known well enough.
+    fn is_enough(&self, plan: &Plan) -> bool {
+        let until = plan.run.until.as_ref();
+        until.is_some_and(|until| until.results(&results(plan, std::slice::from_ref(self))).reached)
     }
 }
 
@@ -213,6 +267,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         emulator: None,
     };
     results.fit_places();
+    let until = plan.run.until.as_ref().map(|until| until.results(&results));
+    results.config.run.iter_mut().for_each(|run| run.until = until.clone());
     results
 }
 
@@ -233,6 +289,7 @@ fn run_results(run: &RunPlan, traffic: &[TrafficSpec], further: &FurtherTraffic)
     RunResults {
         duration_s: run.duration.as_secs_f64(),
         warmup_s: run.warmup.as_secs_f64(),
+        until: None,
         replications: run.replications,
         traffic: texts,
     }

@@ -4,6 +4,7 @@ use crate::figures::contention::Contention;
 use crate::figures::metrics::{Delays, places};
 use crate::figures::results::{ConfigResults, Results, Snapshot};
 use crate::figures::row::{Value, columns_with};
+use crate::figures::slotted::Slots;
 use crate::files::json_lines::WriteError;
 use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
@@ -26,6 +27,8 @@ pub struct Series {
     names: Vec<String>,
     tally: Tally,
     delays: Delays,
+    /// Of a slotted medium.
+    slots: Option<Slots>,
     /// Frames in the transmit queues as the interval began, and now.
     queued_before: Vec<u64>,
     queued: Vec<u64>,
@@ -52,6 +55,7 @@ impl Series {
             names,
             tally: Tally::new(stations, config.attempt_limit()),
             delays: Delays::default(),
+            slots: Slots::of(config),
             queued_before: vec![0; stations],
             queued: vec![0; stations],
         }
@@ -88,7 +92,8 @@ impl Series {
             contention: Contention::default(),
             emulator: None,
         };
-        let results = Results::new(self.config.clone(), 0, &self.names, &snapshot);
+        let mut results = Results::new(self.config.clone(), 0, &self.names, &snapshot);
+        results.medium.slotted = self.slots.clone().map(|mut slots| slots.take(to).results());
         let varies = |(name, _): &(String, Value)| !CONSTANT.contains(&name.as_str()) && !name.starts_with("ci95_");
         let ends = [("from_s", seconds(self.from)), ("to_s", seconds(to))];
         let queued = [("queued", Value::Count(self.queued.iter().sum()))];
@@ -102,12 +107,14 @@ impl Series {
         (self.from, self.to) = (at, at + self.interval);
         self.tally.restart();
         self.delays.restart();
+        let _ = self.slots.as_mut().map(|slots| slots.take(at));
         self.queued_before.clone_from(&self.queued);
     }
 
     fn count(&mut self, event: &Event) {
         self.tally.record(event);
         self.delays.record(event);
+        self.slots.iter_mut().for_each(|slots| slots.record(event));
         let queued = &mut self.queued[event.frame.station.index()];
         if matches!(event.kind, Kind::Offered { .. }) {
             *queued += 1;

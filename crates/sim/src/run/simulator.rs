@@ -7,7 +7,7 @@ use crate::figures::slotted::{SlotSums, Slots};
 use crate::run::hosts::Hosts;
 use crate::run::observer::Observer;
 use crate::traffic::Source;
-use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, Method, StationId};
+use medium::{BitInstant, BitTimes, Config, ConfigError, Event, Frame, Host, Input, Medium, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -31,10 +31,7 @@ impl Simulator {
     /// A configuration that makes no medium.
     pub fn new(config: Config, sources: Vec<Source>) -> Result<Simulator, ConfigError> {
         let stations = config.topology.stations();
-        let slots = match &config.method {
-            Method::SlottedAloha(aloha) => Some(Slots::new(aloha.slot)),
-            Method::CsmaCd => None,
-        };
+        let slots = Slots::of(&config);
         Ok(Simulator {
             medium: Medium::new(Config { keep_events: false, keep_outputs: false, ..config })?,
             hosts: Hosts::new(stations, sources),

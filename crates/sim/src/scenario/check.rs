@@ -123,7 +123,11 @@ impl Checker<'_> {
             }
             (Takes::Sections(keys), DeValue::Array(items)) => {
                 // All of them are looked at, so that every mistake is told.
-                items.iter_mut().filter_map(|item| (!self.item(key, keys, item)).then_some(())).count() == 0
+                let mut right = true;
+                for item in items.iter_mut() {
+                    right &= self.item(key, keys, item);
+                }
+                right
             }
             (Takes::Text(read) | Takes::TextOrWhole(read), DeValue::String(text)) => self.text(key, span, text, read),
             (Takes::TextOrWhole(read), DeValue::Integer(number)) => match whole(number) {
@@ -131,7 +135,11 @@ impl Checker<'_> {
                 None => self.other_kind(key, span, "is a number"),
             },
             (Takes::Texts(read), DeValue::Array(items)) => {
-                items.iter_mut().filter_map(|item| (!self.listed(key, item, read)).then_some(())).count() == 0
+                let mut right = true;
+                for item in items.iter_mut() {
+                    right &= self.listed(key, item, read);
+                }
+                right
             }
             (Takes::Choice(words), DeValue::String(text)) if words.contains(&text.as_ref()) => true,
             (Takes::Choice(words), DeValue::String(text)) => {

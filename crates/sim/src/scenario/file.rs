@@ -9,7 +9,7 @@ mod texts;
 pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
 pub use self::texts::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PlaceText, RateText, SizesText, TopologyText,
+    Network, PlaceText, RateText, SizesText, TopologyText, UntilText,
 };
 
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
@@ -162,6 +162,8 @@ pub struct RunSection {
     pub warmup: Option<Spanned<DurationText>>,
     /// Independent runs.
     pub replications: Option<Spanned<u64>>,
+    /// `"1%"`: the half-width at which it ends before `duration` is over.
+    pub until: Option<Spanned<UntilText>>,
 }
 
 /// `[emulator]`

@@ -2,7 +2,7 @@
 
 use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PlaceText, RateText, SizesText, TopologyText,
+    Network, PlaceText, RateText, SizesText, TopologyText, UntilText,
 };
 use crate::words::units;
 use std::str::FromStr;
@@ -127,6 +127,7 @@ const RUN: &[Key] = &[
     key("duration", Text(text::<DurationText>), "a time with its unit in quotes, like `duration = \"10s\"`"),
     key("warmup", Text(text::<DurationText>), "a time with its unit in quotes, like `warmup = \"2s\"`"),
     key("replications", Whole(1, 10_000), "a whole number from 1 to 10000, like `replications = 5`"),
+    key("until", Text(text::<UntilText>), "a half-width in quotes, like `until = \"1%\"`"),
 ];
 
 const EMULATOR: &[Key] = &[

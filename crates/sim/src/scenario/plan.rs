@@ -11,6 +11,7 @@ mod run;
 mod script;
 mod stations;
 
+use crate::figures::until::Until;
 use crate::scenario::file::{
     AccessMethod, Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
 };
@@ -74,7 +75,7 @@ pub struct Plan {
 }
 
 /// How long a run in virtual time is, and how often it is repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunPlan {
     /// Measured time of each run.
     pub duration: Duration,
@@ -82,12 +83,14 @@ pub struct RunPlan {
     pub warmup: Duration,
     /// Independent runs.
     pub replications: u64,
+    /// What ends it before `duration` is over.
+    pub until: Option<Until>,
 }
 
 impl RunPlan {
     /// Unless said otherwise.
     pub const DEFAULT: RunPlan =
-        RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1 };
+        RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1, until: None };
     /// The most independent runs.
     pub const MOST_REPLICATIONS: u64 = 10_000;
 }
@@ -183,6 +186,8 @@ pub struct Overrides {
     pub warmup: Option<Duration>,
     /// `--replications`
     pub replications: Option<u64>,
+    /// `--until`
+    pub until: Option<Until>,
     /// `--time-scale`
     pub time_scale: Option<f64>,
     /// What a live bus spends on being punctual.
@@ -336,6 +341,7 @@ impl<'a> Planner<'a> {
         let (topology, parameters) = (topology?, parameters?);
         let method =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&sections, &parameters, &topology)))?;
+        self.keep(self.check_until(&run, &method));
         let config = Config::new(rate, topology, seed);
         let medium = Config { method, parameters, queue_limit: queue_limit?, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;

@@ -32,6 +32,10 @@ macro_rules! columns {
             $(#[serde(default, deserialize_with = "there")] pub $name: Option<$other>,)*
         }
 
+        /// Columns that are fields of events of the medium.
+        #[cfg(test)]
+        pub(super) const FIELDS: &[&str] = &[$(stringify!($field),)*];
+
         impl Line<'_> {
             /// A column that nobody has taken.
             fn left_over(&self) -> Option<&'static str> {

@@ -160,3 +160,12 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
     assert_eq!(error, "x, line 4: the file was cut short here; 3 whole lines are before it");
     assert!(read(b"").expect_err("empty").to_string().contains("line 1: the file was cut short here"));
 }
+
+/// The reader's columns are the fields that the kinds have: each of them, once, and no other.
+#[test]
+fn the_reader_knows_every_field_of_every_kind() {
+    use std::collections::BTreeSet;
+    let own: BTreeSet<&str> = Kind::ALL.iter().flat_map(|(_, fields)| fields.iter().copied()).collect();
+    assert_eq!(read::FIELDS.iter().copied().collect::<BTreeSet<_>>(), own);
+    assert_eq!(read::FIELDS.len(), own.len(), "a field twice");
+}

@@ -1,5 +1,6 @@
 //! Values of a scenario as people write them, one type each.
 
+use crate::figures::until::Until;
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
 use crate::words::contention;
@@ -71,6 +72,17 @@ impl FromStr for TopologyText {
                 "`{text}` is no topology: write `star:50bt` (distance between every pair), `bus:500m` (length of the cable) or `segments` (each with its [[segment]] section)"
             )),
         }
+    }
+}
+
+/// A half-width at which a run ends, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UntilText(pub Until);
+
+impl FromStr for UntilText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<UntilText, String> {
+        text.parse().map(UntilText)
     }
 }
 
@@ -249,7 +261,8 @@ deserialize_from_text!(
     BitTimesText,
     PlaceText,
     FaultText,
-    MachineText
+    MachineText,
+    UntilText
 );
 
 /// One size may also be a bare number.

@@ -114,6 +114,18 @@ impl Planner<'_> {
         Err(self.wrong(key, span, what))
     }
 
+    /// A station lacks a key that its kind needs: told at its name, or else where its section begins.
+    fn lacks(
+        &self,
+        key: &str,
+        name: &str,
+        place: Option<Range<usize>>,
+        section: &StationSection,
+        says: &str,
+    ) -> PlanError {
+        self.wrong(key, section.name.as_ref().map(Spanned::span).or(place), format!("station {name} is {says}"))
+    }
+
     fn interface(
         &self,
         name: &str,
@@ -122,10 +134,8 @@ impl Planner<'_> {
         hosts: &mut Hosts,
     ) -> Result<Host, PlanError> {
         let Some(interface) = &section.interface else {
-            let what = format!(
-                "station {name} is of kind \"interface\", but does not say which: write `interface = \"eth1\"`"
-            );
-            return Err(self.wrong("interface", section.name.as_ref().map(Spanned::span).or(place), what));
+            let says = "of kind \"interface\", but does not say which: write `interface = \"eth1\"`";
+            return Err(self.lacks("interface", name, place, section, says));
         };
         let (key, span) = self.named_by(interface);
         interface_name(interface.get_ref()).map_err(|what| self.wrong(key, span.clone(), what))?;
@@ -153,10 +163,8 @@ impl Planner<'_> {
         hosts: &mut Hosts,
     ) -> Result<Host, PlanError> {
         let Some(remote) = &section.remote else {
-            let what = format!(
-                "station {name} is of kind \"vxlan\", but does not say where it is: write `remote = \"192.0.2.7\"`"
-            );
-            return Err(self.wrong("remote", section.name.as_ref().map(Spanned::span).or(place), what));
+            let says = "of kind \"vxlan\", but does not say where it is: write `remote = \"192.0.2.7\"`";
+            return Err(self.lacks("remote", name, place, section, says));
         };
         let vni = section.vni.as_ref().map_or(DEFAULT_VNI, |vni| *vni.get_ref());
         if let Some(wrong) = section.vni.as_ref().filter(|_| vni > LARGEST_VNI) {

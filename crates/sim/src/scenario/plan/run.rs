@@ -5,7 +5,7 @@ use super::{PlanError, Planner, RunPlan};
 use crate::scenario::file::{DurationText, RunSection, SourceSection, StationSection};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
-use medium::{Config, Fault, Octets};
+use medium::{Config, Fault, Method, Octets};
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
@@ -15,7 +15,7 @@ type FurtherSources = Vec<(usize, TrafficSpec)>;
 
 impl Planner<'_> {
     pub(super) fn run(&self) -> Result<RunPlan, PlanError> {
-        let RunSection { duration, warmup, replications } = &self.scenario.run;
+        let RunSection { duration, warmup, replications, until } = &self.scenario.run;
         let (given, default) = (
             |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.get_ref().0),
             RunPlan::DEFAULT,
@@ -24,6 +24,7 @@ impl Planner<'_> {
             duration: self.overrides.duration.or(given(duration)).unwrap_or(default.duration),
             warmup: self.overrides.warmup.or(given(warmup)).unwrap_or(default.warmup),
             replications: self.overrides.replications.or(replications.as_ref().map(|n| *n.get_ref())).unwrap_or(1),
+            until: self.overrides.until.clone().or(until.as_ref().map(|text| text.get_ref().0.clone())),
         };
         let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.span());
         if run.duration.is_zero() {
@@ -38,6 +39,25 @@ impl Planner<'_> {
             });
         }
         Ok(run)
+    }
+
+    /// An early end is one run's, and its metric one that the medium has.
+    pub(super) fn check_until(&self, run: &RunPlan, method: &Method) -> Result<(), PlanError> {
+        let Some(until) = &run.until else { return Ok(()) };
+        let what = if run.replications > 1 {
+            format!(
+                "`{until}` ends one run, and {} were asked for: leave replications out, or write a longer duration in place of it",
+                run.replications
+            )
+        } else if until.needs_slots() && !matches!(method, Method::SlottedAloha(_)) {
+            format!("only slotted ALOHA has `{}`: name another metric, like `access_delay_mean_bt`", until.metric)
+        } else {
+            return Ok(());
+        };
+        Err(match (&self.overrides.until, &self.scenario.run.until) {
+            (None, Some(text)) => self.at("until", text, what),
+            (Some(_), _) | (None, None) => self.wrong("--until", None, what),
+        })
     }
 
     /// How a live bus follows real time.
