@@ -17,13 +17,13 @@ mkdir -p "$out"
 "$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
 
 # Utilisation over stations.
-"$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 1s --warmup 100ms \
+"$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
     --out "$scratch/runs.csv" 2> "$scratch/sweep"
 "$ethbus" plot "$scratch/runs.csv" --x stations --y utilization_total --by traffic.frame_size --log-x \
     --title "Saturated stations on 10 Mb/s" --out "$out/utilization.svg"
 
 # The demonstration, as a terminal shows it.
-"$ethbus" --duration 3s --seed 1 --tolerance 100% > "$scratch/demonstration" 2> "$scratch/said"
+"$ethbus" --duration 3s --seed 1 > "$scratch/demonstration" 2> "$scratch/said"
 
 # What a lab is made of, from what a lab tells of itself.
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
@@ -76,7 +76,7 @@ for number, station in enumerate(stations):
     middle = x + (step - 20) / 2
     body += f'<rect class="box" x="{x:.0f}" y="24" width="{step - 20:.0f}" height="128" rx="8"/>\n'
     body += text(middle, 48, f"{station['name']}: a network namespace", anchor="middle")
-    body += text(middle, 72, "any program, a kernel's own stack", "faint", "middle")
+    body += text(middle, 72, "any program, a stack of its own", "faint", "middle")
     addresses = station.get("addresses") or [address for address in (station.get("ipv4"), station.get("ipv6")) if address]
     for line, address in enumerate(addresses[:2]):
         body += text(middle, 96 + 18 * line, address, "faint", "middle")

@@ -3,7 +3,7 @@
 #
 #     packaging/build.sh [FOLDER]      default: target/packages
 #
-# Needs what the build needs, and dpkg-deb.
+# Needs what the build needs, and dpkg-deb. PROFILE=dev builds faster, for a look at the packages themselves.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-target/packages}")
@@ -39,8 +39,10 @@ package() {
     dpkg-deb --root-owner-group --build "$root" "$out/${name}_${version}_${architecture}.deb"
 }
 
-cargo build --release --locked -p ethbus
-program=target/release/ethbus
+profile=${PROFILE:-release}
+built=$([ "$profile" = dev ] && echo debug || echo "$profile")
+cargo build --profile "$profile" --locked -p ethbus
+program=target/$built/ethbus
 
 root=$scratch/ethbus
 install -D -m 755 "$program" "$root/usr/bin/ethbus"
@@ -84,9 +86,9 @@ package libbackoff-dev "libbackoff0 (= $version)" "backoff of IEEE 802.3 and oth
 
 # The C library of Debian's libc6-dev comes as an archive too, so that nothing but the kernel is needed where the program runs.
 target=$(rustc -vV | sed -n 's/^host: //p')
-RUSTFLAGS="-C target-feature=+crt-static" cargo build --release --locked -p ethbus --target "$target"
+RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --target "$target"
 folder=ethbus-$version-linux-$(uname -m)
-install -D -m 755 "target/$target/release/ethbus" "$scratch/$folder/ethbus"
+install -D -m 755 "target/$target/$built/ethbus" "$scratch/$folder/ethbus"
 strip "$scratch/$folder/ethbus"
 cp -r README.md LICENSE-MIT LICENSE-APACHE examples docs "$scratch/$folder/"
 tar -C "$scratch" --sort=name --owner=0 --group=0 -czf "$out/$folder.tar.gz" "$folder"
