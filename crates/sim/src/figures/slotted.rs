@@ -60,7 +60,7 @@ impl Slots {
     pub fn of(config: &Config) -> Option<Slots> {
         match &config.method {
             Method::SlottedAloha(aloha) => Some(Slots::new(aloha.slot)),
-            Method::CsmaCd => None,
+            Method::CsmaCd | Method::Aloha(_) | Method::Csma(_) => None,
         }
     }
 
