@@ -1,31 +1,52 @@
 //! Columns of a JSON line, appended one by one. Knows nothing of what they mean.
 
+/// What columns are appended to.
+pub(crate) trait Sink {
+    /// Appends `text`.
+    fn put(&mut self, text: &[u8]);
+
+    /// Appends a number in decimal digits.
+    fn put_number(&mut self, value: u64);
+}
+
+impl Sink for Vec<u8> {
+    #[inline(always)]
+    fn put(&mut self, text: &[u8]) {
+        self.extend_from_slice(text);
+    }
+
+    #[inline(always)]
+    fn put_number(&mut self, value: u64) {
+        self.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    }
+}
+
 /// Appends `,"name":value`.
 #[inline(always)]
-pub(crate) fn number(line: &mut Vec<u8>, name: &str, value: u64) {
+pub(crate) fn number(line: &mut impl Sink, name: &str, value: u64) {
     key(line, name);
-    line.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    line.put_number(value);
 }
 
 /// Appends `,"name":true` or `,"name":false`.
 #[inline(always)]
-pub(crate) fn truth(line: &mut Vec<u8>, name: &str, value: bool) {
+pub(crate) fn truth(line: &mut impl Sink, name: &str, value: bool) {
     key(line, name);
-    line.extend_from_slice(if value { b"true" } else { b"false" });
+    if value { line.put(b"true") } else { line.put(b"false") }
 }
 
 /// Appends `,"name":"text"`; `text` is such that it needs no escapes, or has them.
 #[inline(always)]
-pub(crate) fn string(line: &mut Vec<u8>, name: &str, text: &str) {
+pub(crate) fn string(line: &mut impl Sink, name: &str, text: &str) {
     key(line, name);
-    line.push(b'"');
-    line.extend_from_slice(text.as_bytes());
-    line.push(b'"');
+    line.put(b"\"");
+    line.put(text.as_bytes());
+    line.put(b"\"");
 }
 
 #[inline(always)]
-pub(crate) fn key(line: &mut Vec<u8>, name: &str) {
-    line.extend_from_slice(b",\"");
-    line.extend_from_slice(name.as_bytes());
-    line.extend_from_slice(b"\":");
+pub(crate) fn key(line: &mut impl Sink, name: &str) {
+    line.put(b",\"");
+    line.put(name.as_bytes());
+    line.put(b"\":");
 }

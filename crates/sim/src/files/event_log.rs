@@ -11,6 +11,7 @@
 //! version 1 have always had it, and what was done to the medium is in the record already.
 
 mod emulator;
+mod line;
 mod names;
 mod pen;
 mod read;

@@ -8,11 +8,12 @@
 //! are remembered while it grows.
 
 use super::emulator::{self, EmulatorEvent};
+use super::line::{Line, Piece};
 use super::{Digest, Names};
-use crate::files::columns::{number, string, truth};
+use crate::files::columns::{Sink, number, string, truth};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, PIECE, WriteError};
-use medium::{BitInstant, Cause, Event, Input, Kind, Value, Visitor};
+use medium::{BitInstant, Cause, Event, FrameId, Input, Kind, StationId, Value, Visitor};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
@@ -27,7 +28,10 @@ pub(super) struct Pen {
     /// Up to where `text` has been summed up.
     summed: usize,
     /// How a line of the latest instant begins, `{"t":576,"kind":"`: many events share one.
-    begin: (BitInstant, Vec<u8>),
+    begin: (BitInstant, Piece),
+    /// The columns of each station, and of its latest frame; none where a name is too long for a piece.
+    columns: Vec<Option<StationColumns>>,
+    line: Box<Line>,
     /// Inputs whose place in the log no event has shown yet, oldest first.
     inputs: VecDeque<(BitInstant, Input)>,
 }
@@ -42,7 +46,10 @@ impl Pen {
             text: Vec::with_capacity(2 * PIECE),
             lines: 0,
             summed: 0,
-            begin: (BitInstant::ZERO, b"{\"t\":0,\"kind\":\"".to_vec()),
+            // No event is as late as this, so the first begins its line.
+            begin: (BitInstant::new(u64::MAX), Piece::EMPTY),
+            columns: StationColumns::all(stations),
+            line: Box::new(Line::EMPTY),
             inputs: VecDeque::new(),
         }
     }
@@ -88,14 +95,21 @@ impl Pen {
             self.begin.0 = *at;
             begin_line(*at, &mut self.begin.1);
         }
-        let Pen { text, names, begin, .. } = self;
-        text.extend_from_slice(&begin.1);
-        text.extend_from_slice(kind.name().as_bytes());
-        text.extend_from_slice(b"\"");
+        let Pen { text, names, begin, columns, line, .. } = self;
+        line.clear();
+        line.put_piece(&begin.1);
+        line.put_short(kind.name().as_bytes());
+        line.put(b"\"");
+        let known = |station: StationId| columns[station.index()].is_some();
+        if known(*station) && known(frame.station) {
+            columns[station.index()].iter().for_each(|own| line.put_piece(&own.station));
+            columns[frame.station.index()].iter_mut().for_each(|its| line.put_piece(its.frame(*frame, names)));
+            kind.fields(Columns(&mut **line));
+            return text.extend_from_slice(line.text());
+        }
+        text.extend_from_slice(line.text());
         text.extend_from_slice(names.station_column(*station));
-        text.extend_from_slice(names.frame_column(frame.station));
-        text.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
-        text.push(b'"');
+        names.write_frame(text, *frame);
         kind.fields(Columns(text));
     }
 
@@ -189,10 +203,51 @@ fn sum_up(crc32: &mut crc32fast::Hasher, text: &[u8], summed: &mut usize, to: us
     *summed = to;
 }
 
-/// Appends an event's fields.
-struct Columns<'a>(&'a mut Vec<u8>);
+/// What lines about a station, and about the latest of its frames, have in common.
+#[derive(Debug)]
+struct StationColumns {
+    /// `,"station":"st1"`.
+    station: Piece,
+    /// `,"frame":"st1#17"`, and which frame that is.
+    frame: Piece,
+    serial: u64,
+}
 
-impl Visitor for Columns<'_> {
+impl StationColumns {
+    /// Those of all stations; none where there is no room for a name and any number after it.
+    fn all(stations: &[String]) -> Vec<Option<StationColumns>> {
+        const LONGEST_NUMBER: usize = 20;
+        let names = Names::new(stations);
+        let column = |station| {
+            let (own, frame) = (names.station_column(station), names.frame_column(station));
+            let fits = own.len() <= Piece::ROOM && frame.len() + LONGEST_NUMBER < Piece::ROOM;
+            fits.then(|| {
+                let mut columns = StationColumns { station: Piece::EMPTY, frame: Piece::EMPTY, serial: 0 };
+                columns.station.put(own);
+                columns
+            })
+        };
+        (0..stations.len() as u16).map(StationId::new).map(column).collect()
+    }
+
+    #[inline]
+    fn frame(&mut self, frame: FrameId, names: &Names) -> &Piece {
+        // Serials begin at 1, so that of no frame is 0.
+        if self.serial != frame.serial {
+            self.serial = frame.serial;
+            self.frame.clear();
+            self.frame.put(names.frame_column(frame.station));
+            self.frame.put_number(frame.serial);
+            self.frame.put(b"\"");
+        }
+        &self.frame
+    }
+}
+
+/// Appends an event's fields.
+struct Columns<'a, S>(&'a mut S);
+
+impl<S: Sink> Visitor for Columns<'_, S> {
     /// Where the name is known when this is compiled, it is a few stores and no copy of unknown length.
     #[inline(always)]
     fn field(&mut self, name: &'static str, value: Value<'static>) {
@@ -206,11 +261,11 @@ impl Visitor for Columns<'_> {
 
 /// How a line of `at` begins.
 #[inline]
-fn begin_line(at: BitInstant, into: &mut Vec<u8>) {
+fn begin_line(at: BitInstant, into: &mut Piece) {
     into.clear();
-    into.extend_from_slice(b"{\"t\":");
-    into.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
-    into.extend_from_slice(b",\"kind\":\"");
+    into.put(b"{\"t\":");
+    into.put_number(at.get());
+    into.put(b",\"kind\":\"");
 }
 
 fn is_offer(input: &Input) -> bool {

@@ -64,6 +64,25 @@ fn log_of(events: &[Event]) -> (Vec<u8>, Digest) {
     (std::fs::read(file.path()).expect("a file"), log.digest())
 }
 
+/// Lines with names that have no room in a piece are made in another way.
+#[test]
+fn a_long_name_changes_nothing_else() {
+    let events = one_of_each();
+    let text = |long: &str| {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let header = Header { stations: ["st1", long].map(str::to_owned).to_vec(), ..header() };
+        let mut log = EventLog::create(file.path(), &[], &header).expect("a file");
+        events.iter().for_each(|event| log.event(event).expect("room"));
+        log.flush().expect("room");
+        std::fs::read_to_string(file.path()).expect("a file")
+    };
+    let short = text("st2");
+    for octets in [10, 30, 31, 32, 33, 34, 35, 50, 51, 52, 60, 200] {
+        let long = "x".repeat(octets);
+        assert_eq!(text(&long), short.replace("st2", &long), "a name of {octets} octets");
+    }
+}
+
 fn read(text: &[u8]) -> Result<Vec<Event>, ReadError> {
     let mut log = EventLogReader::new(LineReader::new(text, "x".to_owned()))?;
     std::iter::from_fn(|| log.next_event().transpose()).collect()
