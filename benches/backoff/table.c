@@ -125,6 +125,7 @@ static void collide_each(void)
 }
 
 static struct backoff_policy policy;
+static struct backoff_prepared prepared;
 static struct backoff_retry retry;
 
 /* Operations of eight failures, as most are: the policy grows all the while. */
@@ -138,6 +139,32 @@ static void retry_fail(void)
             backoff_retry_fail(&retry, &policy, 0, 0, &delay);
             sum += delay;
         }
+    }
+    sink += sum;
+}
+
+/* The same from a prepared policy: it is read once, as a Rust program reads its policy. */
+static void prepared_fail(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i, n;
+    for (i = 0; i < OPERATIONS; i += 8) {
+        retry.failures = 0;
+        for (n = 0; n < 8; n++) {
+            backoff_prepared_fail(&retry, &prepared, 0, 0, &delay);
+            sum += delay;
+        }
+    }
+    sink += sum;
+}
+
+static void prepared_draw(void)
+{
+    uint64_t delay = 0, sum = 0;
+    int i;
+    for (i = 0; i < OPERATIONS; i++) {
+        backoff_prepared_draw(&prepared, (uint64_t)(i & 7) + 1, 0, (uint64_t)i * UINT64_C(0x9E3779B97F4A7C15), &delay);
+        sum += delay;
     }
     sink += sum;
 }
@@ -206,10 +233,15 @@ static void policies(void)
         if (policy.kind == BACKOFF_KIND_FULL_JITTER)
             policy.cap_ns = UINT64_C(20000000000);
         backoff_retry_init(&retry, 1, 1, 0);
+        backoff_policy_prepare(&policy, &prepared);
         snprintf(name, sizeof name, "retry, %s", kinds[i].name);
+        measure(name, prepared_fail);
+        snprintf(name, sizeof name, "policy read at each call: retry, %s", kinds[i].name);
         measure(name, retry_fail);
-        if (i == 0)
-            measure("policy draw, full jitter", policy_draw);
+        if (i == 0) {
+            measure("policy draw, full jitter", prepared_draw);
+            measure("policy read at each call: draw, full jitter", policy_draw);
+        }
     }
 }
 

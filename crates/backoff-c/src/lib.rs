@@ -13,6 +13,7 @@ mod words;
 // The header has them in this order.
 mod ieee_802_3;
 mod policy;
+mod prepared;
 mod presets;
 mod rate;
 

@@ -214,13 +214,13 @@ unsafe impl Sized32 for Policy {
 #[derive(Clone, Copy)]
 pub struct Retry {
     /// The counter of the built-in generator, splitmix64.
-    generator: u64,
+    pub(crate) generator: u64,
     /// The last delay that the policy drew, without what a hint added; 0 before the first.
-    previous_ns: u64,
+    pub(crate) previous_ns: u64,
     /// When the first attempt was made.
     start_ns: u64,
     /// How many attempts have failed; it stops at UINT32_MAX.
-    failures: u32,
+    pub(crate) failures: u32,
     /// Tells a state from memory that is none.
     mark: u32,
 }
@@ -600,9 +600,15 @@ unsafe fn fail_the_long_way(
 }
 
 impl Retry {
+    /// Whether `backoff_retry_init` has been here.
+    #[inline(always)]
+    pub(crate) const fn is_initialised(&self) -> bool {
+        self.mark == MARK
+    }
+
     /// Whether a delay from now on would end later than so long after the start.
     #[inline(always)]
-    const fn ends_after(&self, limit: u64, now_ns: u64, delay: u64) -> bool {
+    pub(crate) const fn ends_after(&self, limit: u64, now_ns: u64, delay: u64) -> bool {
         now_ns.saturating_sub(self.start_ns).saturating_add(delay) > limit
     }
 

@@ -130,6 +130,11 @@ impl Preset {
         Preset { jitter: Jitter::Full, base: base * MS, ceiling, attempt_limit: attempts, ..Preset::PLAIN }
     }
 
+    /// Whether the kind counts nanoseconds, and not slots.
+    const fn is_timed(&self) -> bool {
+        matches!(self.growth, Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci)
+    }
+
     const fn of(kind: Kind) -> Preset {
         const PLAIN: Preset = Preset::PLAIN;
         match kind {
@@ -308,9 +313,32 @@ impl Policy {
         Some((uniform.first, uniform.draw_ns(word, generator)))
     }
 
+    /// The failure that is the last; `u64::MAX`: none.
+    pub(crate) fn attempts(&self, preset: &Preset) -> u64 {
+        or_default(self.attempt_limit, preset.attempt_limit)
+    }
+
+    /// Whether the number of failures alone says what the law is, and that is uniform.
+    pub(crate) fn follows_from_the_count(&self, preset: &Preset) -> bool {
+        !matches!(preset.growth, Growth::Geometric)
+            && !(preset.is_timed() && (self.is_initial(preset) || self.is_decorrelated(preset)))
+    }
+
+    /// Base, ceiling and cap of decorrelated jitter, where nothing else is asked for.
+    pub(crate) fn decorrelated(&self, preset: &Preset) -> Option<(u64, u64, u64)> {
+        let plain = (self.flags | preset.flags) == 0 && (self.priority_percent == 0 || self.priority_percent == 100);
+        let around = self.around(preset);
+        let found = plain && preset.is_timed() && self.is_decorrelated(preset);
+        if found { Some((self.base(preset), around.ceiling, around.cap)) } else { None }
+    }
+
+    fn is_decorrelated(&self, preset: &Preset) -> bool {
+        matches!(self.spread(preset), CoreJitter::Decorrelated)
+    }
+
     /// The law, which is uniform, after a failure that is not the last.
     #[inline(always)]
-    fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
+    pub(crate) fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
         if preset.straight.open && self.is_plain() {
             return self.straight(preset, failures);
         }
@@ -331,8 +359,7 @@ impl Policy {
         }
         let failures = failures - u64::from(at_once);
         let initial = self.is_initial(preset);
-        let timed =
-            matches!(preset.growth, Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci);
+        let timed = preset.is_timed();
         let exact = failures == 1 && flags & BACKOFF_FLAG_FIRST_EXACT != 0;
         if !timed || !(initial || exact) {
             return self.long_way(preset, failures, previous);

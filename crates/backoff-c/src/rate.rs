@@ -160,6 +160,12 @@ pub unsafe extern "C" fn backoff_rate_act(
     if wait_ns.is_null() {
         return Status::NullPointer;
     }
+    // SAFETY: by the contract above, which is that of `act_at_full_rate`.
+    if let Some(wait) = unsafe { act_at_full_rate(rate, config, now_ns) } {
+        // SAFETY: by the contract above, `wait_ns`, which is not NULL, is valid for writes and unshared.
+        unsafe { wait_ns.write(wait) };
+        return Status::Ok;
+    }
     // SAFETY: by the contract above, which is that of `change`.
     match unsafe { change(rate, config, |rate, limits| rate.act_ns(limits, now_ns)) } {
         Ok(wait) => {
@@ -328,6 +334,35 @@ pub unsafe extern "C" fn backoff_budget_hundredths(budget: *const Budget, hundre
     // SAFETY: by the contract above, `hundredths`, which is not NULL, is valid for writes and unshared.
     unsafe { hundredths.write(budget.hundredths) };
     Status::Ok
+}
+
+/// What [`CoreRate::act_ns`] does at level 0, where of the configuration the interval alone matters; `None`: it has to be
+/// asked.
+///
+/// # Safety
+/// As that of [`change`].
+#[inline(always)]
+unsafe fn act_at_full_rate(rate: *mut Rate, config: *const RateConfig, now_ns: u64) -> Option<u64> {
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared; of the configuration only the size is
+    // read.
+    let (rate, size) = unsafe { (rate.as_mut()?, config.cast::<u32>().as_ref()?) };
+    if *size as usize != size_of::<RateConfig>() || rate.mark != MARK || rate.level != 0 {
+        return None;
+    }
+    // SAFETY: by the contract above; it is as large as it must be.
+    let config = unsafe { &*config };
+    if config.reserved != 0 {
+        return None;
+    }
+    let interval = if config.interval_ns == 0 { 1_000_000 } else { config.interval_ns };
+    if let Some(last) = rate.last_ns.checked_sub(1) {
+        let (next, now) = (last.saturating_add(interval), now_ns.max(last));
+        if now < next {
+            return Some(next - now);
+        }
+    }
+    rate.last_ns = rate.last_ns.max(now_ns.saturating_add(1));
+    Some(0)
 }
 
 /// Changes the rate by `act` on the core's, and gives what that gave.

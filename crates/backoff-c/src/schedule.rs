@@ -4,8 +4,8 @@ use core::mem::{MaybeUninit, offset_of};
 use core::slice::from_raw_parts_mut;
 
 use backoff_core::{
-    Chunk, Count, Expired, Handle, Head as CoreHead, Memory, Near, Plain, Shape, Stop, Ticket as CoreTicket, Waiting,
-    Work,
+    Chunk, Count, Expired, Handle, Head as CoreHead, Memory, Near, Place, Plain, Shape, Stop, Ticket as CoreTicket,
+    Waiting, Work,
 };
 
 use crate::Status;
@@ -51,6 +51,35 @@ pub struct Due {
     slot: u64,
     /// What backoff_schedule_insert was given.
     value: u64,
+}
+
+/// The caller's place for such a value, which may hold anything.
+#[repr(transparent)]
+struct Free(MaybeUninit<Due>);
+
+impl Place for Free {
+    #[inline(always)]
+    fn set(&mut self, Expired { slot, value }: Expired) {
+        self.0.write(Due { slot, value });
+    }
+
+    #[inline(always)]
+    fn fetch(chunk: &Chunk) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let start = (&raw const *chunk).cast::<i8>();
+            // SAFETY: a hint reads nothing that a program could see; both halves of the chunk are there.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(start);
+                _mm_prefetch::<_MM_HINT_T0>(start.add(64));
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            _ = chunk;
+        }
+    }
 }
 
 /// Names a pending value, so that it can be cancelled. Plain data.
@@ -108,7 +137,7 @@ impl Layout {
 }
 
 /// The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
-/// the wheel from 19 KiB (up to 16 values) to 807 KiB (from 1,024 values on).
+/// the wheel from 25 KiB (up to 16 values) to 1 MiB (from 513 values on).
 ///
 /// SIZE_MAX if that does not fit, or if there is no room for so many: 2^27 at most. Any thread may call it at any time.
 ///
@@ -136,7 +165,7 @@ fn capacity_of(room: usize) -> Option<u32> {
 
 /// Makes an empty schedule in the caller's memory, for as many values as fit.
 ///
-/// It writes the head and the wheel, at most 807 KiB; what lies behind is written when it is used.
+/// It writes the head and the wheel, at most 1 MiB; what lies behind is written when it is used.
 ///
 /// @param memory    the memory, aligned to 8 octets; the schedule lives in it
 /// @param octets    its size, from backoff_schedule_octets
@@ -278,7 +307,7 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
         Ok(work) => work,
         Err(status) => return status,
     };
-    let Some(cancelled) = work.cancel(CoreTicket { slot, serial, node }) else {
+    let Some(cancelled) = work.cancel::<Free>(CoreTicket { slot, serial, node }) else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above, a `value` that is not NULL is valid for writes and unshared.
@@ -352,7 +381,7 @@ pub unsafe extern "C" fn backoff_schedule_expire(
         return Status::NullPointer;
     }
     // SAFETY: by the contract above there is room for `room` values, whatever is there now.
-    let places: &mut [MaybeUninit<Expired>] = unsafe { from_raw_parts_mut(due.cast(), room) };
+    let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
     loop {
         // SAFETY: by the contract above, which is that of `near`.
@@ -360,15 +389,17 @@ pub unsafe extern "C" fn backoff_schedule_expire(
             Ok(near) => near,
             Err(status) => return status,
         };
-        if core.expire_near(near, limit, places, &mut given) == Stop::Done {
-            if core.is_busy() {
-                // SAFETY: by the contract above; the head has just been looked at.
-                unsafe { deal(schedule, given) };
-            }
+        let busy = core.is_busy();
+        let mut stop = core.expire_near(near, limit, places, &mut given);
+        if stop == Stop::Step {
+            // SAFETY: by the contract above; the head has just been looked at.
+            stop = unsafe { step(schedule, limit, places, &mut given) };
+        } else if !busy {
             break;
         }
-        // SAFETY: by the contract above; the head has just been looked at.
-        if unsafe { step(schedule, limit, places, &mut given) } == Stop::Done {
+        if stop == Stop::Done {
+            // SAFETY: as above.
+            unsafe { deal(schedule, given) };
             break;
         }
     }
@@ -477,6 +508,7 @@ unsafe fn near<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Near<'a
             ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
             firsts: from_raw_parts_mut(memory.add(head.firsts as usize).cast(), lists),
             bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
+            counts: from_raw_parts_mut(memory.add(head.counts as usize).cast(), lists),
             chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),
             handles: from_raw_parts_mut(memory.add(head.handles as usize).cast(), head.capacity as usize),
         }
@@ -499,7 +531,7 @@ unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: bool) -
 /// # Safety
 /// As that of [`head`].
 #[inline(never)]
-unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [MaybeUninit<Expired>], given: &mut usize) -> Stop {
+unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: &mut usize) -> Stop {
     // SAFETY: by the contract above.
     match unsafe { parts(schedule) } {
         Ok(mut work) => work.step(limit, places, given),
@@ -515,7 +547,7 @@ unsafe fn step(schedule: *mut Schedule, limit: u64, places: &mut [MaybeUninit<Ex
 unsafe fn deal(schedule: *mut Schedule, given: usize) {
     // SAFETY: by the contract above.
     if let Ok(mut work) = unsafe { parts(schedule) } {
-        work.deal(Work::work_for(given));
+        work.deal::<Free>(Work::work_for(given));
     }
 }
 

@@ -19,12 +19,12 @@ mod occupancy;
 #[cfg(feature = "alloc")]
 mod wheel;
 
-pub use fixed::{Count, Head, Memory, Near, Plain, Stop, Work};
+pub use fixed::{Head, Memory, Near, Plain, Stop, Work};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};
 pub use heap::Waiting;
 pub use levels::Shape;
-pub use lists::{Chunk, Expired, Handle, Place};
+pub use lists::{Chunk, Count, Expired, Handle, Place};
 
 /// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled, and
 /// for 2^31 insertions into its place.

@@ -66,8 +66,8 @@ impl Fixed {
     }
 
     fn near(&mut self) -> (&mut Head, Near<'_>) {
-        let Fixed { head, ends, firsts, bits, chunks, handles, .. } = self;
-        (head, Near { ends, firsts, bits, chunks, handles })
+        let Fixed { head, ends, firsts, bits, counts, chunks, handles, .. } = self;
+        (head, Near { ends, firsts, bits, counts, chunks, handles })
     }
 
     fn work(&mut self) -> Work<'_> {
@@ -80,13 +80,12 @@ impl Fixed {
         let (mut places, mut given) = (vec![Expired { slot: 0, value: 0 }; room], 0);
         loop {
             let (head, near) = self.near();
-            if head.expire_near(near, limit, &mut places, &mut given) == Stop::Done {
-                if self.head.is_busy() {
-                    self.work().deal(Work::work_for(given));
-                }
-                break;
+            let mut stop = head.expire_near(near, limit, &mut places, &mut given);
+            if stop == Stop::Step {
+                stop = self.work().step(limit, &mut places, &mut given);
             }
-            if self.work().step(limit, &mut places, &mut given) == Stop::Done {
+            if stop == Stop::Done {
+                self.work().deal::<Expired>(Work::work_for(given));
                 break;
             }
         }
@@ -162,7 +161,7 @@ fn both_schedules_do_what_a_sorted_map_does() {
                     let (one, other, value) = tickets[chosen];
                     let expected = model.cancel(one.slot, value);
                     assert_eq!(growing.cancel(one), expected, "seed {seed}, step {step}");
-                    assert_eq!(fixed.work().cancel(other), expected, "seed {seed}, step {step}");
+                    assert_eq!(fixed.work().cancel::<Expired>(other), expected, "seed {seed}, step {step}");
                 }
                 _ => {
                     let limit = model.now.saturating_add(delay(&mut generator));
@@ -270,7 +269,7 @@ fn crowded_slots_come_out_in_their_order() {
                 0 if !tickets.is_empty() => {
                     let (ticket, value) = tickets[(generator.next_u64() % tickets.len() as u64) as usize];
                     let expected = model.cancel(ticket.slot, value);
-                    assert_eq!(fixed.work().cancel(ticket), expected, "seed {seed}, value {value}");
+                    assert_eq!(fixed.work().cancel::<Expired>(ticket), expected, "seed {seed}, value {value}");
                 }
                 1 if value % 8 == 0 => {
                     let limit = fixed.work().next_slot().expect("something is pending") + generator.next_u64() % 100;

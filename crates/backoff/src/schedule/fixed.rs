@@ -22,7 +22,7 @@
 use super::Ticket;
 use super::heap::{Heap, Waiting};
 use super::levels::{Bits, LEVELS, Shape};
-use super::lists::{Chunk, Expired, Free, Handle, IN_HEAP, Item, Lists, NONE, Place};
+use super::lists::{Chunk, Count, Expired, Free, Handle, IN_HEAP, Item, Lists, NONE, Place};
 
 /// How many values a bucket may have in any case.
 pub(super) const FEW: u32 = 64;
@@ -71,23 +71,11 @@ pub struct Near<'a> {
     /// As in [`Memory`].
     pub bits: &'a mut [u64],
     /// As in [`Memory`].
+    pub counts: &'a mut [Count],
+    /// As in [`Memory`].
     pub chunks: &'a mut [Chunk],
     /// As in [`Memory`].
     pub handles: &'a mut [Handle],
-}
-
-/// How many values the bucket of a list has, if it is not of the wheel, and how many it may have before that is looked at
-/// again.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Count {
-    values: u32,
-    limit: u32,
-}
-
-impl Count {
-    /// Of an empty list.
-    pub const ZERO: Count = Count { values: 0, limit: 0 };
 }
 
 /// Where pending values are, but for the memory.
@@ -142,7 +130,6 @@ pub enum Stop {
 pub struct Work<'a> {
     state: &'a mut State,
     lists: Lists<'a>,
-    counts: &'a mut [Count],
     bits: &'a mut [u64],
     values: &'a mut [Waiting],
 }
@@ -253,9 +240,9 @@ impl Head {
     #[inline(always)]
     pub fn expire_near<P: Place>(&mut self, near: Near<'_>, limit: u64, room: &mut [P], given: &mut usize) -> Stop {
         let Head { state, free } = self;
-        let Near { ends, firsts, bits, chunks, handles } = near;
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
         let slots = state.mask as usize + 1;
-        let mut lists = Lists { ends, firsts, chunks, handles, free, own: slots as u32 };
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
         loop {
             let Some(places) = room.get_mut(*given..).filter(|places| !places.is_empty()) else { return Stop::Done };
             let Some(slot) = state.next_near(bits).filter(|slot| *slot <= state.near_last) else { return Stop::Step };
@@ -285,8 +272,8 @@ impl Head {
     pub fn with<'a>(&'a mut self, memory: Memory<'a>) -> Work<'a> {
         let Head { state, free } = self;
         let Memory { ends, firsts, counts, bits, chunks, handles, waiting } = memory;
-        let lists = Lists { ends, firsts, chunks, handles, free, own: state.mask + 1 };
-        Work { state, lists, counts, bits, values: waiting }
+        let lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: state.mask + 1 };
+        Work { state, lists, bits, values: waiting }
     }
 }
 
@@ -430,11 +417,11 @@ impl Work<'_> {
         if level == 0 {
             let parity = self.state.parity(slot);
             self.state.near_counts[parity] += 1;
-        } else if let Some(count) = self.counts.get_mut(list) {
+        } else if let Some(count) = self.lists.behind.get_mut(list) {
             if count.values >= count.limit && self.is_crowded(level, slot, dealt) {
                 return self.wait(slot, item.value, item.handle(), dealt);
             }
-            if let Some(count) = self.counts.get_mut(list) {
+            if let Some(count) = self.lists.behind.get_mut(list) {
                 count.values += 1;
             }
         }
@@ -448,10 +435,10 @@ impl Work<'_> {
     #[inline(never)]
     fn is_crowded(&mut self, level: u32, slot: u64, dealt: bool) -> bool {
         let bucket = self.state.bucket(level, slot);
-        let before = self.state.before(level, bucket, self.counts);
+        let before = self.state.before(level, bucket, self.lists.behind);
         let limit = if self.values.is_empty() { u64::MAX } else { SHARE * before + u64::from(FEW) };
         let list = self.state.list(level, bucket);
-        let Some(count) = self.counts.get_mut(list) else { return false };
+        let Some(count) = self.lists.behind.get_mut(list) else { return false };
         count.limit = if limit > u64::from(u32::MAX) { u32::MAX } else { limit as u32 };
         let crowded = count.values >= count.limit;
         if crowded {
@@ -483,7 +470,7 @@ impl Work<'_> {
     }
 
     /// Takes a pending value back; `None` if it has expired or been cancelled.
-    pub fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
+    pub fn cancel<P: Place>(&mut self, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node } = ticket;
         let handle = self.lists.handles.get(node as usize)?;
         if handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
@@ -499,7 +486,7 @@ impl Work<'_> {
             if level == 0 {
                 let parity = self.state.parity(slot);
                 self.state.near_counts[parity] = self.state.near_counts[parity].wrapping_sub(1);
-            } else if let Some(count) = self.counts.get_mut(list) {
+            } else if let Some(count) = self.lists.behind.get_mut(list) {
                 count.values = count.values.wrapping_sub(1);
                 count.limit = if emptied { 0 } else { count.limit };
             }
@@ -511,7 +498,7 @@ impl Work<'_> {
         self.state.pending = self.state.pending.wrapping_sub(1);
         self.lists.free_handle(node);
         if self.state.busy != 0 {
-            self.deal(1);
+            self.deal::<P>(1);
         }
         Some(value)
     }
@@ -560,10 +547,10 @@ impl Work<'_> {
         let waiting = self.heap().first().map(|first| first.slot);
         let far = if near.is_none() { self.soonest_bucket() } else { None };
         let Some(next) = soonest(soonest(near, waiting), far).filter(|next| *next <= limit) else {
-            self.arrive(limit.max(self.state.now));
+            self.arrive::<P>(limit.max(self.state.now));
             return Stop::Done;
         };
-        self.arrive(next);
+        self.arrive::<P>(next);
         if near == Some(next) && self.state.waiting > 0 {
             return self.give(next, room, given);
         }
@@ -617,7 +604,7 @@ impl Work<'_> {
 
     /// Moves now there; nothing is pending before it. The buckets that it is in are dealt out.
     #[inline(never)]
-    fn arrive(&mut self, slot: u64) {
+    fn arrive<P: Place>(&mut self, slot: u64) {
         let passed = slot ^ self.state.now;
         self.state.now = slot;
         if passed >> self.state.bits == 0 {
@@ -631,7 +618,7 @@ impl Work<'_> {
             let here = self.state.bucket(level, slot);
             if self.state.edge(level) <= here {
                 self.state.set_edge(level, here);
-                while !self.deal_chunk(level) {}
+                while !self.deal_chunk::<P>(level) {}
                 self.state.set_edge(level, here + 1);
             }
         }
@@ -661,12 +648,12 @@ impl Work<'_> {
 
     /// Deals out up to so many chunks of values ahead of time, those of the lowest levels first.
     #[inline(never)]
-    pub fn deal(&mut self, chunks: usize) {
+    pub fn deal<P: Place>(&mut self, chunks: usize) {
         let mut left = chunks;
         while left > 0 && self.state.busy != 0 {
             let level = self.state.busy.trailing_zeros();
             left -= 1;
-            if self.deal_chunk(level) {
+            if self.deal_chunk::<P>(level) {
                 for level in (1..=level).rev() {
                     self.go_on(level);
                 }
@@ -681,15 +668,18 @@ impl Work<'_> {
     }
 
     /// Deals out the first chunk of the bucket at the edge of a level; gives whether that is empty then.
-    fn deal_chunk(&mut self, level: u32) -> bool {
+    fn deal_chunk<P: Place>(&mut self, level: u32) -> bool {
         let bucket = self.state.edge(level);
         if self.is_empty(level, bucket) {
             return true;
         }
         let list = self.state.list(level, bucket);
-        let (taken, emptied) =
-            if level == 1 { self.deal_into_the_wheel(bucket, list) } else { self.deal_into_lists(level, bucket, list) };
-        if let Some(count) = self.counts.get_mut(list) {
+        let (taken, emptied) = if level == 1 {
+            self.deal_into_the_wheel::<P>(bucket, list)
+        } else {
+            self.deal_into_lists::<P>(level, bucket, list)
+        };
+        if let Some(count) = self.lists.behind.get_mut(list) {
             count.values = count.values.wrapping_sub(taken);
             count.limit = if emptied { 0 } else { count.limit };
         }
@@ -701,10 +691,10 @@ impl Work<'_> {
     }
 
     #[inline(always)]
-    fn deal_into_the_wheel(&mut self, bucket: u64, list: usize) -> (u32, bool) {
+    fn deal_into_the_wheel<P: Place>(&mut self, bucket: u64, list: usize) -> (u32, bool) {
         let (mask, slots) = (self.state.mask(), self.state.slots());
         let mut bits = Bits { words: self.bits, summaries: &mut self.state.summaries };
-        let (taken, emptied) = self.lists.take_chunk(list, |lists, item| {
+        let (taken, emptied) = self.lists.take_chunk::<P>(list, |lists, item| {
             let index = item.low() as usize & mask;
             lists.push(index, item);
             bits.set(0, index, slots);
@@ -714,9 +704,9 @@ impl Work<'_> {
     }
 
     #[inline(never)]
-    fn deal_into_lists(&mut self, level: u32, bucket: u64, list: usize) -> (u32, bool) {
+    fn deal_into_lists<P: Place>(&mut self, level: u32, bucket: u64, list: usize) -> (u32, bool) {
         let (mut items, mut count) = ([Item::new(0, 0, NONE); 7], 0);
-        let (taken, emptied) = self.lists.take_chunk(list, |_, item| {
+        let (taken, emptied) = self.lists.take_chunk::<P>(list, |_, item| {
             if let Some(place) = items.get_mut(count) {
                 *place = item;
                 count += 1;

@@ -6,8 +6,6 @@
 //! that can be cancelled has a handle, which knows where it lies. Numbers that are none of the lists' give wrong answers,
 //! never a panic.
 
-use core::mem::MaybeUninit;
-
 /// No chunk, no handle, no place.
 pub(super) const NONE: u32 = u32::MAX;
 /// In place of the handle of an item that was cancelled.
@@ -65,20 +63,18 @@ pub struct Expired {
 pub trait Place {
     /// Puts one there, whatever was there before.
     fn set(&mut self, expired: Expired);
+
+    /// Says that the chunk will be read soon.
+    #[inline(always)]
+    fn fetch(chunk: &Chunk) {
+        _ = chunk;
+    }
 }
 
 impl Place for Expired {
     #[inline(always)]
     fn set(&mut self, expired: Expired) {
         *self = expired;
-    }
-}
-
-/// One that may hold anything.
-impl Place for MaybeUninit<Expired> {
-    #[inline(always)]
-    fn set(&mut self, expired: Expired) {
-        self.write(expired);
     }
 }
 
@@ -90,19 +86,34 @@ pub struct Chunk {
     previous: u32,
     /// The next chunk of the list, or the next free one; of the last chunk it says nothing.
     next: u32,
-    list: u32,
-    /// How many of the items that have not been taken are cancelled.
-    dead: u8,
-    /// Not 0: one of the items had a handle.
-    ticketed: u8,
-    unused: u16,
+    /// A chunk that comes some chunks later, to be fetched in time; or any other one.
+    ahead: u32,
+    list: u16,
+    /// Counts the chunks of the list.
+    order: u8,
+    /// Not 0: one of the items had a handle. In the bits below `TICKETED`, how many of the items that have not been taken are
+    /// cancelled.
+    marks: u8,
 }
+
+/// In the marks of a chunk.
+const TICKETED: u8 = 1 << 7;
+/// How many chunks ahead are fetched.
+const AHEAD: u8 = 3;
 
 impl Chunk {
     /// Nothing, for that list.
     pub const fn of_list(list: u32) -> Chunk {
         let nothing = Item::new(0, 0, DEAD);
-        Chunk { items: [nothing; ITEMS], previous: NONE, next: NONE, list, dead: 0, ticketed: 0, unused: 0 }
+        Chunk {
+            items: [nothing; ITEMS],
+            previous: NONE,
+            next: NONE,
+            ahead: NONE,
+            list: list as u16,
+            order: 0,
+            marks: 0,
+        }
     }
 }
 
@@ -120,6 +131,22 @@ pub struct Handle {
 impl Handle {
     /// One that holds anything.
     pub const UNUSED: Handle = Handle { slot: 0, place: NONE, serial: 0 };
+}
+
+/// How many values the bucket of a list has, if it is not of the wheel, and how many it may have before that is looked at
+/// again. 12 octets.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Count {
+    pub(super) values: u32,
+    pub(super) limit: u32,
+    /// A chunk some chunks before the last one.
+    chunk: u32,
+}
+
+impl Count {
+    /// Of an empty list.
+    pub const ZERO: Count = Count { values: 0, limit: 0, chunk: 0 };
 }
 
 /// What is free.
@@ -146,6 +173,8 @@ pub(super) struct Lists<'a> {
     pub(super) ends: &'a mut [u32],
     /// Of each list its first item.
     pub(super) firsts: &'a mut [u32],
+    /// Of each list a chunk some chunks before its last one.
+    pub(super) behind: &'a mut [Count],
     pub(super) chunks: &'a mut [Chunk],
     pub(super) handles: &'a mut [Handle],
     pub(super) free: &'a mut Free,
@@ -195,7 +224,7 @@ impl Lists<'_> {
     fn put(&mut self, place: u32, item: Item) {
         let Some(chunk) = self.chunks.get_mut(chunk_of(place)) else { return };
         if item.handle() != NONE {
-            chunk.ticketed = 1;
+            chunk.marks |= TICKETED;
             if let Some(handle) = self.handles.get_mut(item.handle() as usize) {
                 handle.place = place;
             }
@@ -217,15 +246,37 @@ impl Lists<'_> {
             }
         }
         let (place, previous) = (number << PLACE_BITS, if end == NONE { NONE } else { end >> PLACE_BITS });
-        if let Some(chunk) = self.chunks.get_mut(number as usize) {
-            (chunk.previous, chunk.list, chunk.dead, chunk.ticketed) = (previous, list as u32, 0, 0);
-        }
+        let mut order = 0;
         match self.chunks.get_mut(previous as usize) {
-            Some(chunk) => chunk.next = number,
+            Some(chunk) => {
+                chunk.next = number;
+                order = chunk.order.wrapping_add(1);
+            }
             None => set(self.firsts, list, place),
         }
+        if let Some(chunk) = self.chunks.get_mut(number as usize) {
+            (chunk.previous, chunk.ahead, chunk.list) = (previous, NONE, list as u16);
+            (chunk.order, chunk.marks) = (order, 0);
+        }
+        self.point_ahead(list, number, order, previous == NONE || previous < self.own);
         set(self.ends, list, place + 1);
         self.put(place, item);
+    }
+
+    /// Tells a chunk some chunks before this one that it is ahead. A chunk that has gone meanwhile is told too; it does no
+    /// harm.
+    #[inline(always)]
+    fn point_ahead(&mut self, list: usize, number: u32, order: u8, is_first: bool) {
+        let Some(behind) = self.behind.get_mut(list) else { return };
+        if is_first {
+            behind.chunk = number;
+        } else if let Some(chunk) = self.chunks.get_mut(behind.chunk as usize) {
+            let distance = order.wrapping_sub(chunk.order);
+            if distance >= AHEAD {
+                chunk.ahead = number;
+                behind.chunk = chunk.next;
+            }
+        }
     }
 
     /// Puts an item without a handle at the end of a list, if its last chunk has room.
@@ -261,7 +312,7 @@ impl Lists<'_> {
         if (list as u32) < self.own {
             place = (list as u32) << PLACE_BITS;
             if let Some(chunk) = self.chunks.get_mut(list) {
-                (chunk.dead, chunk.ticketed) = (0, 0);
+                chunk.marks = 0;
             }
         }
         set(self.ends, list, place);
@@ -276,7 +327,7 @@ impl Lists<'_> {
         let Some(chunk) = self.chunks.get(list) else { return (0, true) };
         if first == (list as u32) << PLACE_BITS
             && first ^ end <= BEHIND
-            && chunk.ticketed == 0
+            && chunk.marks == 0
             && let Some(room) = room.first_chunk_mut::<ITEMS>()
         {
             // All places at once, and then as many as count: without a loop whose end would be guessed wrong.
@@ -302,9 +353,12 @@ impl Lists<'_> {
         loop {
             let (number, used) = (place >> PLACE_BITS, used_of(place, end));
             let Some(chunk) = self.chunks.get(number as usize) else { break };
+            if let Some(ahead) = self.chunks.get(chunk.ahead as usize) {
+                P::fetch(ahead);
+            }
             let (next, items) = (chunk.next, chunk.items.get(in_chunk(place)..used).unwrap_or_default());
             let Some(places) = room.get_mut(given..) else { break };
-            if chunk.ticketed == 0 && items.len() <= places.len() {
+            if chunk.marks == 0 && items.len() <= places.len() {
                 given += items.len();
                 for (place, item) in places.iter_mut().zip(items) {
                     place.set(Expired { slot, value: item.value });
@@ -336,7 +390,7 @@ impl Lists<'_> {
             && let Some(&item) = chunk.items.get(in_chunk(place))
         {
             if !item.is_live() {
-                chunk.dead = chunk.dead.saturating_sub(1);
+                chunk.marks = TICKETED | (chunk.marks & !TICKETED).saturating_sub(1);
             } else {
                 let Some(free) = room.get_mut(given) else { return (given, Some(place)) };
                 free.set(Expired { slot, value: item.value });
@@ -351,10 +405,13 @@ impl Lists<'_> {
     /// Takes the first chunk off a list, and gives its items, in their order, to `each`; gives how many, and whether the
     /// list is empty then.
     #[inline(always)]
-    pub(super) fn take_chunk(&mut self, list: usize, mut each: impl FnMut(&mut Self, Item)) -> (u32, bool) {
+    pub(super) fn take_chunk<P: Place>(&mut self, list: usize, mut each: impl FnMut(&mut Self, Item)) -> (u32, bool) {
         let (Some(&first), Some(&end)) = (self.firsts.get(list), self.ends.get(list)) else { return (0, true) };
         let (number, used) = (first >> PLACE_BITS, used_of(first, end));
         let Some(chunk) = self.chunks.get(number as usize) else { return (0, true) };
+        if let Some(ahead) = self.chunks.get(chunk.ahead as usize) {
+            P::fetch(ahead);
+        }
         let (next, last, mut count) = (chunk.next, number == end >> PLACE_BITS, 0);
         for index in in_chunk(first)..used {
             let item = self.chunks.get(number as usize).and_then(|chunk| chunk.items.get(index));
@@ -400,8 +457,9 @@ impl Lists<'_> {
         let item = chunk.items.get_mut(in_chunk(place))?;
         *item = Item::new(item.value, item.low(), DEAD);
         let value = item.value;
-        chunk.dead = chunk.dead.saturating_add(1);
-        let (previous, next, list, dead) = (chunk.previous, chunk.next, chunk.list as usize, chunk.dead);
+        chunk.marks = chunk.marks.saturating_add(1);
+        let (previous, next, list, dead) =
+            (chunk.previous, chunk.next, usize::from(chunk.list), chunk.marks & !TICKETED);
         let (first, end) = (*self.firsts.get(list)?, *self.ends.get(list)?);
         let (is_first, is_last) = (first >> PLACE_BITS == number, end >> PLACE_BITS == number);
         let begin = if is_first { in_chunk(first) } else { 0 };
