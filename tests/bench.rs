@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::derive::derive_file;
 use common::process::{
     Running, assert_held_by_nobody, children, ethbus, namespaces_held_by, program, run, run_for, runs,
 };
@@ -31,7 +32,10 @@ fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
         return;
     }
     let _turn = Turn::alone();
-    let running = Running::start(bench("--only idle,echo --duration 1s --seed 7 --format json"), "");
+    let logs = tempfile::tempdir().expect("a folder");
+    let mut command = bench("--only idle,echo --duration 1s --seed 7 --format json --logs");
+    command.arg(logs.path());
+    let running = Running::start(command, "");
     let mut held = BTreeSet::new();
     wait_until(PATIENCE, "a bus at work", || {
         held.extend(namespaces_held_by(running.pid()));
@@ -54,6 +58,9 @@ fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
             assert!(row["runs"][0]["conditions"][condition].is_number(), "{row}");
         }
     }
+    // Three buses, two of which are echoed over: what they did can be what clause 4 has stations do.
+    let events = [1, 2, 3].map(|number| derive_file(&logs.path().join(format!("{number}.jsonl")), true));
+    assert!(events[1] > 100 && events[2] > 100, "{events:?}");
 }
 
 /// A stream's arrivals give the same events in virtual time, so what it got can be compared with what the medium carried.

@@ -9,6 +9,7 @@ use common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -144,6 +145,70 @@ fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
         lab.assert_nothing_left();
         assert!(sleeper.wait().signal().is_some());
     }
+}
+
+/// Folders in which groups of processes have a limit of memory, and the file with the limit: version 2's and version 1's.
+const MEMORY_GROUPS: [(&str, &str); 2] =
+    [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")];
+
+/// A group of processes that may take no more memory than a page. Removed when dropped.
+struct Starved(PathBuf);
+
+impl Starved {
+    /// `None` where no group can be made that limits memory.
+    fn make(name: &str) -> Option<Starved> {
+        MEMORY_GROUPS.iter().find_map(|(folder, limit)| {
+            let group = Path::new(folder).join(format!("ethbus-{name}"));
+            std::fs::create_dir(&group).ok()?;
+            let starved = Starved(group);
+            std::fs::write(starved.0.join(limit), "4096").ok()?;
+            Some(starved)
+        })
+    }
+
+    #[track_caller]
+    fn take(&self, pid: u32) {
+        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("root may");
+    }
+}
+
+impl Drop for Starved {
+    fn drop(&mut self) {
+        // Empty by now: the process has ended.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// A data plane that the kernel kills for want of memory: the lab says so and goes, and what stands in its log by then adds up
+/// (issue 12, "Endurance").
+#[test]
+fn a_data_plane_without_memory_takes_the_lab_down_and_its_books_are_exact() {
+    if skipped(&["ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let events = folder.path().join("events");
+    // So many that their results take memory that nothing has taken before.
+    let mut lab = Lab::up(&["--stations", "150", "--events", events.to_str().expect("plain")]);
+    let Some(starved) = Starved::make(&lab.name) else {
+        return common::skip("needs a control group that limits memory");
+    };
+    let plane = data_plane(lab.supervisor().pid());
+    let _pings = Running::start(lab.exec("st1", &["ping", "-q", "-i", "0.002", &lab.ipv4("st2")]), "");
+    let transmitted = || {
+        let log = std::fs::read_to_string(&events).expect("own folder");
+        log.lines().filter(|line| line.contains("\"kind\":\"transmitted\"")).count()
+    };
+    wait_until(PATIENCE, "traffic", || transmitted() > 100);
+    let before = transmitted();
+    starved.take(plane);
+    run(lab.ethbus("stats", &["--format", "json"]));
+    wait_until(PATIENCE, "its end", || !runs(plane));
+    lab.ended().failed_with(1, &["data plane", "signal: 9"]);
+    lab.assert_nothing_left();
+    // `ended` has derived the log again, up to its last whole line.
+    assert!(transmitted() >= before, "{} frames in the log, {before} before", transmitted());
 }
 
 /// A data plane that hangs is noticed by whoever asks something of it, and the lab is removed.

@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::derive::derive_file;
 use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
 use common::process::{Finished, Running, data_plane, ethbus, run, signal};
 use common::results::{check, grown, number, station};
@@ -18,19 +19,24 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A lab in the background, brought up by `ethbus up --detach`; taken down when dropped.
 struct Detached {
     unused: Unused,
     greeting: Finished,
+    /// Where its event log is, which is derived again at its end.
+    folder: TempDir,
 }
 
 impl Detached {
     #[track_caller]
     fn up(arguments: &[&str]) -> Detached {
-        let unused = Unused::name();
-        let greeting = run(ethbus(["up", "--detach", "--name", &unused.0].iter().chain(arguments))).succeeded();
-        Detached { unused, greeting }
+        let (unused, folder) = (Unused::name(), tempfile::tempdir().expect("a folder"));
+        let events = folder.path().join("events");
+        let own = ["up", "--detach", "--name", &unused.0, "--events", events.to_str().expect("plain")];
+        let greeting = run(ethbus(own.iter().chain(arguments))).succeeded();
+        Detached { unused, greeting, folder }
     }
 
     fn name(&self) -> &str {
@@ -59,6 +65,16 @@ impl Detached {
         let found: Vec<u32> = numbers.filter(ours).collect();
         assert_eq!(found.len(), 1, "supervisors of {}", self.name());
         found[0]
+    }
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // Most tests have taken it down already.
+            run(self.ethbus("down", &[]));
+            derive_file(&self.folder.path().join("events"), true);
+        }
     }
 }
 

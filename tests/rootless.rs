@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::derive::derive_file;
 use common::lab::{INTERFACE, Lab, Unused, fresh_name};
 use common::process::{Running, children, data_plane, program, run, runs, signal};
 use common::results::{check, number, station, sum};
@@ -23,7 +24,11 @@ struct Theirs<'a> {
 impl Theirs<'_> {
     #[track_caller]
     fn up<'a>(user: &'a User, name: &str, arguments: &[&str]) -> Theirs<'a> {
-        let all = [&["up", "--detach", "--name", name], arguments].concat();
+        let events = user.login().join(format!("{name}.events"));
+        let own = ["--events", events.to_str().expect("plain")];
+        // A test that looks at its own log has one.
+        let own = if arguments.contains(&"--events") { &own[..0] } else { &own };
+        let all = [&["up", "--detach", "--name", name], own, arguments].concat();
         let greeting = user.run(&all).succeeded().stderr;
         Theirs { user, name: name.to_owned(), greeting }
     }
@@ -71,6 +76,15 @@ impl Theirs<'_> {
     fn down(self) {
         let told = run(self.command("down", &[])).succeeded();
         assert!(told.stderr.contains("it adds up"), "{told:#?}");
+    }
+}
+
+impl Drop for Theirs<'_> {
+    /// Derives its event log again: as far as it goes, for a lab that was killed.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            derive_file(&self.user.login().join(format!("{}.events", self.name)), false);
+        }
     }
 }
 

@@ -16,7 +16,7 @@ mod tcp;
 mod view;
 mod yardstick;
 
-pub use bus::{BenchError, Context};
+pub use bus::{BenchError, Context, Logs};
 pub use machine::{Conditions, Machine};
 pub use peer::PeerError;
 pub use row::{Asked, Figure, Row, Run, State, Verdict};

@@ -2,8 +2,9 @@
 
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
+use crate::live::supervisor::RESULTS;
 use crossbeam_channel::{Receiver, bounded};
-use link::channel::Channel;
+use link::channel::{Channel, hold};
 use link::namespace::{Namespace, UserNamespace};
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault};
@@ -123,6 +124,7 @@ pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
 
 fn read_request(stream: &UnixStream) -> Option<Control> {
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    hold(stream, RESULTS);
     Control::read_from(InTime { stream, end: Instant::now() + PATIENCE })
 }
 

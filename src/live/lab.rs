@@ -30,8 +30,8 @@ use link::MacAddr;
 use link::confine::{ConfineError, keep_capabilities};
 use link::ethtool::disable_offloads;
 use link::fanout::FanOutError;
-use link::namespace::{Capability, Namespace, NamespaceError};
-use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink};
+use link::namespace::{Capability, Names, Namespace, NamespaceError, apart};
+use link::netlink::{LinkError, LinkMonitor, MonitorError, Netlink, VethPair};
 use link::packet::{PacketError, StampError, open_receiver, open_sender, wait_for_stamps};
 use link::process::raise_descriptor_limit;
 use link::sysctl::{SysctlError, silence_ipv6_everywhere};
@@ -181,7 +181,7 @@ impl Segment {
         plan: &Plan,
         protocols: Protocols,
         mut record: Option<&mut Inventory>,
-        mut progress: impl FnMut(usize) -> bool,
+        mut progress: impl FnMut(usize) -> bool + Send,
     ) -> Result<Segment, MakeError> {
         let home = || {
             Namespace::current().map_err(|source| MakeError::Namespace { whose: "ethbus itself".to_owned(), source })
@@ -199,14 +199,7 @@ impl Segment {
         // First: switching stamps on takes the kernel a while.
         let (receiver, sender) = (open_receiver(&bus)?, open_sender(&bus)?);
         let mut netlink = Netlink::in_namespace(&bus).map_err(|source| link_error(BUS, source))?;
-        let links = plan.stations.iter().zip(&stations).zip(1..);
-        let mut ports = links
-            .map(|((station, namespace), number)| {
-                let port = connect(&mut netlink, station, namespace, protocols, &mut surroundings)
-                    .map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
-                if progress(number) { Ok(port) } else { Err(MakeError::Interrupted) }
-            })
-            .collect::<Result<Vec<_>, MakeError>>()?;
+        let mut ports = connect_all(&mut netlink, plan, &stations, protocols, &mut surroundings, &mut progress)?;
         let fan_out = FanOutMade::make(plan, &bus, &ports)?;
         wait_for_carrier(&mut netlink, plan)?;
         let monitor = LinkMonitor::open(&bus)?.into_fd();
@@ -227,20 +220,25 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
 fn namespaces(
     plan: &Plan,
     record: Option<&mut Inventory>,
-    progress: &mut impl FnMut(usize) -> bool,
+    progress: &mut (impl FnMut(usize) -> bool + Send),
     home: impl Fn() -> Result<Namespace, MakeError>,
 ) -> Result<(Namespace, Vec<Namespace>), MakeError> {
     let failed = |whose: &str| {
         let whose = whose.to_owned();
         |source| MakeError::Namespace { whose, source }
     };
+    let is_own = |station: &&StationPlan| !matches!(station.host, Host::Bridge(_));
     let mut make = |whose: &str| match progress(0) {
-        true => Namespace::anonymous().map_err(failed(whose)),
+        true => Namespace::enter_new().map_err(failed(whose)),
         false => Err(MakeError::Interrupted),
     };
-    let bus = make(BUS)?;
-    let is_own = |station: &StationPlan| !matches!(station.host, Host::Bridge(_));
-    let station = |station: &StationPlan| if is_own(station) { make(&station.name) } else { home() };
+    let own = plan.stations.iter().filter(is_own).map(|station| station.name.as_str());
+    // One thread goes from each that it has made to the next.
+    let made = apart(|| std::iter::once(BUS).chain(own).map(&mut make).collect::<Result<Vec<_>, _>>());
+    let mut made = made?.into_iter();
+    let bus = made.next().expect("the first one");
+    let mut next = || made.next().expect("one for each");
+    let station = |station: &StationPlan| if is_own(&station) { Ok(next()) } else { home() };
     let stations = plan.stations.iter().map(station).collect::<Result<Vec<_>, _>>()?;
     if let Some(record) = record {
         let own = plan.stations.iter().zip(&stations).filter(|(station, _)| is_own(station));
@@ -249,8 +247,11 @@ fn namespaces(
         let has_names = record.has_names();
         let name = |whose: &str| has_names.then(|| namespace_name(&plan.name, whose));
         record.claim(&made, name)?;
-        for (whose, namespace) in made {
-            name(whose).map_or(Ok(()), |name| namespace.give_name(&name)).map_err(failed(whose))?;
+        if has_names {
+            let names = Names::prepare().map_err(failed(BUS))?;
+            for (whose, namespace) in made {
+                names.give(namespace, &namespace_name(&plan.name, whose)).map_err(failed(whose))?;
+            }
         }
     }
     Ok((bus, stations))
@@ -263,33 +264,69 @@ pub fn namespace_name(lab: &str, whose: &str) -> String {
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// One veth pair, its station's end set up as a station's interface.
+/// The links of all stations. Those that lead outside come first: most that can go wrong is there.
+///
+/// The others are made by one thread that goes from station to station.
+fn connect_all(
+    netlink: &mut Netlink,
+    plan: &Plan,
+    namespaces: &[Namespace],
+    protocols: Protocols,
+    surroundings: &mut Surroundings<'_>,
+    progress: &mut (impl FnMut(usize) -> bool + Send),
+) -> Result<Vec<Port>, MakeError> {
+    let mut made = 0;
+    let mut noted = |station: &StationPlan, pair: Result<VethPair, AnyError>| {
+        let pair = pair.map_err(|source| MakeError::Link { station: station.name.clone(), source })?;
+        made += 1;
+        if progress(made) { Ok(pair) } else { Err(MakeError::Interrupted) }
+    };
+    let stations = || plan.stations.iter().zip(namespaces).enumerate();
+    let mut pairs = vec![None; plan.stations.len()];
+    for (place, (station, namespace)) in stations().filter(|(_, (station, _))| station.host != Host::Veth) {
+        let pair = outside::connect(netlink, station, namespace, surroundings);
+        pairs[place] = Some(noted(station, open_to_all(netlink, pair))?);
+    }
+    apart(|| {
+        for (place, (station, namespace)) in stations().filter(|(_, (station, _))| station.host == Host::Veth) {
+            let pair = connect(netlink, station, namespace, protocols);
+            pairs[place] = Some(noted(station, open_to_all(netlink, pair))?);
+        }
+        Ok::<(), MakeError>(())
+    })?;
+    Ok(plan.stations.iter().zip(pairs.into_iter().flatten()).map(|(station, pair)| port(station, pair)).collect())
+}
+
+/// One veth pair, its station's end set up as a station's interface. Leaves the calling thread in the station.
 fn connect(
     netlink: &mut Netlink,
     station: &StationPlan,
     namespace: &Namespace,
     protocols: Protocols,
-    surroundings: &mut Surroundings<'_>,
-) -> Result<Port, AnyError> {
-    let pair = match station.host {
-        Host::Veth => {
-            if protocols != Protocols::Ip {
-                namespace.run(silence)??;
-            }
-            let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
-            namespace.run(|| configure_station(pair.station_index, &station.addresses, protocols))??;
-            pair
-        }
-        _ => outside::connect(netlink, station, namespace, surroundings)?,
-    };
-    // Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
+) -> Result<VethPair, AnyError> {
+    namespace.enter()?;
+    if protocols != Protocols::Ip {
+        silence()?;
+    }
+    let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
+    configure_station(pair.station_index, &station.addresses, protocols)?;
+    Ok(pair)
+}
+
+/// Whatever the station's own MTU lets through must get to the bus, which counts what is too long.
+fn open_to_all(netlink: &mut Netlink, pair: Result<VethPair, AnyError>) -> Result<VethPair, AnyError> {
+    let pair = pair?;
     netlink.set_mtu(pair.bus_index, LARGEST_MTU)?;
     netlink.set_up(pair.bus_index)?;
+    Ok(pair)
+}
+
+fn port(station: &StationPlan, pair: VethPair) -> Port {
     let (name, mac) = (station.name.clone(), station.mac.octets());
     // Other hosts want everything, for hosts behind them or for a program, so there is nothing to watch.
     let number = pair.namespace.filter(|_| matches!(station.host, Host::Veth));
     let watched = number.map(|namespace| Watched { namespace, index: pair.station_index });
-    Ok(Port { name, index: pair.bus_index, mac, outside: station.host.is_outside(), watched })
+    Port { name, index: pair.bus_index, mac, outside: station.host.is_outside(), watched }
 }
 
 fn silence() -> Result<(), SysctlError> {

@@ -5,11 +5,12 @@ use crate::live::plane::protocol::{Request, Setup, Told};
 use crate::show::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use link::Pid;
-use link::channel::{Channel, ChannelError};
+use link::channel::{Channel, ChannelError, hold};
 use link::clock::give_fifo;
 use link::confine::lend;
 use link::load::Awake;
 use link::namespace::Capability;
+use link::process::lead_session;
 use link::signals::Signal;
 use sim::figures::results::Results;
 use sim::words::choices::{LatencyChoice, PortState};
@@ -17,7 +18,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -67,6 +68,9 @@ pub struct DataPlane {
     awake: Option<Awake>,
 }
 
+/// Octets of results that may be on their way: those of 1,024 stations take 1.5 MB.
+pub const RESULTS: usize = 4 << 20;
+
 /// Has the C library ask for huge pages: a page that nobody used for a while then is one of few.
 const HUGE_PAGES: (&str, &str) = ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
 
@@ -85,17 +89,18 @@ impl DataPlane {
     pub fn start(setup: &Setup, segment: &Segment, outputs: &[File]) -> Result<DataPlane, SupervisorError> {
         let (ours, theirs) = Channel::pair()?;
         let (stream, their_stream) = UnixStream::pair().map_err(SupervisorError::Start)?;
+        // Results go through in one piece: on a busy machine each piece waits for both processes to get a processor.
+        hold(&their_stream, RESULTS);
         let mut command = Command::new("/proc/self/exe");
         let low = setup.pace.latency.choice == LatencyChoice::Low;
         let awake = if low { Awake::hold().ok() } else { None };
         let setup = Setup { awake: awake.is_some(), ..setup.clone() };
         // It empties its bounding set, which takes this one; who is not root by number has to lend it.
-        let mut child = lend(link::signals::unblock(&mut command), &[Capability::SetPcap])
+        let mut child = lend(lead_session(link::signals::unblock(&mut command)), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
             .envs(low.then_some(HUGE_PAGES))
             .current_dir("/")
-            .process_group(0)
             .stdin(Stdio::from(theirs.into_fd()))
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -283,13 +288,16 @@ fn precede(pid: Pid, waited_for: &Mutex<bool>) {
 /// Octets of the longest line that a data plane has any reason to write: results of 1,024 stations take some 2 MB.
 const LONGEST_LINE: u64 = 16 << 20;
 
+/// Octets that are read at once.
+const READ_AT_ONCE: usize = 1 << 20;
+
 fn read_told(
     stream: impl Read + Send + 'static,
     calm: impl Fn() + Send + 'static,
 ) -> Result<Receiver<Told>, SupervisorError> {
     let (sender, told) = bounded(64);
     let read = move || {
-        let mut input = BufReader::new(stream);
+        let mut input = BufReader::with_capacity(READ_AT_ONCE, stream);
         while let Some(told) = read_line(&mut input).and_then(|line| Told::read(&line)) {
             if matches!(told, Told::Calm) {
                 calm();

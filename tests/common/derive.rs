@@ -9,6 +9,7 @@
 
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 
 /// Preamble and SFD.
 const PREAMBLE: u64 = 64;
@@ -76,6 +77,20 @@ pub fn derive(text: &str, healthy: bool) -> Result<u64, String> {
     let mut derivation = Derivation::begin(lines.next().ok_or("an empty log")?, healthy)?;
     lines.take(LINES).try_for_each(|line| derivation.line(line))?;
     Ok(derivation.events)
+}
+
+/// Checks the log in a file, if there is one. A line without end is left out: whoever wrote it was killed.
+///
+/// # Panics
+/// If there is something in it that cannot be.
+#[track_caller]
+pub fn derive_file(path: &Path, healthy: bool) -> u64 {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    if whole.is_empty() {
+        return 0;
+    }
+    derive(whole, healthy).unwrap_or_else(|why| panic!("the log {} cannot be: {why}", path.display()))
 }
 
 /// A log that is checked line by line, for as long as it grows.

@@ -1,6 +1,6 @@
 //! A lab of the program, with a name that nobody else has; taken down when dropped, by force if need be.
 
-use super::derive::derive;
+use super::derive::derive_file;
 use super::process::{Finished, Running, ethbus, program, run, run_for, signal};
 use super::{PATIENCE, wait_until};
 use link::namespace::Namespace;
@@ -191,10 +191,7 @@ impl Lab {
         if !path.is_file() {
             return;
         }
-        let text = std::fs::read_to_string(&path).expect("UTF-8");
-        if let Err(why) = derive(&text, self.healthy.get()) {
-            panic!("the log of {} cannot be: {why}", self.name);
-        }
+        derive_file(&path, self.healthy.get());
     }
 
     /// Kills the supervisor so that it can clean nothing up.

@@ -4,7 +4,9 @@ use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, recv, sendmsg, socketpair};
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, recv, sendmsg, setsockopt, socketpair, sockopt,
+};
 
 use crate::sys;
 
@@ -133,6 +135,14 @@ impl AsFd for Channel {
 
 fn system(call: &'static str, source: io::Error) -> ChannelError {
     ChannelError::System { call, source }
+}
+
+/// Lets a socket hold up to so many octets that its other end has not read yet, as far as this process may.
+pub fn hold(socket: &impl AsFd, octets: usize) {
+    // Who may not exceed the system's limit gets as much as that, which costs only time.
+    if setsockopt(socket, sockopt::SndBufForce, &octets).is_err() {
+        let _ = setsockopt(socket, sockopt::SndBuf, &octets);
+    }
 }
 
 #[cfg(test)]

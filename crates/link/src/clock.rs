@@ -12,7 +12,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::time::{TimeSpec, TimeValLike};
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid, getsid};
 
 use crate::sys;
 
@@ -185,7 +185,22 @@ pub fn raise_nice() -> Priority {
         // Without it those threads would be ahead of others too, and may not be.
         return Priority::Normal;
     }
-    (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok()).map_or(Priority::Normal, Priority::Nice)
+    let raised = (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok());
+    if let Some(nice) = raised {
+        raise_session(nice);
+    }
+    raised.map_or(Priority::Normal, Priority::Nice)
+}
+
+/// Gives the own session a nice value, if this process leads it.
+///
+/// Many kernels share processors out among sessions first, so a thread's own nice value counts for nothing beside
+/// other sessions.
+fn raise_session(nice: i32) {
+    if getsid(None) == Ok(getpid()) {
+        // A kernel that does not do so has no such file.
+        let _ = std::fs::write("/proc/self/autogroup", nice.to_string());
+    }
 }
 
 /// Puts the first thread of process `pid` under SCHED_FIFO: ahead of everything ordinary. Threads that

@@ -14,6 +14,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
 use std::thread;
 
 use nix::mount::{MsFlags, mount};
@@ -22,7 +23,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::Pid;
 
-pub use named::{Removal, names_are_private};
+pub use named::{Names, Removal, names_are_private};
 pub use processes::{Member, members};
 pub use user::{
     Capability, UserNamespace, UserNamespaceError, capabilities_missing, enter_user_namespace, has_capability,
@@ -122,32 +123,47 @@ impl NamespaceId {
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
+    /// What [`Namespace::cookie`] gives, once that is known.
+    cookie: OnceLock<u64>,
+}
+
+/// Runs `task` on a thread of its own, which may go from one namespace to the next ([`Namespace::enter`],
+/// [`Namespace::enter_new`]): cheaper than a thread for each, above all where processors are busy.
+pub fn apart<T: Send>(task: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| joined(scope.spawn(task)))
 }
 
 impl Namespace {
     /// A new namespace that only this value holds: it vanishes with the last copy of its descriptor.
     pub fn anonymous() -> Result<Namespace, NamespaceError> {
-        thread::scope(|scope| {
-            // A thread of its own, so that the caller stays where it is.
-            let maker = scope.spawn(|| {
-                unshare(CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("making a network namespace"))?;
-                Namespace::current()
-            });
-            joined(maker)
-        })
+        // So that the caller stays where it is.
+        apart(Namespace::enter_new)
+    }
+
+    /// The same, and moves the calling thread into it, for good. Its cookie is known already.
+    pub fn enter_new() -> Result<Namespace, NamespaceError> {
+        unshare(CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("making a network namespace"))?;
+        let namespace = Namespace::current()?;
+        // A kernel that tells none is asked again by whoever wants it, and the refusal told.
+        let _ = own_cookie().map(|cookie| namespace.cookie.set(cookie));
+        Ok(namespace)
     }
 
     /// The namespace that the calling thread is in.
     pub fn current() -> Result<Namespace, NamespaceError> {
         let file = File::open(OWN_NAMESPACE).map_err(NamespaceError::of("opening the own namespace"))?;
-        Ok(Namespace { file })
+        Ok(Namespace::of(file))
+    }
+
+    fn of(file: File) -> Namespace {
+        Namespace { file, cookie: OnceLock::new() }
     }
 
     /// Takes a descriptor of a network namespace, for instance one from another process.
     ///
     /// That it is one shows only when it is entered.
     pub fn from_fd(descriptor: OwnedFd) -> Namespace {
-        Namespace { file: File::from(descriptor) }
+        Namespace::of(File::from(descriptor))
     }
 
     /// Gives up the descriptor; the namespace lives on with it.
@@ -157,7 +173,7 @@ impl Namespace {
 
     /// Another descriptor of the same namespace.
     pub fn try_clone(&self) -> io::Result<Namespace> {
-        Ok(Namespace { file: self.file.try_clone()? })
+        Ok(Namespace { file: self.file.try_clone()?, cookie: self.cookie.clone() })
     }
 
     /// The user namespace whose root has every right over this namespace.
@@ -179,11 +195,11 @@ impl Namespace {
     ///
     /// Needs Linux 5.14.
     pub fn cookie(&self) -> Result<u64, NamespaceError> {
-        let cookie = || {
-            let (family, kind) = (AddressFamily::Unix, SockType::Datagram);
-            crate::sys::option::netns_cookie(socket(family, kind, SockFlag::SOCK_CLOEXEC, None)?)
-        };
-        self.run(cookie)?.map_err(NamespaceError::of("reading a network namespace's cookie"))
+        if let Some(&known) = self.cookie.get() {
+            return Ok(known);
+        }
+        let cookie = self.run(own_cookie)?.map_err(NamespaceError::of("reading a network namespace's cookie"))?;
+        Ok(*self.cookie.get_or_init(|| cookie))
     }
 
     /// Moves the calling thread into this namespace, for good.
@@ -193,11 +209,9 @@ impl Namespace {
 
     /// Runs `task` in this namespace, on a thread of its own, and gives its value.
     pub fn run<T: Send>(&self, task: impl FnOnce() -> T + Send) -> Result<T, NamespaceError> {
-        thread::scope(|scope| {
-            joined(scope.spawn(|| {
-                self.enter()?;
-                Ok(task())
-            }))
+        apart(|| {
+            self.enter()?;
+            Ok(task())
         })
     }
 
@@ -224,13 +238,13 @@ impl Namespace {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
         pids.sort_unstable();
-        pids.into_iter().filter_map(|pid| File::open(format!("/proc/{pid}/ns/net")).ok()).map(|file| Namespace { file })
+        pids.into_iter().filter_map(|pid| File::open(format!("/proc/{pid}/ns/net")).ok()).map(Namespace::of)
     }
 
     /// The namespace of the machine's first process, where hardware falls to when its own vanishes.
     pub fn of_first_process() -> Result<Namespace, NamespaceError> {
         let file = File::open("/proc/1/ns/net").map_err(NamespaceError::of("opening the first process's namespace"))?;
-        Ok(Namespace { file })
+        Ok(Namespace::of(file))
     }
 
     /// Prepares the process to execute a program in this namespace, for good.
@@ -270,6 +284,12 @@ impl AsFd for Namespace {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// The cookie of the namespace that the calling thread is in.
+fn own_cookie() -> io::Result<u64> {
+    let (family, kind) = (AddressFamily::Unix, SockType::Datagram);
+    crate::sys::option::netns_cookie(socket(family, kind, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
 /// The thread's value; its panic goes on in the caller.

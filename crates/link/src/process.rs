@@ -44,6 +44,15 @@ pub fn end_with_thread(command: &mut Command) -> &mut Command {
     command
 }
 
+/// Has a program that is to be started lead a session of its own: no terminal's keys reach it, and
+/// [`crate::clock::raise_nice`] may put it ahead of other sessions.
+///
+/// Not together with a process group of its own, whose leader can begin no session.
+pub fn lead_session(command: &mut Command) -> &mut Command {
+    sys::command::lead_session(command);
+    command
+}
+
 /// How long process `pid` has been running on processors, all its threads together; those that ended count.
 pub fn cpu_time(pid: Pid) -> io::Result<Duration> {
     Ok(clock_getcpuclockid(pid)?.now()?.into())

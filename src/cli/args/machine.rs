@@ -27,6 +27,9 @@ pub struct BenchLiveArgs {
     /// Seed of every draw [default: drawn, and printed]
     #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
     pub seed: Option<u64>,
+    /// Keep the event log of each run in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub logs: Option<PathBuf>,
     /// End with 1 if a figure is not as asked, or a row was skipped
     #[arg(long)]
     pub check: bool,

@@ -5,7 +5,7 @@
 
 use super::{INTERRUPTED, Outcome, draw_seed, interrupts, print_result, rights};
 use crate::cli::args::BenchLiveArgs;
-use crate::live::bench::{Context, Report, State, names, run, table};
+use crate::live::bench::{Context, Logs, Report, State, names, run, table};
 use crate::live::lab;
 use crate::show::{say, show};
 use sim::scenario::plan::PlanError;
@@ -24,10 +24,11 @@ pub fn live(args: &BenchLiveArgs) -> Outcome {
     check_rows(&args.only)?;
     rights::gain("ethbus bench")?;
     let interrupts = interrupts()?;
-    lab::keep_least(STATIONS, FilterChoice::None)?;
+    lab::keep_least(STATIONS, FilterChoice::Address)?;
     let seed = args.seed.map_or_else(draw_seed, Ok)?;
     say(&format!("ethbus: measuring a live bus, seed {seed}; what else this machine does is measured too\n"));
-    let context = Context { duration: args.duration, seed, interrupts: &interrupts };
+    let logs = args.logs.as_deref().map(Logs::new);
+    let context = Context { duration: args.duration, seed, interrupts: &interrupts, logs: logs.as_ref() };
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|row| row == name);
     let report = run(&context, wanted, progress);
     show("");

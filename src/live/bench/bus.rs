@@ -18,8 +18,11 @@ use sim::figures::results::Results;
 use sim::files::record::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
-use sim::words::choices::LatencyChoice;
+use sim::words::choices::{FilterChoice, LatencyChoice};
 use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the machine is left alone before a run: namespaces of the one before are still being removed.
@@ -36,6 +39,30 @@ pub struct Context<'a> {
     pub seed: u64,
     /// Interrupts end everything.
     pub interrupts: &'a Receiver<Signal>,
+    /// Where each run's event log goes, if they are wanted.
+    pub logs: Option<&'a Logs>,
+}
+
+/// A folder of event logs, one a run: `1.jsonl`, `2.jsonl`, in the order in which buses are made.
+#[derive(Debug)]
+pub struct Logs {
+    folder: PathBuf,
+    made: AtomicU32,
+}
+
+impl Logs {
+    /// Logs in a folder that is there.
+    pub fn new(folder: &Path) -> Logs {
+        Logs { folder: folder.to_owned(), made: AtomicU32::new(0) }
+    }
+
+    /// The file of the next run.
+    fn next(&self) -> io::Result<(String, File)> {
+        let number = 1 + self.made.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder.join(format!("{number}.jsonl"));
+        let file = File::create(&path)?;
+        Ok((path.display().to_string(), file))
+    }
 }
 
 impl Context<'_> {
@@ -122,6 +149,8 @@ pub struct Wanted<'a> {
     pub time_scale: f64,
     /// What is spent on being punctual.
     pub latency: LatencyChoice,
+    /// Which frames are not copied to whom.
+    pub filter: FilterChoice,
     /// Where everything that the medium is given goes, if anywhere.
     pub record: Option<&'a File>,
 }
@@ -136,6 +165,7 @@ impl Wanted<'_> {
             queue_limit: None,
             time_scale: 1.0,
             latency: LatencyChoice::Normal,
+            filter: FilterChoice::None,
             record: None,
         }
     }
@@ -159,6 +189,7 @@ impl Wanted<'_> {
             ..Overrides::default()
         };
         let mut plan = Plan::new(&Scenario::default(), None, &overrides, context.seed)?;
+        plan.filter = self.filter;
         if let Some(limit) = self.queue_limit {
             plan.medium.queue_limit = plan.medium.queue_limit.max(limit as usize);
         }
@@ -179,11 +210,19 @@ impl Bus {
             MakeError::Interrupted => BenchError::Interrupted,
             error => error.into(),
         })?;
-        let outputs = Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), ..Outputs::default() };
+        let log = context.logs.map(Logs::next).transpose().map_err(system("make an event log"))?;
+        let (events, log) = log.unzip();
+        let outputs = Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), events };
         let ports = segment.ports.clone();
-        let setup = Setup { outputs, pace: plan.pace, ..Setup::new("", &plan.medium, ports, segment.fan_out.index()) };
+        let setup = Setup {
+            outputs,
+            pace: plan.pace,
+            filter: plan.filter,
+            ..Setup::new("", &plan.medium, ports, segment.fan_out.index())
+        };
         let copy = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
-        let plane = DataPlane::start(&setup, &segment, copy.as_slice())?;
+        let files: Vec<File> = copy.into_iter().chain(log).collect();
+        let plane = DataPlane::start(&setup, &segment, &files)?;
         Ok(Bus { plan, segment, plane })
     }
 

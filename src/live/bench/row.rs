@@ -28,6 +28,8 @@ pub enum Verdict {
     MissedBy(f64),
     /// It is above what can be, by so much.
     ImpossibleBy(f64),
+    /// It is not, for this reason, and by no more than that explains.
+    Explained(&'static str),
 }
 
 impl Asked {
@@ -68,6 +70,15 @@ impl Figure {
     /// The same with something asked of it.
     pub fn asked(self, asked: Asked) -> Figure {
         Figure { asked: Some(asked), verdict: Some(asked.verdict(self.value)), ..self }
+    }
+
+    /// The same, if what was asked is missed by no more than `within`, with the reason for that.
+    pub fn explained(self, within: f64, why: &'static str) -> Figure {
+        let verdict = self.verdict.map(|verdict| match verdict {
+            Verdict::MissedBy(distance) if distance <= within => Verdict::Explained(why),
+            Verdict::Met | Verdict::MissedBy(_) | Verdict::ImpossibleBy(_) | Verdict::Explained(_) => verdict,
+        });
+        Figure { verdict, ..self }
     }
 }
 
@@ -121,7 +132,10 @@ impl Row {
     /// Whether every figure is what was asked for.
     pub fn is_met(&self) -> bool {
         self.state == State::Measured
-            && self.figures.iter().all(|figure| figure.verdict.is_none_or(|verdict| verdict == Verdict::Met))
+            && self.figures.iter().all(|figure| match figure.verdict {
+                None | Some(Verdict::Met | Verdict::Explained(_)) => true,
+                Some(Verdict::MissedBy(_) | Verdict::ImpossibleBy(_)) => false,
+            })
     }
 }
 
@@ -160,6 +174,19 @@ mod tests {
         assert_eq!(Asked::Between(8.0, 9.0).verdict(8.5), Verdict::Met);
         assert_eq!(Asked::Between(8.0, 9.0).verdict(7.5), Verdict::MissedBy(0.5));
         assert_eq!(Asked::Between(8.0, 9.0).verdict(9.5), Verdict::ImpossibleBy(0.5));
+    }
+
+    #[test]
+    fn what_is_explained_is_no_miss_and_what_is_farther_off_is() {
+        let asked = |value| Figure::new("goodput", value, "Mb/s").asked(Asked::Between(7.0, 9.0)).explained(0.5, "why");
+        let verdicts = [6.4, 6.6, 8.0, 9.5].map(|value| asked(value).verdict.expect("something was asked"));
+        assert!(matches!(verdicts[0], Verdict::MissedBy(_)) && matches!(verdicts[3], Verdict::ImpossibleBy(_)));
+        assert_eq!(verdicts[1..3], [Verdict::Explained("why"), Verdict::Met]);
+        let mut row = Row::new("tcp", "");
+        row.figures.push(asked(6.6));
+        assert!(row.is_met());
+        row.figures.push(asked(6.4));
+        assert!(!row.is_met());
     }
 
     #[test]

@@ -33,8 +33,12 @@ fn row_text(row: &Row) -> String {
     if !row.figures.is_empty() {
         text += &plain_table(["", "measured", "asked", "verdict"], figures);
     }
+    let explained = row.figures.iter().filter_map(|figure| match figure.verdict? {
+        Verdict::Explained(why) => Some(format!("{}: {why}", figure.name)),
+        Verdict::Met | Verdict::MissedBy(_) | Verdict::ImpossibleBy(_) => None,
+    });
     let runs = row.runs.iter().map(run_text);
-    for line in row.notes.iter().cloned().chain(runs) {
+    for line in explained.chain(row.notes.iter().cloned()).chain(runs) {
         writeln!(text, "    {line}").expect("a string takes any text");
     }
     text + "\n"
@@ -84,6 +88,7 @@ fn verdict(figure: &Figure) -> String {
         None => String::new(),
         Some(Verdict::Met) => "met".to_owned(),
         Some(Verdict::MissedBy(distance)) => format!("MISSED by {}", value(distance, figure.unit)),
+        Some(Verdict::Explained(_)) => "explained".to_owned(),
         Some(Verdict::ImpossibleBy(distance)) => format!("A BUG: {} above what can be", value(distance, figure.unit)),
     }
 }
@@ -107,8 +112,10 @@ fn summary(rows: &[Row]) -> String {
     let bugs = asked().filter(|verdict| matches!(verdict, Verdict::ImpossibleBy(_))).count();
     let state = |wanted: fn(&State) -> bool| rows.iter().filter(|row| wanted(&row.state)).count();
     let (skipped, failed) = (state(|s| matches!(s, State::Skipped(_))), state(|s| matches!(s, State::Failed(_))));
+    let explained = asked().filter(|verdict| matches!(verdict, Verdict::Explained(_))).count();
     let mut text = format!("{met} of {} figures are as asked", asked().count());
-    for (count, what) in [(bugs, "BUGS"), (skipped, "rows skipped"), (failed, "rows FAILED")] {
+    for (count, what) in [(explained, "explained"), (bugs, "BUGS"), (skipped, "rows skipped"), (failed, "rows FAILED")]
+    {
         if count > 0 {
             write!(text, "; {count} {what}").expect("a string takes any text");
         }

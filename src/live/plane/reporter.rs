@@ -7,7 +7,7 @@ use super::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use link::wait::Wake;
 use sim::figures::results::{Results, Snapshot};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -77,9 +77,8 @@ fn read_requests(input: BufReader<UnixStream>, requests: &Sender<Request>, wake:
     std::process::exit(1);
 }
 
-fn write_reports(stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) {
+fn write_reports(mut stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) {
     let names = setup.names();
-    let mut output = BufWriter::new(stream);
     for report in reports {
         let told = match report {
             Report::Told(told) => told,
@@ -90,8 +89,10 @@ fn write_reports(stream: UnixStream, reports: &Receiver<Report>, setup: &Setup) 
                 &snapshot,
             ))),
         };
-        let written = serde_json::to_writer(&mut output, &told).map_err(std::io::Error::from);
-        if written.and_then(|()| output.write_all(b"\n")).and_then(|()| output.flush()).is_err() {
+        // In one piece, which the socket holds.
+        let mut line = serde_json::to_vec(&told).expect("numbers and names");
+        line.push(b'\n');
+        if stream.write_all(&line).is_err() {
             return;
         }
     }

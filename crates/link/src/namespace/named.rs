@@ -15,7 +15,7 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::statfs::{NSFS_MAGIC, fstatfs};
 use nix::unistd::geteuid;
 
-use super::{Namespace, NamespaceError, NamespaceId, OWN_NAMESPACE};
+use super::{Namespace, NamespaceError, NamespaceId};
 
 /// Where `ip netns` keeps the names.
 const FOLDER: &str = "/run/netns";
@@ -31,6 +31,33 @@ pub enum Removal {
     NotOurs,
 }
 
+/// The folder of names, ready for more.
+#[derive(Debug)]
+pub struct Names(());
+
+impl Names {
+    /// Makes the folder, and has its names seen everywhere.
+    pub fn prepare() -> Result<Names, NamespaceError> {
+        share_folder()?;
+        Ok(Names(()))
+    }
+
+    /// Gives a namespace a name. Whoever must be able to remove it after a crash notes its identity first.
+    /// If anything fails, no name is left.
+    pub fn give(&self, namespace: &Namespace, name: &str) -> Result<(), NamespaceError> {
+        let path = path_of(name)?;
+        claim(name, &path)?;
+        let own = format!("/proc/self/fd/{}", namespace.file.as_raw_fd());
+        let bound = mount(Some(own.as_str()), &path, NOTHING, MsFlags::MS_BIND, NOTHING);
+        if bound.is_err() {
+            // The file is empty and was made above; if it cannot be removed, the error below says
+            // more than a second one would.
+            let _ = fs::remove_file(&path);
+        }
+        bound.map_err(NamespaceError::of("mounting a network namespace"))
+    }
+}
+
 impl Namespace {
     /// A new namespace with a name, as `ip netns add` makes one.
     ///
@@ -42,20 +69,9 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Gives this namespace a name. Whoever must be able to remove it after a crash notes its
-    /// identity first. If anything fails, no name is left.
+    /// Gives this namespace a name: see [`Names::give`].
     pub fn give_name(&self, name: &str) -> Result<(), NamespaceError> {
-        let path = path_of(name)?;
-        share_folder()?;
-        claim(name, &path)?;
-        let bind = || mount(Some(OWN_NAMESPACE), &path, NOTHING, MsFlags::MS_BIND, NOTHING);
-        let bound = self.run(bind).and_then(|bound| bound.map_err(NamespaceError::of("mounting a network namespace")));
-        if bound.is_err() {
-            // The file is empty and was made above; if it cannot be removed, the error below says
-            // more than a second one would.
-            let _ = fs::remove_file(&path);
-        }
-        bound
+        Names::prepare()?.give(self, name)
     }
 
     /// Opens the namespace called `name`, whoever made it.
@@ -167,7 +183,7 @@ fn look_up(name: &str) -> Result<Found, NamespaceError> {
         Err(error) => return Err(NamespaceError::of("opening a network namespace")(error)),
     };
     let system = fstatfs(&file).map_err(NamespaceError::of("looking at a network namespace"))?.filesystem_type();
-    Ok(if system == NSFS_MAGIC { Found::Namespace(Namespace { file }) } else { Found::SomethingElse })
+    Ok(if system == NSFS_MAGIC { Found::Namespace(Namespace::of(file)) } else { Found::SomethingElse })
 }
 
 /// Makes the empty file onto which the namespace will be mounted.

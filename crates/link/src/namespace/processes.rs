@@ -64,7 +64,7 @@ fn thread_in(pid: Pid, namespaces: &[NamespaceId]) -> Option<Namespace> {
         if !namespaces.contains(&identity) {
             return None;
         }
-        let namespace = Namespace { file: File::open(path).ok()? };
+        let namespace = Namespace::of(File::open(path).ok()?);
         (namespace.identity() == identity).then_some(namespace)
     })
 }

@@ -29,6 +29,13 @@ pub fn end_with_thread(command: &mut Command) {
     unsafe { command.pre_exec(end) };
 }
 
+/// Has the process lead a session of its own before it executes its program.
+pub fn lead_session(command: &mut Command) {
+    let lead = || Ok(nix::unistd::setsid().map(|_| ())?);
+    // SAFETY: as above; this makes one system call, setsid, and neither allocates nor locks.
+    unsafe { command.pre_exec(lead) };
+}
+
 /// Has the program get those capabilities of this set that the process which starts it has.
 pub fn pass_on_capabilities(command: &mut Command, set: u64) {
     // SAFETY: as above; this makes only system calls, capget, capset and prctl, and neither allocates nor locks.

@@ -64,6 +64,11 @@ impl Goodput {
         Ok(Goodput { events: replayed.digest.events, confirmed: replayed.confirmed, rate, streams })
     }
 
+    /// Whether the replay's events are known to be those of the run.
+    pub fn is_the_same(&self) -> bool {
+        self.confirmed
+    }
+
     /// What the replay is to the run.
     pub fn verdict(&self) -> &'static str {
         if self.confirmed {
