@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +37,12 @@ def program():
     if not found:
         raise FileNotFoundError("no program ethbus: put it into PATH, or name it in the environment variable ETHBUS")
     return found
+
+
+def main():
+    """The command `ethbus` of the wheel: becomes the program."""
+    own = program()
+    os.execv(own, [own, *sys.argv[1:]])
 
 
 def run(*arguments):
