@@ -37,8 +37,7 @@ pub struct Config {
     /// Timing and limits of 802.3.
     pub parameters: Parameters,
     /// Of CSMA/CD: how many slots of slotTime to wait after the n-th collision, of
-    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each; its attempt limit and its limit of time are not used.
-    /// `None`: truncated binary exponential backoff after backoffLimit (802.3, 4.2.3.2.5).
+    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each; its limit of time is not used. `None`: truncated binary exponential backoff after backoffLimit (802.3, 4.2.3.2.5).
     pub backoff: Option<Policy>,
     /// Frames that a station's transmit queue holds, the one being sent included.
     pub queue_limit: usize,

@@ -15,7 +15,7 @@ use medium::{
     Place, Population, SlottedAloha, StationId, Topology,
 };
 use proptest::prelude::*;
-use scenario::runner;
+use scenario::{any_policy, runner};
 use std::num::NonZeroU32;
 
 const LONG: u64 = 1 << 30;
@@ -96,15 +96,6 @@ fn faults_detached_stations_and_cuts() {
         (90_700, Input::Detach { station: station(1) }),
     ];
     check("faults.txt", config(Topology::Bus { positions }, |own| own.backoff = uniform(3)), &inputs);
-}
-
-fn any_policy() -> impl Strategy<Value = Policy> {
-    prop_oneof![
-        (1..=12_u32).prop_map(uniform),
-        (1..=12_u32).prop_map(|slots| Policy::aloha_geometric(SlottedAloha::SLOT, slots)),
-        (1..=6_u32).prop_map(|limit| Policy::slot_exponential(SlottedAloha::SLOT, 2, limit)),
-        Just(Policy::rcp(SlottedAloha::SLOT, [1, 10, 100, 200])),
-    ]
 }
 
 fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {

@@ -76,6 +76,14 @@ fn the_sixteenth_collision_discards_the_frame() {
     check("sixteen_attempts.txt", config, &inputs);
 }
 
+/// Lam's Heuristic RCP in the place of 802.3's backoff: 0 to 9 slots after the first collision, 0 to 99 after the second.
+#[test]
+fn backoff_may_follow_another_policy() {
+    let policy = backoff::Policy::rcp(medium::SlottedAloha::SLOT, [10, 100]);
+    let inputs = [offer(0, 0, 1, 64), offer(0, 1, 2, 64), offer(0, 2, 0, 64), offer(0, 3, 0, 64)];
+    check("backoff_rcp.txt", Config { backoff: Some(policy), ..star(4, 0) }, &inputs);
+}
+
 /// Later than slot_time after the first bit of the preamble is late; exactly slot_time is not.
 #[test]
 fn a_collision_after_slot_time_is_late() {

@@ -16,7 +16,7 @@ use medium::{
     Method, Octets, Persistence, Population, SlottedAloha, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, any_cable, any_topology, cut_scenario, faulty_scenario, runner};
+use scenario::{Scenario, any_cable, any_policy, any_topology, cut_scenario, faulty_scenario, runner};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
@@ -89,15 +89,6 @@ fn nobody_detects_a_collision() {
     let inputs = [offer(0, 0, 1, 64), offer(40, 1, 0, 64), offer(41, 2, 0, 64)];
     let own = |own: &mut Csma| (own.backoff, own.attempt_limit) = (uniform(1), NonZeroU32::new(3));
     check("csma_collision.txt", csma(bus(&[0, 40, 60]), Persistence::One, own), &inputs);
-}
-
-fn any_policy() -> impl Strategy<Value = Policy> {
-    prop_oneof![
-        (1..=12_u32).prop_map(uniform),
-        (1..=12_u32).prop_map(|slots| Policy::aloha_geometric(SlottedAloha::SLOT, slots)),
-        (1..=6_u32).prop_map(|limit| Policy::slot_exponential(SlottedAloha::SLOT, 2, limit)),
-        Just(Policy::rcp(SlottedAloha::SLOT, [1, 10, 100, 200])),
-    ]
 }
 
 fn any_persistence() -> impl Strategy<Value = Option<Persistence>> {

@@ -308,8 +308,15 @@ impl Model<'_> {
         if extend && self.stations[station].late_collision {
             return self.give_up(station, Cause::LateCollision);
         }
-        let word = self.stations[station].generator.next_u64();
-        let slots = if exponent == 0 { 0 } else { word >> (64 - exponent) };
+        let generator = &mut self.stations[station].generator;
+        let slots = match &self.config.backoff {
+            None => {
+                let word = generator.next_u64();
+                if exponent == 0 { 0 } else { word >> (64 - exponent) }
+            }
+            Some(policy) if attempts < limit => policy.law(attempts.into()).expect("no limit").draw_ns(generator),
+            Some(_) => 0,
+        };
         if attempts == limit {
             return self.give_up(station, Cause::ExcessiveCollisions);
         }

@@ -1,8 +1,10 @@
 //! Random scenarios: small media on which a few frames contend, and a runner that draws the same ones every time.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
+use backoff::Policy;
 use medium::{
-    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, StationId, Topology,
+    BitRate, BitTimes, Config, Destination, Fault, Frame, Input, Octets, Place, Repeater, Segments, SlottedAloha,
+    StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, TestRunner};
@@ -23,6 +25,7 @@ impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "\n  {:?}", self.config.topology)?;
         writeln!(f, "  {:?}", self.config.parameters)?;
+        writeln!(f, "  {:?}", self.config.backoff)?;
         writeln!(f, "  queue_limit {} seed {}", self.config.queue_limit, self.config.seed)?;
         self.inputs.iter().try_for_each(|(at, input)| writeln!(f, "  {at:>6} {input:?}"))
     }
@@ -179,6 +182,17 @@ struct Limits {
     max_defer_time: u64,
     max_frame_size: u32,
     jabber_limit: Option<u64>,
+    backoff: Option<Policy>,
+}
+
+/// A backoff that counts slots.
+pub fn any_policy() -> impl Strategy<Value = Policy> {
+    prop_oneof![
+        (1..=12_u32).prop_map(|slots| Policy::aloha_uniform(SlottedAloha::SLOT, slots)),
+        (1..=12_u32).prop_map(|slots| Policy::aloha_geometric(SlottedAloha::SLOT, slots)),
+        (1..=6_u32).prop_map(|limit| Policy::slot_exponential(SlottedAloha::SLOT, 2, limit)),
+        Just(Policy::rcp(SlottedAloha::SLOT, [1, 10, 100, 200])),
+    ]
 }
 
 fn any_limits() -> impl Strategy<Value = Limits> {
@@ -186,16 +200,21 @@ fn any_limits() -> impl Strategy<Value = Limits> {
     let defer = prop_oneof![2 => Just(24_288), 1 => 0..=3_000_u64];
     let size = prop_oneof![4 => Just(1518), 1 => Just(2000), 1 => 80..=1518_u32];
     let jabber = proptest::option::weighted(0.3, 0..=4_000_u64);
-    (0..=10_u32, 1..=40_u32, 1..=6_usize, any::<u64>(), part_1, defer, (size, jabber)).prop_map(
-        |(backoff_limit, attempt_limit, queue_limit, seed, part_1, max_defer_time, (max_frame_size, jabber))| Limits {
-            backoff_limit,
-            attempt_limit,
-            queue_limit,
-            seed,
-            part_1,
-            max_defer_time,
-            max_frame_size,
-            jabber_limit: jabber.map(|more| u64::from(max_frame_size) * 8 + 104 + more),
+    let rest = (size, jabber, proptest::option::weighted(0.3, any_policy()));
+    (0..=10_u32, 1..=40_u32, 1..=6_usize, any::<u64>(), part_1, defer, rest).prop_map(
+        |(backoff_limit, attempt_limit, queue_limit, seed, part_1, max_defer_time, rest)| {
+            let (max_frame_size, jabber, backoff) = rest;
+            Limits {
+                backoff_limit,
+                attempt_limit,
+                queue_limit,
+                seed,
+                part_1,
+                max_defer_time,
+                max_frame_size,
+                jabber_limit: jabber.map(|more| u64::from(max_frame_size) * 8 + 104 + more),
+                backoff,
+            }
         },
     )
 }
@@ -204,6 +223,7 @@ impl Limits {
     fn set(&self, config: &mut Config) {
         config.seed = self.seed;
         config.queue_limit = self.queue_limit;
+        config.backoff = self.backoff;
         let p = &mut config.parameters;
         p.backoff_limit = self.backoff_limit;
         p.attempt_limit = NonZeroU32::new(self.attempt_limit).expect("at least 1");
