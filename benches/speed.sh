@@ -59,12 +59,12 @@ counted() {
         awk '/Collected/ { cost = $4 } /^ethbus: .* frames in/ { frames = $2; gsub(",", "", frames) } END { print cost, frames }'
 }
 
-# Instructions a frame: the difference of two runs, so that the start of the program does not count.
+# Instructions a frame from half a second of the medium to a whole one: neither the start of the program counts, nor how
+# all stations begin together.
 instructions() {
-    local seconds=$1 short long
-    shift
-    short=$(counted "$(awk -v s="$seconds" 'BEGIN { print s / 400 }')" "$@")
-    long=$(counted "$(awk -v s="$seconds" 'BEGIN { print s / 100 }')" "$@")
+    local short long
+    short=$(counted 0.5 "$@")
+    long=$(counted 1 "$@")
     awk -v short="$short" -v long="$long" \
         'BEGIN { split(short, a, " "); split(long, b, " "); printf "%.0f", (b[1] - a[1]) / (b[2] - a[2]) }'
 }
@@ -101,7 +101,7 @@ for row in "${rows[@]}"; do
     speed=$(for _ in $(seq "$runs"); do frames_a_second "$seconds" "${options[@]}"; done | median)
     cost=–
     if command -v valgrind > /dev/null; then
-        cost=$(instructions "$seconds" "${options[@]}")
+        cost=$(instructions "${options[@]}")
     fi
     memory=$(resident "$ethbus" sim "${options[@]}" --frame-size 64 --duration "${seconds}s" --warmup 0s --format csv)
     awk -v name="$name" -v speed="$speed" -v cost="$cost" -v memory="$memory" \

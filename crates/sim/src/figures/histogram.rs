@@ -37,6 +37,9 @@ impl<const BITS: u32> Histogram<BITS> {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, bucket: usize) {
+        // A doubling of the numbers at a time, and no more: a thousand stations have two thousand of these.
+        let room = (bucket + 1).next_multiple_of(Self::HALF as usize);
+        self.counts.reserve_exact(room - self.counts.len());
         self.counts.resize(bucket + 1, 0);
         self.counts[bucket] = 1;
     }
