@@ -156,7 +156,7 @@ static void rates(struct input *input)
 
 static void schedules(struct input *input)
 {
-    static uint64_t memory[1313 + 4 * 18];
+    static uint64_t memory[3186 + 4 * 18];
     struct backoff_due due[4];
     struct backoff_schedule *schedule;
     struct backoff_ticket tickets[8];

@@ -18,6 +18,8 @@
 //! all of its values were inserted after those of one slot in the lists, and are given after them.
 //!
 //! No call finds many values unsorted, then, unless most of a crowd were cancelled just before another crowd.
+//!
+//! One file above 500 lines because wheel, levels and heap share one memory and its invariants.
 
 use super::Ticket;
 use super::heap::{Heap, Waiting};
@@ -298,13 +300,13 @@ impl State {
     /// The bucket of a slot.
     #[inline(always)]
     const fn bucket(&self, level: u32, slot: u64) -> u64 {
-        slot >> (level * self.bits & 63)
+        slot >> ((level * self.bits) & 63)
     }
 
     /// The first slot of a bucket.
     #[inline(always)]
     const fn start(&self, level: u32, bucket: u64) -> u64 {
-        bucket << (level * self.bits & 63)
+        bucket << ((level * self.bits) & 63)
     }
 
     /// The list of a bucket.
@@ -327,9 +329,9 @@ impl State {
     /// The first bucket of a level that has not been dealt out to it, or does not exist.
     fn end_of(&self, level: u32) -> u64 {
         if level >= self.levels {
-            return (u64::MAX >> (level * self.bits & 63)).saturating_add(1);
+            return (u64::MAX >> ((level * self.bits) & 63)).saturating_add(1);
         }
-        let all = (u64::MAX >> (level * self.bits & 63)).saturating_add(1);
+        let all = (u64::MAX >> ((level * self.bits) & 63)).saturating_add(1);
         all.min(self.edge(level + 1) << self.bits)
     }
 
@@ -450,7 +452,7 @@ impl Work<'_> {
     /// From now on values for that bucket go to the heap.
     fn close(&mut self, level: u32, bucket: u64, dealt: bool) {
         let first = self.state.start(level, bucket);
-        let last = first | !(u64::MAX << (level * self.state.bits & 63));
+        let last = first | !(u64::MAX << ((level * self.state.bits) & 63));
         if self.state.waiting == 0 {
             (self.state.closed, self.state.dealt_closed) = ([1, 0], [1, 0]);
         }
