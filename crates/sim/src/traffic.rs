@@ -19,6 +19,7 @@ pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use sizes::Sizes;
 
+use crate::words::configuration::slot;
 use arrivals::Process;
 use backoff::Generator;
 use destination::DestinationDraws;
@@ -162,7 +163,8 @@ pub fn sources_with(
         let Arrivals::Replay { path } = &spec.arrivals else { continue };
         assert!(replays.iter().any(|replay| replay.path() == path), "the replays are those of the same stations");
     }
-    Maker { stations: specs.len(), rate, min_frame_size, slot: None, seed }.first_sources(specs, replays)
+    Maker { stations: specs.len(), rate, min_frame_size, slot: None, slotted: false, seed }
+        .first_sources(specs, replays)
 }
 
 /// [`sources_with`], and what stations offer besides: all sources in order of station, those of one as written, its scripted
@@ -211,18 +213,18 @@ struct Maker {
     stations: usize,
     rate: BitRate,
     min_frame_size: Octets,
-    /// Of a slotted medium: loads count frames a slot there.
+    /// Of a medium without collision detection: loads count frames a slot, or a frame time, there.
     slot: Option<BitTimes>,
+    /// Slots begin for all at once.
+    slotted: bool,
     seed: u64,
 }
 
 impl Maker {
     fn on(config: &Config, stations: usize, seed: u64) -> Maker {
-        let slot = match &config.method {
-            Method::SlottedAloha(aloha) => Some(aloha.slot),
-            Method::CsmaCd => None,
-        };
-        Maker { stations, rate: config.rate, min_frame_size: config.parameters.min_frame_size, slot, seed }
+        let slotted = matches!(config.method, Method::SlottedAloha(_));
+        let (slot, min_frame_size) = (slot(&config.method), config.parameters.min_frame_size);
+        Maker { stations, rate: config.rate, min_frame_size, slot, slotted, seed }
     }
 
     /// The first source of each station.
@@ -247,7 +249,7 @@ impl Maker {
             let what = "a window waits until one addressee has its frame: write `destination = \"next\"`, `\"random\"` or a station's name, with 2 stations or more";
             return Err(range(what.to_owned()));
         }
-        if self.slot.is_none() && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
+        if !self.slotted && matches!(spec.arrivals, Arrivals::Bernoulli { .. }) {
             let what = "arrivals with a chance in each slot need a slotted medium: write `poisson:0.4`, or choose `--access slotted-aloha`";
             return Err(range(what.to_owned()));
         }

@@ -127,7 +127,7 @@ fn who_sends_follows_from_what_is_offered() {
         let plan = plan(&format!("stations = 3\n[access]\nmethod = 'slotted-aloha'\n{text}")).expect("a plan");
         match plan.medium.method {
             Method::SlottedAloha(aloha) => (aloha.population, aloha.slot.get()),
-            Method::CsmaCd => panic!("CSMA/CD"),
+            other => panic!("{other:?}"),
         }
     };
     assert_eq!(population("[traffic]\narrivals = 'poisson:0.3'\n"), (Population::Infinite, 576));
@@ -136,15 +136,58 @@ fn who_sends_follows_from_what_is_offered() {
     assert_eq!(population("[medium]\ntopology = 'star:50bt'\nmin_frame_size = 18\n"), (Population::Stations, 626));
 }
 
-/// The record carries the method, and a replay has the same events.
+/// Abramson 1970: S = G e^(−2G); Kleinrock and Tobagi 1975: nonpersistent CSMA with a = 58/576.
 #[test]
-fn a_run_of_slotted_aloha_can_be_replayed() {
-    let plan = plan(
-        "stations = 6\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'rcp:10,100'\nack_delay = 3\n[medium]\n\
-         attempt_limit = 5\n[traffic]\narrivals = 'bernoulli:0.1'\ndestination = 'random'\n[run]\nduration = '1s'\n\
-         warmup = '100ms'\n",
-    )
-    .expect("a plan");
+fn unslotted_methods_carry_what_their_formulas_say() {
+    let run_of = |access: &str, load: f64| {
+        let results = run(&format!(
+            "stations = 100\n[access]\nbackoff = 'uniform:500'\n{access}[traffic]\narrivals = 'poisson:{load}'\n\
+             [run]\nduration = '3s'\nwarmup = '500ms'\n"
+        ));
+        let slotted = results.medium.slotted.clone().expect("it counts in frame times");
+        agrees(&results, "throughput", slotted.throughput, load);
+        (slotted.throughput, slotted.offered_traffic)
+    };
+    let (s, g) = run_of("method = 'aloha'\n", 0.12);
+    assert!((s - g * (-2.0 * g).exp()).abs() < 0.01, "S {s}, G {g}");
+    let (s, g) = run_of("method = 'csma'\npersistence = 'non'\n[medium]\ntopology = 'star:58bt'\n", 0.35);
+    let a = 58.0 / 576.0;
+    let expected = g * (-a * g).exp() / (g * (1.0 + 2.0 * a) + (-a * g).exp());
+    assert!((s - expected).abs() < 0.01, "S {s}, G {g}, expected {expected}");
+}
+
+/// Lam's 400 users at S = 0.32 under RCP 1, 10, 100, 200: throughput 0.313 and a delay near 29 slots.
+#[test]
+fn lams_rcp_keeps_four_hundred_users_stable() {
+    let results = run("stations = 400\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'rcp:1,10,100,200'\n\
+         [traffic]\narrivals = 'bernoulli:0.0008'\n[run]\nduration = '5s'\nwarmup = '1s'\n");
+    let slotted = results.medium.slotted.expect("a slotted medium");
+    let delay = slotted.delay.expect("frames");
+    assert!(
+        (slotted.throughput - 0.313).abs() < 0.01 && (delay - 29.0).abs() < 4.0,
+        "{:?} {delay}",
+        slotted.throughput
+    );
+}
+
+/// The record carries the method and its backoff, and a replay has the same events.
+#[test]
+fn a_run_of_any_method_can_be_replayed() {
+    replays(
+        "[access]\nmethod = 'slotted-aloha'\nbackoff = 'rcp:10,100'\nack_delay = 3\n[medium]\n\
+         attempt_limit = 5\n[traffic]\narrivals = 'bernoulli:0.1'\n",
+    );
+    replays("[access]\nmethod = 'aloha'\nbackoff = 'beb:64'\n[traffic]\narrivals = 'poisson:0.1'\n");
+    replays(
+        "[access]\nmethod = 'csma'\nbackoff = 'exponential:3,4'\npersistence = '0.1'\n[medium]\ntopology = 'star:5bt'\n\
+         [traffic]\narrivals = 'saturated'\n",
+    );
+    replays("[access]\nbackoff = 'rcp:1,10,100,200'\n[traffic]\narrivals = 'saturated'\n");
+}
+
+fn replays(text: &str) {
+    let plan = plan(&format!("stations = 6\n{text}destination = 'random'\n[run]\nduration = '1s'\nwarmup = '100ms'\n"))
+        .expect("a plan");
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("record");
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
@@ -154,7 +197,7 @@ fn a_run_of_slotted_aloha_can_be_replayed() {
     measure::run(&plan, 1, &mut files, |_| true).expect("a plan that was checked");
     let record = RecordReader::new(LineReader::open(&path).expect("own file")).expect("a record");
     let config: Config = record.header().config();
-    assert_eq!(config.method, plan.medium.method);
+    assert_eq!((&config.method, config.backoff), (&plan.medium.method, plan.medium.backoff));
     let replayed = replay(record, EventLog::unwritten(&header)).expect("the same events");
     assert!(replayed.confirmed && replayed.inputs > 500, "{replayed:?}");
 }
@@ -165,8 +208,17 @@ fn what_a_method_does_not_have_is_refused() {
         let error = plan(text).err().unwrap_or_else(|| panic!("not refused: {text}"));
         words.iter().for_each(|word| assert!(error.contains(word), "no `{word}` in `{error}`: {text}"));
     };
-    refused("[access]\nmethod = 'aloha'\n", &["s.toml:2:", "method: `aloha`", "slotted-aloha"]);
-    refused("[access]\nbackoff = 'uniform:3'\n", &["s.toml:2:", "backoff: CSMA/CD", "slotted-aloha"]);
+    refused("[access]\nmethod = 'aloho'\n", &["s.toml:2:", "method: `aloho`", "slotted-aloha"]);
+    refused("[access]\npopulation = 'infinite'\n", &["s.toml:2:", "population: CSMA/CD", "slotted-aloha"]);
+    refused("[access]\npersistence = 'non'\n", &["s.toml:2:", "persistence: CSMA/CD", "csma"]);
+    refused("[access]\nmethod = 'aloha'\npersistence = 'non'\n", &["s.toml:3:", "persistence: pure ALOHA", "csma"]);
+    refused("[access]\nmethod = 'csma'\npersistence = '1.5'\n", &["s.toml:3:", "`1.5` is no persistence", "non"]);
+    refused("[access]\nmethod = 'csma'\n[medium]\nslot_time = '512 BT'\n", &["s.toml:4:", "slot_time: CSMA detects"]);
+    refused(
+        "[access]\nbackoff = 'uniform:3'\n[medium]\nbackoff_limit = 5\n",
+        &["s.toml:4:", "backoff_limit: it belongs"],
+    );
+    refused("[access]\nmethod = 'aloha'\n[traffic]\narrivals = 'bernoulli:0.1'\n", &["s.toml:4:", "slotted medium"]);
     refused("[access]\nack_delay = 3\n", &["s.toml:2:", "ack_delay: CSMA/CD"]);
     let aloha = "[access]\nmethod = 'slotted-aloha'\n";
     refused(&format!("{aloha}backoff = 'uniform:0'\n"), &["s.toml:3:", "backoff: `uniform:0`", "uniform:20"]);

@@ -84,7 +84,7 @@ fn a_slotted_medium_ends_by_its_own_metrics() {
 fn what_ends_no_run_is_refused_with_its_place() {
     for (text, words) in [
         ("until = '1%'\nreplications = 3", "u.toml:2:9: until: `access_delay_mean_bt=1%` ends one run, and 3"),
-        ("until = 'throughput=1%'", "u.toml:2:9: until: only slotted ALOHA has `throughput`"),
+        ("until = 'throughput=1%'", "u.toml:2:9: until: CSMA/CD has no `throughput`"),
         ("until = '0'", "u.toml:2:9: until: `0`: write a part above 0"),
         ("until = 'delays=1%'", "u.toml:2:9: until: `delays` has no interval: write one of"),
         ("until = 5", "u.toml:2:9: until: "),

@@ -52,6 +52,20 @@ pub struct UpArgs {
     /// A star has the same distance between every pair, a bus is a cable of this length.
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<String>,
+    /// `csma-cd` or `csma` [default: csma-cd]
+    ///
+    /// How stations get to send; see docs/access.md.
+    #[arg(long, value_name = "METHOD", hide_short_help = true)]
+    pub access: Option<String>,
+    /// `beb:1024`, `uniform:20`, `rcp:1,10,100,200`, …
+    ///
+    /// How many slots a sender waits after an unsuccessful attempt; see docs/access.md. If left out, that of 802.3 with
+    /// `csma-cd`, and `uniform:20` with `csma`.
+    #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
+    pub backoff: Option<String>,
+    /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
+    #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
+    pub persistence: Option<String>,
     /// The lab's name [default: ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,

@@ -92,19 +92,26 @@ pub struct RunArgs {
     /// out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
-    /// `csma-cd` or `slotted-aloha` [default: csma-cd]
+    /// `csma-cd`, `csma`, `aloha`, `slotted-aloha` [default: csma-cd]
     ///
     /// How stations get to send; see docs/access.md.
     #[arg(long, value_name = "METHOD", hide_short_help = true)]
     pub access: Option<String>,
-    /// Of slotted ALOHA: `uniform:20`, `geometric:20`, `beb`, …
+    /// `beb:1024`, `uniform:20`, `geometric:20`, `rcp:1,10,100,200`, …
     ///
-    /// How many slots a sender waits after an unsuccessful attempt; also `rcp:10,100,200`. `uniform:20` if left out.
+    /// How many slots a sender waits after an unsuccessful attempt; also `rcp-multipliers:10,10,2` and `exponential:3,6`. If left
+    /// out, that of 802.3 with `csma-cd`, and `uniform:20` with others.
     #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
     pub backoff: Option<String>,
-    /// Of slotted ALOHA: slots until the sender knows [default: 0]
+    /// Slots until the sender knows, without collision detection [default: 0]
     #[arg(long, value_name = "SLOTS", hide_short_help = true)]
     pub ack_delay: Option<u32>,
+    /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
+    ///
+    /// What a sender does that finds the medium busy: waits for silence, gives way, or waits and sends in each slot of the
+    /// line with this probability.
+    #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
+    pub persistence: Option<String>,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,

@@ -19,7 +19,7 @@ use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
-use sim::scenario::file::BackoffText;
+use sim::scenario::file::{BackoffText, PersistenceText};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::words::units::group;
 use std::convert::Infallible;
@@ -107,6 +107,7 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         access: option("--access", args.access.as_deref())?,
         backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
         ack_delay: args.ack_delay,
+        persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
         topology: option("--topology", args.topology.as_deref())?,
         arrivals: option("--traffic", args.traffic.as_deref())?,
         sizes: option("--frame-size", args.frame_size.as_deref())?,

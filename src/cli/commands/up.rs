@@ -24,7 +24,7 @@ use link::signals::Signal;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
-use sim::scenario::file::Scenario;
+use sim::scenario::file::{BackoffText, PersistenceText, Scenario};
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, StationPlan};
 use sim::words::choices::LatencyChoice;
@@ -117,6 +117,9 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         time_scale: args.time_scale,
         attach: args.lend.clone(),
         topology: option("--topology", args.topology.as_deref())?,
+        access: option("--access", args.access.as_deref())?,
+        backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
+        persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
         latency: args.latency.map(|latency| match latency {
             Punctuality::Normal => LatencyChoice::Normal,
             Punctuality::Low => LatencyChoice::Low,

@@ -1,11 +1,12 @@
-//! The figures of a slotted medium, in slots: throughput, offered traffic, backlog, delay (Kleinrock and Lam 1975).
+//! The figures of a medium without collision detection, in slots or frame times: throughput, offered traffic, backlog, delay (Kleinrock and Lam 1975).
 //!
 //! A fold of the engine's events. A frame is *backlogged* from the end of its first unsuccessful slot to the end of its
 //! last one, as the medium's senders know it.
 
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
-use medium::{BitInstant, BitTimes, Config, Event, Kind, Method};
+use crate::words::configuration::slot;
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind};
 use serde::{Deserialize, Serialize};
 
 /// The figures of a slotted medium.
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct SlottedResults {
     /// S: frames that got through, a slot.
     pub throughput: f64,
-    /// G: attempts, a slot.
+    /// G: attempts, and with CSMA frames that found the line busy and gave way, a slot.
     pub offered_traffic: f64,
     /// Mean number of backlogged frames.
     pub backlog: f64,
@@ -53,21 +54,20 @@ pub struct Slots {
     from: BitInstant,
     at: BitInstant,
     backlogged: u64,
+    /// Who has just found the line busy: if it gives way, that is no attempt in vain.
+    deferred: Option<(BitInstant, FrameId)>,
 }
 
 impl Slots {
     /// Those of a medium made from `config`; nothing if it has no slots.
     pub fn of(config: &Config) -> Option<Slots> {
-        match &config.method {
-            Method::SlottedAloha(aloha) => Some(Slots::new(aloha.slot)),
-            Method::CsmaCd | Method::Aloha(_) | Method::Csma(_) => None,
-        }
+        slot(&config.method).map(Slots::new)
     }
 
     /// Slots of this length, nothing counted yet.
     pub fn new(slot: BitTimes) -> Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };
-        Slots { sums, from: BitInstant::ZERO, at: BitInstant::ZERO, backlogged: 0 }
+        Slots { sums, from: BitInstant::ZERO, at: BitInstant::ZERO, backlogged: 0, deferred: None }
     }
 
     /// Takes one more event in.
@@ -75,6 +75,9 @@ impl Slots {
     pub fn record(&mut self, event: &Event) {
         match event.kind {
             Kind::Attempt { .. } => self.sums.attempts += 1,
+            Kind::Defer { .. } => self.deferred = Some((event.at, event.frame)),
+            // It gives way to another sender: that counts as offered, but nothing was sent.
+            Kind::Backoff { .. } if self.deferred.take() == Some((event.at, event.frame)) => self.sums.attempts += 1,
             Kind::Backoff { attempt: 1, .. } => {
                 self.pass(event.at);
                 self.backlogged += 1;
@@ -86,7 +89,7 @@ impl Slots {
             }
             // The last collision draws no backoff any more, so a frame with one attempt was never backlogged.
             Kind::Discarded { attempts, .. } => self.leave(event.at, attempts),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Collision { .. } => {}
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Collision { .. } => {}
             Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } => {}
             Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
         }

@@ -9,7 +9,7 @@ mod texts;
 pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
 pub use self::texts::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PlaceText, RateText, SizesText, TopologyText, UntilText,
+    Network, PersistenceText, PlaceText, RateText, SizesText, TopologyText, UntilText,
 };
 
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
@@ -96,14 +96,16 @@ pub struct MediumSection {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessSection {
-    /// `"csma-cd"` or `"slotted-aloha"`.
+    /// `"csma-cd"`, `"csma"`, `"aloha"` or `"slotted-aloha"`.
     pub method: Option<Spanned<AccessMethod>>,
-    /// Of slotted ALOHA: `"uniform:20"`, `"geometric:20"`, `"beb"` or `"rcp:10,100,200"`.
+    /// `"uniform:20"`, `"geometric:20"`, `"beb"`, `"rcp:1,10,100,200"` …
     pub backoff: Option<Spanned<BackoffText>>,
-    /// Of slotted ALOHA: slots from the end of its own until a sender knows what became of a frame.
+    /// Of methods without collision detection: slots until a sender knows what became of a frame.
     pub ack_delay: Option<Spanned<u32>>,
-    /// Of slotted ALOHA: `"stations"` or `"infinite"`.
+    /// Of methods without collision detection: `"stations"` or `"infinite"`.
     pub population: Option<Spanned<PopulationChoice>>,
+    /// Of CSMA: `"1"`, `"non"`, or a probability.
+    pub persistence: Option<Spanned<PersistenceText>>,
 }
 
 /// How stations get to send.
@@ -113,8 +115,24 @@ pub enum AccessMethod {
     /// 802.3, clause 4.
     #[default]
     CsmaCd,
+    /// Kleinrock and Tobagi 1975.
+    Csma,
+    /// Abramson 1970.
+    Aloha,
     /// Roberts 1972.
     SlottedAloha,
+}
+
+impl AccessMethod {
+    /// How messages call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            AccessMethod::CsmaCd => "CSMA/CD",
+            AccessMethod::Csma => "CSMA",
+            AccessMethod::Aloha => "pure ALOHA",
+            AccessMethod::SlottedAloha => "slotted ALOHA",
+        }
+    }
 }
 
 impl FromStr for AccessMethod {
@@ -122,13 +140,15 @@ impl FromStr for AccessMethod {
     fn from_str(text: &str) -> Result<AccessMethod, String> {
         match text.trim() {
             "csma-cd" => Ok(AccessMethod::CsmaCd),
+            "csma" => Ok(AccessMethod::Csma),
+            "aloha" => Ok(AccessMethod::Aloha),
             "slotted-aloha" => Ok(AccessMethod::SlottedAloha),
-            _ => Err(format!("`{text}` is no access method: write `csma-cd` or `slotted-aloha`")),
+            _ => Err(format!("`{text}` is no access method: write `csma-cd`, `csma`, `aloha` or `slotted-aloha`")),
         }
     }
 }
 
-/// Who sends on a slotted medium.
+/// Who sends on a medium without collision detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PopulationChoice {

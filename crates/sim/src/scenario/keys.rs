@@ -2,7 +2,7 @@
 
 use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PlaceText, RateText, SizesText, TopologyText, UntilText,
+    Network, PersistenceText, PlaceText, RateText, SizesText, TopologyText, UntilText,
 };
 use crate::words::units;
 use std::str::FromStr;
@@ -108,11 +108,16 @@ const MEDIUM: &[Key] = &[
 const ACCESS: &[Key] = &[
     key(
         "method",
-        Choice(&["csma-cd", "slotted-aloha"]),
-        "an access method in quotes: `method = \"csma-cd\"` or `\"slotted-aloha\"`",
+        Choice(&["csma-cd", "csma", "aloha", "slotted-aloha"]),
+        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"aloha\"` or `\"slotted-aloha\"`",
     ),
     key("backoff", Text(text::<BackoffText>), "a backoff in quotes, like `backoff = \"uniform:20\"`"),
     key("ack_delay", Whole(0, 1 << 24), "a whole number of slots from 0 up, like `ack_delay = 12`"),
+    key(
+        "persistence",
+        Text(text::<PersistenceText>),
+        "a persistence in quotes: `persistence = \"1\"`, `\"non\"`, or a probability like `\"0.1\"`",
+    ),
     key("population", Choice(&["stations", "infinite"]), "`population = \"stations\"` or `\"infinite\"`"),
 ];
 

@@ -21,8 +21,8 @@ use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::units::lab_name;
-use ::medium::Method;
 use ::medium::{BitInstant, BitRate, Config, Fault, Input, Place};
+use ::medium::{Method, Persistence};
 use backoff::Policy;
 use host::Host;
 use std::cell::RefCell;
@@ -174,6 +174,8 @@ pub struct Overrides {
     pub backoff: Option<Policy>,
     /// `--ack-delay`, in slots
     pub ack_delay: Option<u32>,
+    /// `--persistence`
+    pub persistence: Option<Persistence>,
     /// `--traffic`
     pub arrivals: Option<Arrivals>,
     /// `--frame-size`
@@ -260,8 +262,9 @@ impl Plan {
             let what = "in real time a cable is cut from the first instant on, by an `[[at]]` section, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
             return Err(Wrong { place: Some(place.clone()), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
-        if !matches!(self.medium.method, Method::CsmaCd) {
-            let what = "a live bus has CSMA/CD only so far: leave `method` out, or run it with `ethbus sim`".to_owned();
+        if matches!(self.medium.method, Method::Aloha(_) | Method::SlottedAloha(_)) {
+            let what =
+                "ALOHA runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`".to_owned();
             return Err(PlanError::option("access", what));
         }
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {
@@ -280,7 +283,7 @@ impl Plan {
 fn round_trip_warning(medium: &Config) -> Option<String> {
     let (longest, slot_time) = (longest_distance(&medium.topology), medium.parameters.slot_time);
     let round_trip = longest * 2;
-    (round_trip > slot_time).then(|| {
+    (medium.method == Method::CsmaCd && round_trip > slot_time).then(|| {
         format!(
             "the longest round trip is {} ({} there, as much back), above slot_time of {}: collisions can be late, and a sender can miss one altogether",
             round_trip, longest, slot_time
@@ -339,11 +342,11 @@ impl<'a> Planner<'a> {
         let (name, run, pace, rate, stations) = (name?, run?, pace?, rate?, stations?);
         let seed = self.overrides.seed.or(self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (topology?, parameters?);
-        let method =
+        let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&sections, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
         let config = Config::new(rate, topology, seed);
-        let medium = Config { method, parameters, queue_limit: queue_limit?, ..config };
+        let medium = Config { method, backoff, parameters, queue_limit: queue_limit?, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));

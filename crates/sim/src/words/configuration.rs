@@ -5,8 +5,8 @@
 
 use backoff::Policy;
 use medium::{
-    BitRate, BitTimes, Config, ConfigError, Method, Octets, Parameters, Place, Population, Repeater, Segments,
-    SlottedAloha, StationId, Topology,
+    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, Method, Octets, Parameters, Persistence, Place, Population,
+    Repeater, Segments, SlottedAloha, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -62,6 +62,16 @@ pub fn kind(topology: &Topology) -> &'static str {
     }
 }
 
+/// The slot, or the frame time, in which a method counts loads, attempts and waits; none if it counts in bit times.
+pub fn slot(method: &Method) -> Option<BitTimes> {
+    match method {
+        Method::SlottedAloha(own) => Some(own.slot),
+        Method::Aloha(own) => Some(own.slot),
+        Method::Csma(own) => Some(own.slot),
+        Method::CsmaCd => None,
+    }
+}
+
 /// From one station to another, the farthest way there is.
 pub fn longest_distance(topology: &Topology) -> BitTimes {
     let stations = (0..topology.stations().min(Config::MAX_STATIONS) as u16).map(StationId::new);
@@ -80,6 +90,9 @@ struct ConfigMirror {
     method: Method,
     #[serde(with = "ParametersMirror")]
     parameters: Parameters,
+    /// Left out where it is that of 802.3, as files of version 1 do.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "some_backoff")]
+    backoff: Option<Policy>,
     queue_limit: usize,
     seed: u64,
     #[serde(skip)]
@@ -102,6 +115,38 @@ fn is_csma_cd(method: &Method) -> bool {
 enum MethodMirror {
     CsmaCd,
     SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),
+    Aloha(#[serde(with = "AlohaMirror")] Aloha),
+    Csma(#[serde(with = "CsmaMirror")] Csma),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Aloha", deny_unknown_fields)]
+struct AlohaMirror {
+    #[serde(rename = "slot_bt", with = "bit_times")]
+    slot: BitTimes,
+    #[serde(rename = "ack_delay_slots")]
+    ack_delay: u32,
+    #[serde(with = "slotted_backoff")]
+    backoff: Policy,
+    attempt_limit: Option<NonZeroU32>,
+    #[serde(with = "PopulationMirror")]
+    population: Population,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Csma", deny_unknown_fields)]
+struct CsmaMirror {
+    #[serde(with = "persistence")]
+    persistence: Persistence,
+    #[serde(rename = "slot_bt", with = "bit_times")]
+    slot: BitTimes,
+    #[serde(rename = "ack_delay_slots")]
+    ack_delay: u32,
+    #[serde(with = "slotted_backoff")]
+    backoff: Policy,
+    attempt_limit: Option<NonZeroU32>,
+    #[serde(with = "PopulationMirror")]
+    population: Population,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -226,7 +271,7 @@ mod segments {
     }
 }
 
-/// A backoff of slotted ALOHA as people write it.
+/// A backoff as people write it.
 mod slotted_backoff {
     use crate::words::contention;
     use backoff::Policy;
@@ -241,6 +286,40 @@ mod slotted_backoff {
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
         contention::backoff(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// The same where there may be none.
+mod some_backoff {
+    use super::slotted_backoff;
+    use backoff::Policy;
+    use serde::{Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(policy: &Option<Policy>, serializer: S) -> Result<S::Ok, S::Error> {
+        match policy {
+            Some(policy) => slotted_backoff::serialize(policy, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Policy>, D::Error> {
+        slotted_backoff::deserialize(deserializer).map(Some)
+    }
+}
+
+/// A persistence as people write it.
+mod persistence {
+    use crate::words::contention;
+    use medium::Persistence;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(persistence: &Persistence, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&contention::persistence_name(*persistence))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Persistence, D::Error> {
+        contention::persistence(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
@@ -328,6 +407,7 @@ mod tests {
                 max_defer_time: BitTimes::new(25_000),
                 jabber_limit: BitTimes::new(150_002),
             },
+            backoff: None,
             queue_limit: 17,
             seed: u64::MAX,
             keep_events: false,
@@ -363,6 +443,24 @@ mod tests {
         assert_eq!(there_and_back(&slotted), slotted);
         let text = serde_json::to_string(&Configuration::from(&odd())).expect("numbers and names");
         assert!(!text.contains("method"), "CSMA/CD is left out, as it always was: {text}");
+        assert!(!text.contains("\"backoff\""), "and so is the backoff of 802.3: {text}");
+    }
+
+    #[test]
+    fn every_value_of_the_other_methods_comes_back() {
+        let with = |method| Config { method, ..odd() };
+        let (slot, attempt_limit) = (BitTimes::new(601), NonZeroU32::new(9));
+        let backoff = contention::backoff("beb:32").expect("a backoff");
+        let population = Population::Infinite;
+        let aloha = with(Method::Aloha(Aloha { slot, ack_delay: 3, backoff, attempt_limit, population }));
+        assert_eq!(there_and_back(&aloha), aloha);
+        for persistence in [Persistence::One, Persistence::Non, Persistence::Millionths(30_000)] {
+            let csma = Csma { persistence, slot, ack_delay: 3, backoff, attempt_limit, population };
+            let csma = with(Method::Csma(csma));
+            assert_eq!(there_and_back(&csma), csma);
+        }
+        let csma_cd = Config { backoff: Some(backoff), ..odd() };
+        assert_eq!(there_and_back(&csma_cd), csma_cd);
     }
 
     #[test]

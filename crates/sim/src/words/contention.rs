@@ -1,69 +1,127 @@
-//! How senders on a slotted medium wait after an unsuccessful attempt, as people write it: `uniform:20`, `rcp:10,100,200`.
+//! How senders wait after an unsuccessful attempt, in slots, as people write it: `uniform:20`, `beb:1024`,
+//! `rcp:1,10,100,200`; and how persistent a sender is that finds the line busy: `1`, `non`, `0.1`.
 
 use backoff::Policy;
-use medium::SlottedAloha;
+use medium::{Persistence, SlottedAloha};
+use std::time::Duration;
 
+/// The slot that every policy here counts in.
+const SLOT: Duration = SlottedAloha::SLOT;
 /// The most slots to choose from.
 const MOST: u32 = 1 << 24;
-/// As of 802.3, unless said otherwise.
+/// As of 802.3, unless said otherwise: the greatest range is 2^10.
 const DEFAULT_LIMIT: u32 = 10;
+/// The largest limit of an exponent, and so the longest table that can be told from its first entries.
 const HIGHEST_LIMIT: u32 = 24;
-/// Entries that a table of intervals may have.
+/// The largest base of an exponential backoff.
+const HIGHEST_BASE: u32 = 1000;
+/// Entries that a table of intervals may have, K(0) not counted.
 const ENTRIES: usize = 16;
 
-/// Reads `uniform:K`, `geometric:K`, `beb`, `beb:LIMIT` or `rcp:K1,K2,…`.
+/// Reads `uniform:K`, `geometric:K`, `beb`, `beb:RANGE`, `exponential:BASE,LIMIT`, `rcp:K0,K1,…` or
+/// `rcp-multipliers:M1,M2,…`.
+///
+/// K(m) of `rcp` is Lam's: from how many slots a frame with m unsuccessful attempts chooses. A new frame is sent at once,
+/// so K(0) is 1, and may be left out if K(1) is another.
 ///
 /// # Errors
 /// Anything else, and what would be right.
 pub fn backoff(text: &str) -> Result<Policy, String> {
-    let wrong = || {
+    let policy = match text.trim().split_once(':') {
+        None if text.trim() == "beb" => Some(Policy::slot_exponential(SLOT, 2, DEFAULT_LIMIT)),
+        Some(("beb", range)) => slots(range)
+            .filter(|range| *range >= 2 && range.is_power_of_two())
+            .map(|range| Policy::slot_exponential(SLOT, 2, range.ilog2())),
+        Some(("exponential", of)) => of.split_once(',').and_then(|(base, limit)| {
+            let (base, limit) = (slots(base)?, slots(limit)?);
+            let fits = (2..=HIGHEST_BASE).contains(&base) && base.checked_pow(limit).is_some_and(|range| range <= MOST);
+            fits.then(|| Policy::slot_exponential(SLOT, base, limit))
+        }),
+        Some(("uniform", k)) => slots(k).map(|k| Policy::aloha_uniform(SLOT, k)),
+        Some(("geometric", k)) => slots(k).map(|k| Policy::aloha_geometric(SLOT, k)),
+        Some(("rcp", table)) => list(table).and_then(|table| {
+            let after_the_first = if table.len() > 1 && table[0] == 1 { &table[1..] } else { &table };
+            Policy::rcp_of(SLOT, after_the_first)
+        }),
+        Some(("rcp-multipliers", list_of)) => list(list_of).and_then(|multipliers| {
+            let product = multipliers.iter().try_fold(1_u32, |product, by| product.checked_mul(*by));
+            product.filter(|product| *product <= MOST).and_then(|_| Policy::rcp_multipliers_of(SLOT, &multipliers))
+        }),
+        None | Some(_) => None,
+    };
+    policy.ok_or_else(|| {
         format!(
-            "`{text}` is no backoff: write `uniform:20` (one of the next 20 slots), `geometric:20`, `beb`, or `rcp:10,100,200`"
+            "`{text}` is no backoff: write `uniform:20` (one of the next 20 slots), `geometric:20`, `beb`, `beb:1024` (its greatest range, a power of 2), or `rcp:1,10,100,200` (K(0) is 1)"
         )
-    };
-    let slots = |text: &str| {
-        let text = text.trim();
-        let digits = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
-        text.parse().ok().filter(|slots| digits && (1..=MOST).contains(slots))
-    };
-    match text.trim().split_once(':') {
-        None if text.trim() == "beb" => Some(Policy::slot_exponential(SlottedAloha::SLOT, 2, DEFAULT_LIMIT)),
-        Some(("beb", limit)) => {
-            let limit = slots(limit).filter(|limit| *limit <= HIGHEST_LIMIT);
-            limit.map(|limit| Policy::slot_exponential(SlottedAloha::SLOT, 2, limit))
-        }
-        Some(("uniform", k)) => slots(k).map(|k| Policy::aloha_uniform(SlottedAloha::SLOT, k)),
-        Some(("geometric", k)) => slots(k).map(|k| Policy::aloha_geometric(SlottedAloha::SLOT, k)),
-        Some(("rcp", table)) => {
-            let table: Option<Vec<u32>> = table.split(',').map(slots).collect();
-            table.and_then(|table| Policy::rcp_of(SlottedAloha::SLOT, &table))
-        }
-        _ => None,
-    }
-    .ok_or_else(wrong)
+    })
+}
+
+fn slots(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let digits = !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit());
+    text.parse().ok().filter(|slots| digits && (1..=MOST).contains(slots))
+}
+
+fn list(text: &str) -> Option<Vec<u32>> {
+    text.split(',').map(slots).collect()
 }
 
 /// The text that [`backoff()`] reads as this policy; none for a policy that it never gives.
 pub fn name(policy: &Policy) -> Option<String> {
     let law = |failures: usize| policy.law(failures as u64);
     let table: Vec<u32> = (1..=ENTRIES).map_while(|n| u32::try_from(law(n)?.longest_ns() + 1).ok()).collect();
-    let as_table = (1..=table.len()).find(|&n| Policy::rcp_of(SlottedAloha::SLOT, &table[..n]) == Some(*policy));
+    let as_table = (1..=table.len()).find(|&n| Policy::rcp_of(SLOT, &table[..n]) == Some(*policy));
     if let Some(entries) = as_table {
         let entries: Vec<String> = table[..entries].iter().map(u32::to_string).collect();
         return Some(if let [only] = &entries[..] {
             format!("uniform:{only}")
         } else {
-            format!("rcp:{}", entries.join(","))
+            format!("rcp:1,{}", entries.join(","))
         });
     }
-    if let Some(limit) =
-        (1..=HIGHEST_LIMIT).find(|&limit| Policy::slot_exponential(SlottedAloha::SLOT, 2, limit) == *policy)
+    // K(1) of an exponential backoff is its base.
+    if let Some(&base) = table.first().filter(|base| (2..=HIGHEST_BASE).contains(*base))
+        && let Some(limit) = (1..=HIGHEST_LIMIT).find(|&limit| Policy::slot_exponential(SLOT, base, limit) == *policy)
     {
-        return Some(if limit == DEFAULT_LIMIT { "beb".to_owned() } else { format!("beb:{limit}") });
+        return Some(match (base, limit) {
+            (2, DEFAULT_LIMIT) => "beb".to_owned(),
+            (2, limit) => format!("beb:{}", 1_u32 << limit),
+            (base, limit) => format!("exponential:{base},{limit}"),
+        });
     }
     // The mean of a uniform choice from K slots is (K − 1)/2.
     let slots = (2.0 * law(1)?.mean_ns()).round() as u32 + 1;
-    (Policy::aloha_geometric(SlottedAloha::SLOT, slots) == *policy).then(|| format!("geometric:{slots}"))
+    (Policy::aloha_geometric(SLOT, slots) == *policy).then(|| format!("geometric:{slots}"))
+}
+
+/// Reads `1`, `non` or a probability with up to six decimals.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn persistence(text: &str) -> Result<Persistence, String> {
+    let wrong =
+        || format!("`{text}` is no persistence: write `1`, `non`, or a probability from 0.0001 to 1 like `0.1`");
+    match text.trim() {
+        "1" => Ok(Persistence::One),
+        "non" => Ok(Persistence::Non),
+        chance => {
+            let chance: f64 = chance.parse().map_err(|_| wrong())?;
+            let millionths = (chance * 1e6).round();
+            let fits = (100.0..=1e6).contains(&millionths) && (chance * 1e6 - millionths).abs() < 1e-4;
+            if fits { Ok(Persistence::Millionths(millionths as u32)) } else { Err(wrong()) }
+        }
+    }
+}
+
+/// The text that [`persistence()`] reads as this.
+pub fn persistence_name(persistence: Persistence) -> String {
+    match persistence {
+        Persistence::One => "1".to_owned(),
+        Persistence::Non => "non".to_owned(),
+        // With a point: `1` is the other one.
+        Persistence::Millionths(1_000_000) => "1.0".to_owned(),
+        Persistence::Millionths(millionths) => (f64::from(millionths) / 1e6).to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -79,14 +137,39 @@ mod tests {
             "geometric:1",
             "beb",
             "beb:4",
-            "rcp:10,100,200",
-            "rcp:1,10,10,5",
+            "exponential:3,6",
+            "rcp:1,10,100,200",
+            "rcp:1,1,10,10,5",
         ] {
             let policy = backoff(text).expect(text);
             assert_eq!(name(&policy).as_deref(), Some(text));
         }
-        assert_eq!(name(&backoff(" rcp: 7").expect("one entry")).as_deref(), Some("uniform:7"));
+        let named = |text: &str| name(&backoff(text).expect(text));
+        assert_eq!(named(" rcp: 7").as_deref(), Some("uniform:7"));
+        assert_eq!(named("beb:1024").as_deref(), Some("beb"));
+        assert_eq!(named("rcp-multipliers:10,10,2").as_deref(), Some("rcp:1,10,100,200"));
         assert_eq!(name(&Policy::SIP_TIMER_E), None);
+    }
+
+    /// Lam: a new frame is sent at once, so K(0) = 1 is the same as none; K(1) is the first after a collision.
+    #[test]
+    fn k_of_0_is_that_of_a_new_frame() {
+        assert_eq!(backoff("rcp:1,10,100,200"), backoff("rcp:10,100,200"));
+        let policy = backoff("rcp:1,10,100,200").expect("Lam's");
+        let longest = |failures| policy.law(failures).expect("no limit").longest_ns();
+        assert_eq!([1, 2, 3, 4].map(longest), [9, 99, 199, 199]);
+        assert_eq!(backoff("rcp:1"), backoff("uniform:1"));
+        assert_eq!(backoff("rcp:1,2,4,8").expect("a table").law(3), backoff("beb:8").expect("beb").law(3));
+    }
+
+    #[test]
+    fn a_persistence_is_read_as_people_write_it_and_comes_back() {
+        for text in ["1", "non", "0.1", "0.03", "0.0001", "0.123456", "1.0"] {
+            assert_eq!(persistence_name(persistence(text).expect(text)), text);
+        }
+        for text in ["", "0", "-1", "1.5", "2", "p", "0.00001", "0.1234567", "nan"] {
+            assert!(persistence(text).is_err(), "{text}");
+        }
     }
 
     #[test]
@@ -99,6 +182,12 @@ mod tests {
             "uniform:+3",
             "geometric:x",
             "beb:25",
+            "beb:1",
+            "beb:33554432",
+            "exponential:3",
+            "exponential:1,3",
+            "exponential:10,9",
+            "rcp-multipliers:10000,10000",
             "rcp:",
             "rcp:1,,2",
             "exp:3",
@@ -106,7 +195,7 @@ mod tests {
             let error = backoff(text).expect_err(text);
             assert!(error.starts_with(&format!("`{text}` is no backoff: write `uniform:20`")), "{error}");
         }
-        let many = "rcp:".to_owned() + &["1"; 17].join(",");
+        let many = "rcp:".to_owned() + &["2"; 17].join(",");
         assert!(backoff(&many).is_err());
     }
 }

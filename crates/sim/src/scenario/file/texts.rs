@@ -7,7 +7,7 @@ use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length};
 use backoff::Policy;
-use medium::Fault;
+use medium::{Fault, Persistence};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
@@ -21,6 +21,17 @@ impl FromStr for BackoffText {
     type Err = String;
     fn from_str(text: &str) -> Result<BackoffText, String> {
         contention::backoff(text).map(BackoffText)
+    }
+}
+
+/// How persistent a sender is, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PersistenceText(pub Persistence);
+
+impl FromStr for PersistenceText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PersistenceText, String> {
+        contention::persistence(text).map(PersistenceText)
     }
 }
 
@@ -258,6 +269,7 @@ deserialize_from_text!(
     DurationText,
     InstantText,
     BackoffText,
+    PersistenceText,
     BitTimesText,
     PlaceText,
     FaultText,

@@ -4,56 +4,81 @@ use super::{PlanError, Planner};
 use crate::scenario::file::{AccessMethod, PopulationChoice, StationSection};
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::configuration::longest_distance;
-use medium::{Method, Octets, Parameters, Population, SlottedAloha, Topology};
+use backoff::Policy;
+use medium::{Aloha, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
 use std::num::NonZeroU32;
 use std::ops::Range;
 use toml::Spanned;
 
+/// What methods without collision detection have in common.
+struct Shared {
+    ack_delay: u32,
+    backoff: Option<Policy>,
+    attempt_limit: Option<NonZeroU32>,
+    population: Population,
+    /// The longest frame that anybody offers.
+    size: Octets,
+}
+
 impl Planner<'_> {
-    /// How stations get to send.
+    /// How stations get to send; and how CSMA/CD backs off, if not as 802.3 has it.
     pub(super) fn method(
         &self,
         sections: &[StationSection],
         parameters: &Parameters,
         topology: &Topology,
-    ) -> Result<Method, PlanError> {
+    ) -> Result<(Method, Option<Policy>), PlanError> {
         let given = self.scenario.access.method.as_ref().map(|method| *method.get_ref());
-        match self.overrides.access.or(given).unwrap_or_default() {
-            AccessMethod::CsmaCd => self.only_of_slotted_aloha().map(|()| Method::CsmaCd),
-            AccessMethod::SlottedAloha => {
-                self.only_of_csma_cd()?;
-                self.slotted_aloha(sections, parameters, topology).map(Method::SlottedAloha)
-            }
+        let method = self.overrides.access.or(given).unwrap_or_default();
+        self.only_its_own(method)?;
+        if method == AccessMethod::CsmaCd {
+            return Ok((Method::CsmaCd, self.backoff()));
         }
+        let shared = self.shared(sections, parameters);
+        let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
+        let method = match method {
+            AccessMethod::CsmaCd => Method::CsmaCd,
+            AccessMethod::Csma => {
+                let standard = Csma::new(size);
+                let attempt_limit = attempt_limit.or(standard.attempt_limit);
+                let backoff = backoff.unwrap_or(standard.backoff);
+                let given = self.scenario.access.persistence.as_ref().map(|text| text.get_ref().0);
+                let persistence = self.overrides.persistence.or(given).unwrap_or(standard.persistence);
+                Method::Csma(Csma { persistence, ack_delay, backoff, attempt_limit, population, ..standard })
+            }
+            AccessMethod::Aloha => {
+                let standard = Aloha::new(size);
+                let backoff = backoff.unwrap_or(standard.backoff);
+                Method::Aloha(Aloha { ack_delay, backoff, attempt_limit, population, ..standard })
+            }
+            AccessMethod::SlottedAloha => {
+                let standard = SlottedAloha::new(size, longest_distance(topology));
+                let backoff = backoff.unwrap_or(standard.backoff);
+                Method::SlottedAloha(SlottedAloha { ack_delay, backoff, attempt_limit, population, ..standard })
+            }
+        };
+        Ok((method, None))
     }
 
-    fn slotted_aloha(
-        &self,
-        sections: &[StationSection],
-        parameters: &Parameters,
-        topology: &Topology,
-    ) -> Result<SlottedAloha, PlanError> {
+    fn backoff(&self) -> Option<Policy> {
+        self.overrides.backoff.or(self.scenario.access.backoff.as_ref().map(|text| text.get_ref().0))
+    }
+
+    fn shared(&self, sections: &[StationSection], parameters: &Parameters) -> Shared {
         let access = &self.scenario.access;
-        let size = self.longest_frame(sections, parameters).max(parameters.min_frame_size);
-        let standard = SlottedAloha::new(size, longest_distance(topology));
-        let backoff = self.overrides.backoff.or(access.backoff.as_ref().map(|text| text.get_ref().0));
         let population = access.population.as_ref().map(|choice| *choice.get_ref());
-        let population = population.unwrap_or_else(|| self.usual_population(sections));
         let limit = self.scenario.medium.attempt_limit.as_ref();
-        Ok(SlottedAloha {
-            ack_delay: self
-                .overrides
-                .ack_delay
-                .or(access.ack_delay.as_ref().map(|delay| *delay.get_ref()))
-                .unwrap_or(0),
-            backoff: backoff.unwrap_or(standard.backoff),
+        let ack_delay = self.overrides.ack_delay.or(access.ack_delay.as_ref().map(|delay| *delay.get_ref()));
+        Shared {
+            ack_delay: ack_delay.unwrap_or(0),
+            backoff: self.backoff(),
             attempt_limit: limit.and_then(|limit| NonZeroU32::new(*limit.get_ref())),
-            population: match population {
+            population: match population.unwrap_or_else(|| self.usual_population(sections)) {
                 PopulationChoice::Stations => Population::Stations,
                 PopulationChoice::Infinite => Population::Infinite,
             },
-            ..standard
-        })
+            size: self.longest_frame(sections, parameters).max(parameters.min_frame_size),
+        }
     }
 
     /// The longest frame that anybody offers: a slot has room for it.
@@ -100,28 +125,61 @@ impl Planner<'_> {
         common.into_iter().chain(own)
     }
 
+    /// Refuses what belongs to other methods.
+    fn only_its_own(&self, method: AccessMethod) -> Result<(), PlanError> {
+        match method {
+            AccessMethod::CsmaCd => {
+                self.only_of_others(method)?;
+                self.one_backoff()
+            }
+            AccessMethod::Csma | AccessMethod::Aloha | AccessMethod::SlottedAloha => {
+                self.only_of_csma_cd(method)?;
+                if method == AccessMethod::Csma { Ok(()) } else { self.no_persistence(method, "csma") }
+            }
+        }
+    }
+
     /// Refuses what CSMA/CD has no use for.
-    fn only_of_slotted_aloha(&self) -> Result<(), PlanError> {
+    fn only_of_others(&self, method: AccessMethod) -> Result<(), PlanError> {
         let access = &self.scenario.access;
-        let options =
-            [("--backoff", self.overrides.backoff.is_some()), ("--ack-delay", self.overrides.ack_delay.is_some())];
+        let what = "CSMA/CD has no such thing: leave it out, or choose another method with";
+        if self.overrides.ack_delay.is_some() {
+            return Err(self.wrong("--ack-delay", None, format!("{what} `--access slotted-aloha`")));
+        }
         let keys = [
-            ("backoff", access.backoff.as_ref().map(Spanned::span)),
             ("ack_delay", access.ack_delay.as_ref().map(Spanned::span)),
             ("population", access.population.as_ref().map(Spanned::span)),
         ];
-        let what = "CSMA/CD has no such thing: leave it out, or choose slotted ALOHA with";
-        if let Some((option, _)) = options.into_iter().find(|(_, given)| *given) {
-            return Err(self.wrong(option, None, format!("{what} `--access slotted-aloha`")));
+        if let Some((key, span)) = keys.into_iter().find_map(|(key, span)| Some((key, span?))) {
+            return Err(self.wrong(key, Some(span), format!("{what} `method = \"slotted-aloha\"`")));
         }
-        let given = keys.into_iter().find_map(|(key, span)| Some((key, span?)));
-        given.map_or(Ok(()), |(key, span)| {
-            Err(self.wrong(key, Some(span), format!("{what} `method = \"slotted-aloha\"`")))
-        })
+        self.no_persistence(method, "csma")
     }
 
-    /// Refuses what slotted ALOHA has no use for.
-    fn only_of_csma_cd(&self) -> Result<(), PlanError> {
+    fn no_persistence(&self, method: AccessMethod, of: &str) -> Result<(), PlanError> {
+        let what = format!("{} has no such thing: leave it out, or choose another method with", method.title());
+        if self.overrides.persistence.is_some() {
+            return Err(self.wrong("--persistence", None, format!("{what} `--access {of}`")));
+        }
+        match &self.scenario.access.persistence {
+            Some(text) => Err(self.wrong("persistence", Some(text.span()), format!("{what} `method = \"{of}\"`"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a limit of 802.3's backoff beside another one.
+    fn one_backoff(&self) -> Result<(), PlanError> {
+        match &self.scenario.medium.backoff_limit {
+            Some(limit) if self.backoff().is_some() => {
+                let what = "it belongs to the backoff of 802.3, and another one is chosen: leave one of them out";
+                Err(self.wrong("backoff_limit", Some(limit.span()), what.to_owned()))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses what only CSMA/CD has.
+    fn only_of_csma_cd(&self, method: AccessMethod) -> Result<(), PlanError> {
         let medium = &self.scenario.medium;
         fn span<T>(given: &Option<Spanned<T>>) -> Option<Range<usize>> {
             given.as_ref().map(Spanned::span)
@@ -135,11 +193,11 @@ impl Planner<'_> {
             ("backoff_limit", span(&medium.backoff_limit)),
             ("bursting", span(&medium.bursting)),
         ];
-        let what = "slotted ALOHA listens to nobody, so it has no such thing: leave it out";
+        let what = format!("{} detects no collision, and has no such thing: leave it out", method.title());
         if self.overrides.bursting.is_some() {
-            return Err(self.wrong("--bursting", None, what.to_owned()));
+            return Err(self.wrong("--bursting", None, what));
         }
         let given = keys.into_iter().find_map(|(key, span)| Some((key, span?)));
-        given.map_or(Ok(()), |(key, span)| Err(self.wrong(key, Some(span), what.to_owned())))
+        given.map_or(Ok(()), |(key, span)| Err(self.wrong(key, Some(span), what)))
     }
 }

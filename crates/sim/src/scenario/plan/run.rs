@@ -49,8 +49,8 @@ impl Planner<'_> {
                 "`{until}` ends one run, and {} were asked for: leave replications out, or write a longer duration in place of it",
                 run.replications
             )
-        } else if until.needs_slots() && !matches!(method, Method::SlottedAloha(_)) {
-            format!("only slotted ALOHA has `{}`: name another metric, like `access_delay_mean_bt`", until.metric)
+        } else if until.needs_slots() && *method == Method::CsmaCd {
+            format!("CSMA/CD has no `{}`: name another metric, like `access_delay_mean_bt`", until.metric)
         } else {
             return Ok(());
         };
