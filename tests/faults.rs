@@ -7,6 +7,7 @@ use common::process::{Running, data_plane, is_program, program, run, runs, signa
 use common::results::{check, emulator, station};
 use common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -161,14 +162,15 @@ impl Starved {
             let group = Path::new(folder).join(format!("ethbus-{name}"));
             std::fs::create_dir(&group).ok()?;
             let starved = Starved(group);
-            std::fs::write(starved.0.join(limit), "4096").ok()?;
+            // In a folder that is no group the file is not there.
+            write(&starved.0.join(limit), "4096").ok()?;
             Some(starved)
         })
     }
 
     #[track_caller]
     fn take(&self, pid: u32) {
-        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("root may");
+        write(&self.0.join("cgroup.procs"), &pid.to_string()).expect("root may");
     }
 }
 
@@ -177,6 +179,11 @@ impl Drop for Starved {
         // Empty by now: the process has ended.
         let _ = std::fs::remove_dir(&self.0);
     }
+}
+
+/// Writes to a file that is there.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// A data plane that the kernel kills for want of memory: the lab says so and goes, and what stands in its log by then adds up

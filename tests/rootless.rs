@@ -1,5 +1,7 @@
 //! Labs of ordinary users: a user namespace each, records that only their user can write, nothing left of a killed one
 //! (issue 5, "labs without root").
+//!
+//! One file above 500 lines because all its tests share a user and what he does with a lab.
 
 mod common;
 
