@@ -18,14 +18,18 @@ mkdir -p "$out"
 package() {
     local name=$1 root=$scratch/$1
     mkdir -p "$root/DEBIAN" "$root/usr/share/doc/$name"
-    cat LICENSE-MIT LICENSE-APACHE > "$root/usr/share/doc/$name/copyright"
-    printf '%s (%s) unstable; urgency=medium\n\n  * See https://docs.rs/ethbus and CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@localhost>  %s\n' \
+    # Debian has the long one already, and wants it named.
+    {
+        printf 'Licensed, at your choice, under the Apache License 2.0, which is in\n/usr/share/common-licenses/Apache-2.0, or:\n\n'
+        cat LICENSE-MIT
+    } > "$root/usr/share/doc/$name/copyright"
+    printf '%s (%s) unstable; urgency=medium\n\n  * See https://docs.rs/ethbus and CHANGELOG.md of the source.\n\n -- ethbus maintainers <ethbus@users.noreply.github.com>  %s\n' \
         "$name" "$version" "$(date -Ru -d "@$(git log -1 --format=%ct)")" | gzip -9n > "$root/usr/share/doc/$name/changelog.gz"
     {
         echo "Package: $name"
         echo "Version: $version"
         echo "Architecture: $architecture"
-        echo "Maintainer: ethbus maintainers <ethbus@localhost>"
+        echo "Maintainer: ethbus maintainers <ethbus@users.noreply.github.com>"
         echo "Section: $5"
         echo "Priority: optional"
         [ -z "$2" ] || echo "Depends: $2"

@@ -252,7 +252,8 @@ fn unknown(name: &str, as_section: bool, keys: &[Key], heading: &str) -> String 
     let habit = HABITS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
     let habit = habit.filter(|ours| names().any(|known| known == *ours));
     let list = || names().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
-    match (elsewhere(name, heading), habit.or_else(|| meant(name, names()))) {
+    let elsewhere = elsewhere(name, heading).filter(|_| habit.is_none());
+    match (elsewhere, habit.or_else(|| meant(name, names()))) {
         (Some(place), _) => format!("no such key {here}: it belongs {place}"),
         (None, Some(known)) => format!("no such {kind} {here}: did you mean `{known}`? Known here: {}", list()),
         (None, None) => format!("no such {kind} {here}: known here: {}", list()),
