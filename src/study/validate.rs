@@ -3,6 +3,7 @@
 //! A check is a run of `ethbus sim` or of the medium alone, and the rows that it gives. What a row expects is worked out
 //! from the standard's values or from a paper, and never from the medium that is run: so a medium that is wrong shows.
 
+mod access;
 mod backoff;
 mod bench;
 mod capture;
@@ -122,6 +123,8 @@ fn topics(quick: bool) -> Vec<Topic> {
         efficiency::slotted(quick),
         efficiency::ieee_802_3(quick),
         queueing::topic(),
+        access::aloha(),
+        access::csma(),
         published::topic(),
     ]
 }

@@ -1,0 +1,117 @@
+//! ALOHA, slotted ALOHA and CSMA against the formulas of their authors.
+//!
+//! The formulas give S for a G; both are measured, and S is held against the formula at the G of the same run.
+
+use super::row::Row;
+use super::{Bench, Check, Topic, ValidateError};
+use crate::study::theory::aloha::{self, Time};
+use crate::study::theory::csma::{Csma, Persistence};
+use crate::study::theory::lam::{Channel, Population};
+use sim::figures::slotted::SlottedResults;
+
+/// Bit times of a frame of 64 octets with its preamble: what all frames here take.
+const FRAME: f64 = 576.0;
+
+/// Infinitely many users: Poisson arrivals all over 200 stations, and waits so long that retransmissions are nearly Poisson.
+fn infinite(access: &str, load: f64, backoff: u32, time: &str) -> String {
+    format!("--access {access} --stations 200 --traffic poisson:{load} --backoff uniform:{backoff} --duration {time}")
+}
+
+/// S of a run whose attempts are G, which `formula` gives for it.
+fn carried(
+    bench: &Bench,
+    what: String,
+    arguments: &str,
+    formula: impl Fn(f64) -> f64,
+) -> Result<Vec<Row>, ValidateError> {
+    let run = bench.sim(arguments)?;
+    let SlottedResults { throughput, offered_traffic, .. } = run.results.medium.slotted.clone().expect("it has slots");
+    let estimate = run.estimate("throughput", Some(throughput));
+    Ok(vec![Row::about(what, formula(offered_traffic), estimate).from(&run.command)])
+}
+
+/// Pure and slotted ALOHA of infinitely many users.
+fn infinite_aloha(time: Time, load: f64) -> Check {
+    Box::new(move |bench| {
+        let (access, title) = match time {
+            Time::Pure => ("aloha", "pure ALOHA, S = G e^(-2G)"),
+            Time::Slotted => ("slotted-aloha", "slotted ALOHA, S = G e^(-G)"),
+        };
+        let arguments = infinite(access, load, 1000, bench.choose("30s", "4s"));
+        let formula = |g| aloha::throughput(time, g, None).expect("a load");
+        carried(bench, format!("{title}, S = {load}"), &arguments, formula)
+    })
+}
+
+/// CSMA of infinitely many users that are `distance` bit times apart.
+fn infinite_csma(persistence: Persistence, distance: u32, load: f64) -> Check {
+    Box::new(move |bench| {
+        let (option, title) = match persistence {
+            Persistence::Non => ("non".to_owned(), "nonpersistent CSMA".to_owned()),
+            Persistence::One => ("1".to_owned(), "1-persistent CSMA".to_owned()),
+            Persistence::Probability(p) => (p.to_string(), format!("{p}-persistent CSMA")),
+        };
+        let arguments = infinite("csma", load, 500, bench.choose("30s", "4s"));
+        let arguments = format!("{arguments} --persistence {option} --topology star:{distance}bt");
+        // A slot of the line, as long as p-persistent senders let go by, has a bit more than the way.
+        let way = match persistence {
+            Persistence::Non | Persistence::One => f64::from(distance),
+            Persistence::Probability(_) => f64::from(distance + 1),
+        };
+        let protocol = Csma::new(persistence, false, way / FRAME).expect("a protocol");
+        let formula = |g| protocol.throughput(g).expect("a load");
+        carried(bench, format!("{title}, {distance} BT, S = {load}"), &arguments, formula)
+    })
+}
+
+/// Lam's N users with one packet each: his chain, solved.
+fn users(stations: u32, load: f64, retransmit: u32) -> Check {
+    Box::new(move |bench| {
+        let chance = load / f64::from(stations);
+        let time = bench.choose("60s", "8s");
+        let run = bench.sim(&format!(
+            "--access slotted-aloha --stations {stations} --traffic bernoulli:{chance} --backoff geometric:{retransmit} \
+             --duration {time}"
+        ))?;
+        let channel = Channel::new(Population::Finite(stations), load, retransmit, 0).expect("a channel");
+        let steady = channel.steady().expect("a stable channel");
+        let results = run.results.medium.slotted.clone().expect("it has slots");
+        let what = |figure: &str| format!("{stations} users, S = {load}, K = {retransmit}: {figure}");
+        let rows = [
+            Row::about(what("S"), steady.throughput, run.estimate("throughput", Some(results.throughput))),
+            Row::about(what("backlog"), steady.mean_backlog, run.estimate("backlog", Some(results.backlog))),
+            Row::about(what("delay, slots"), steady.mean_delay_slots, run.estimate("delay", results.delay)),
+        ];
+        Ok(rows.map(|row| row.from(&run.command)).into())
+    })
+}
+
+pub(super) fn aloha() -> Topic {
+    let loads = [0.05, 0.1, 0.15];
+    let pure = loads.map(|load| infinite_aloha(Time::Pure, load));
+    let slotted = loads.map(|load| infinite_aloha(Time::Slotted, 2.0 * load));
+    Topic {
+        title: "ALOHA and slotted ALOHA",
+        source: "Abramson 1970, Roberts 1972; Lam 1974: the Markov chain of N users with one packet each",
+        about: "S and G: successes and attempts in a frame time, or a slot. S is held against the formula at the G of the same run.",
+        checks: pure.into_iter().chain(slotted).chain([users(50, 0.3, 60), users(400, 0.32, 200)]).collect(),
+    }
+}
+
+pub(super) fn csma() -> Topic {
+    let of = |persistence, distance, loads: [f64; 2]| loads.map(|load| infinite_csma(persistence, distance, load));
+    let checks = [
+        of(Persistence::Non, 5, [0.3, 0.5]),
+        of(Persistence::Non, 58, [0.2, 0.4]),
+        of(Persistence::One, 5, [0.2, 0.4]),
+        of(Persistence::One, 58, [0.2, 0.35]),
+        of(Persistence::Probability(0.1), 7, [0.3, 0.5]),
+    ];
+    Topic {
+        title: "CSMA without collision detection",
+        source: "Kleinrock and Tobagi 1975: S(G) of nonpersistent and 1-persistent CSMA, unslotted, and of p-persistent CSMA",
+        about: "G counts attempts and frames that found the line busy and gave way. A station that waits for silence senses one silent bit \
+                before it sends, where the formula has none.",
+        checks: checks.into_iter().flatten().collect(),
+    }
+}
