@@ -230,7 +230,8 @@ fn an_infinite_population_of_csma_carries_what_kleinrock_and_tobagi_say() {
         let top = g * (1.0 + g + a * g * (1.0 + g + a * g / 2.0)) * (-g * (1.0 + 2.0 * a)).exp();
         top / (g * (1.0 + 2.0 * a) - (1.0 - (-a * g).exp()) + (1.0 + a * g) * (-g * (1.0 + a)).exp())
     };
-    let cases: [(Persistence, u64, f64, &dyn Fn(f64, f64) -> f64); 5] = [
+    type Formula<'a> = &'a dyn Fn(f64, f64) -> f64;
+    let cases: [(Persistence, u64, f64, Formula); 5] = [
         (Persistence::Non, 58, 0.2, &non),
         (Persistence::Non, 58, 0.4, &non),
         (Persistence::One, 58, 0.2, &one),

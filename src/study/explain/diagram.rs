@@ -131,7 +131,7 @@ fn legend(top: f64) -> String {
         x += 60.0 + 9.0 * words.len() as f64;
     }
     text += &panel::cross(x + 6.0, top - 5.0, "");
-    write!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">collision noticed</text>\n", x + 24.0)
+    writeln!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">collision noticed</text>", x + 24.0)
         .expect("a string takes any text");
     text
 }

@@ -336,7 +336,7 @@ impl Engine<CsmaCd> {
         let mac = &mut stations[station.index()].mac;
         let Some(policy) = &core.config.backoff else {
             let word = mac.generator.next_u64();
-            return mac.backoff.collide(word).map(u64::from);
+            return mac.backoff.collide(word);
         };
         mac.backoff.collide(0)?;
         let law = policy.law(mac.backoff.attempts().into())?;
