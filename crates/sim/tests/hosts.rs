@@ -281,5 +281,9 @@ fn wrong_traffic_is_refused_with_file_line_and_key() {
 fn a_frame_that_no_run_gets_to_is_warned_about() {
     let late = "stations = 2\n[run]\nduration = '1s'\nwarmup = '1s'\n[[frame]]\nstation = 'st1'\nat = '3s'\n";
     let plan = plan(late).expect("allowed");
-    assert!(plan.warnings.iter().any(|warning| warning.contains("1 of 1 [[frame]] sections")), "{:?}", plan.warnings);
+    assert!(
+        plan.run_warnings.iter().any(|warning| warning.contains("1 of 1 [[frame]] sections")),
+        "{:?}",
+        plan.run_warnings
+    );
 }

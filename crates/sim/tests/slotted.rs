@@ -115,7 +115,7 @@ fn an_infinite_population_carries_g_e_to_the_minus_g() {
     // More than it can carry: the backlog grows, and of attempts at random about 1/e get through at best.
     let results = run(
         "stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:100'\n[traffic]\narrivals = 'poisson:0.5'\n\
-         [run]\nduration = '2s'\nwarmup = '0'\n",
+         [run]\nduration = '1s'\nwarmup = '0'\n",
     );
     let slotted = results.medium.slotted.expect("a slotted medium");
     assert!(slotted.throughput < (-1.0_f64).exp() && slotted.backlog > 1_000.0, "{slotted:?}");
