@@ -24,9 +24,9 @@ pub fn as_root() -> String {
     if by_sudo { format!("sudo {}", program()) } else { program() }
 }
 
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | ',');
+/// A word as a shell takes it. A `=` needs no quotes after an option or a `/`, which every word here has.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%,=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
     } else {

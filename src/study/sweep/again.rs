@@ -1,6 +1,7 @@
 //! The command that runs one shard of a grid, from what stands beside another shard's table.
 
 use super::manifest::{Manifest, Shard};
+use crate::show::program::quoted;
 use std::path::Path;
 
 /// What `{shard}` in the name of a table becomes.
@@ -61,16 +62,6 @@ fn beside(table: &Path, known: Shard, shard: Shard) -> std::path::PathBuf {
         None => format!("shard-{}.csv", shard.number),
     };
     table.with_file_name(name)
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]
