@@ -21,7 +21,7 @@ use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
 use crate::words::units::lab_name;
-use ::medium::{BitInstant, BitRate, Config, Fault, Input, Place};
+use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Place};
 use ::medium::{Method, Persistence};
 use backoff::Policy;
 use host::Host;
@@ -93,6 +93,15 @@ impl RunPlan {
         RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1, until: None };
     /// The most independent runs.
     pub const MOST_REPLICATIONS: u64 = 10_000;
+
+    /// What is said of things at these instants that come after the run's end: how many of all that are meant by `what`.
+    fn misses(&self, instants: impl ExactSizeIterator<Item = BitInstant>, what: &str, rate: BitRate) -> Option<String> {
+        let (all, span) = (instants.len(), self.warmup + self.duration);
+        let end = BitInstant::ZERO + BitTimes::within(span, rate);
+        let late = instants.filter(|at| *at >= end).count();
+        (late > 0)
+            .then(|| format!("{late} of {all} {what} after the run's end, which is at {span:?} (warm-up and duration)"))
+    }
 }
 
 /// One station of a plan.
@@ -360,7 +369,10 @@ impl<'a> Planner<'a> {
         let warnings = round_trip_warning(&medium).into_iter();
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let changes = changes?;
-        let late = [script::warning(&further.frames, &run, medium.rate), at::warning(&changes, &run, medium.rate)];
+        let late = [
+            run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
+            run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
+        ];
         let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
         Some(Plan {
             name,

@@ -7,7 +7,7 @@ use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length};
 use backoff::Policy;
-use medium::{Fault, Persistence};
+use medium::{BitInstant, BitRate, BitTimes, Fault, Persistence};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
@@ -169,6 +169,17 @@ impl FromStr for InstantText {
             return units::bit_times(text).map(InstantText::BitTimes).map_err(|_| wrong());
         }
         units::duration_or_zero(text).map(InstantText::After).map_err(|_| wrong())
+    }
+}
+
+impl InstantText {
+    /// The instant on a medium of this rate.
+    pub fn on_medium(self, rate: BitRate) -> BitInstant {
+        BitInstant::ZERO
+            + match self {
+                InstantText::After(span) => BitTimes::within(span, rate),
+                InstantText::BitTimes(bits) => BitTimes::new(bits),
+            }
     }
 }
 

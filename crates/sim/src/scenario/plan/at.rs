@@ -1,10 +1,10 @@
 //! What a scenario does to stations and cable while the medium runs: `[[at]]`, and the cuts of `[[cut]]` among them.
 
 use super::cuts::some_names;
-use super::{CutPlan, PlanError, Planner, RunPlan};
-use crate::scenario::file::{AtSection, InstantText};
+use super::{CutPlan, PlanError, Planner};
+use crate::scenario::file::AtSection;
 use crate::words::cable::Cut;
-use medium::{BitInstant, BitRate, BitTimes, Config, Input, Place, StationId};
+use medium::{BitInstant, Config, Input, Place, StationId};
 use toml::Spanned;
 
 /// Where a change stands in the file, so that one that contradicts those before it can be named.
@@ -47,11 +47,7 @@ impl Planner<'_> {
         let AtSection { time, station, fault, cut, mend, plug, unplug } = section.get_ref();
         let missing = "`time` is missing: write when it happens, like `time = \"1s\"`";
         let time = time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
-        let at = BitInstant::ZERO
-            + match *time.get_ref() {
-                InstantText::After(span) => BitTimes::within(span, medium.rate),
-                InstantText::BitTimes(bits) => BitTimes::new(bits),
-            };
+        let at = time.get_ref().on_medium(medium.rate);
         let mend = mend.as_ref().filter(|mend| *mend.get_ref());
         let given = [fault.is_some(), cut.is_some(), mend.is_some(), plug.is_some(), unplug.is_some()];
         if given.into_iter().filter(|given| *given).count() != 1 {
@@ -80,7 +76,8 @@ impl Planner<'_> {
         Ok((at, input, Some(section)))
     }
 
-    fn number(&self, key: &str, name: &Spanned<String>, names: &[&str]) -> Result<StationId, PlanError> {
+    /// The station that `key` names.
+    pub(super) fn number(&self, key: &str, name: &Spanned<String>, names: &[&str]) -> Result<StationId, PlanError> {
         let found = names.iter().position(|known| known == name.get_ref());
         let unknown = || format!("`{}` is no station: write {}", name.get_ref(), some_names(names));
         found.map(|number| StationId::new(number as u16)).ok_or_else(|| self.at(key, name, unknown()))
@@ -110,18 +107,5 @@ fn cable(cuts: &[CutPlan]) -> impl Iterator<Item = (BitInstant, Option<Place>)> 
     cuts.iter().flat_map(|cut| {
         let mended = cut.until.map(|until| (until, None));
         [Some((cut.from, Some(cut.place))), mended].into_iter().flatten()
-    })
-}
-
-/// What is said of changes that no run gets to.
-pub(super) fn warning(changes: &[(BitInstant, Input)], run: &RunPlan, rate: BitRate) -> Option<String> {
-    let end = BitInstant::ZERO + BitTimes::within(run.warmup + run.duration, rate);
-    let late = changes.iter().filter(|(at, _)| *at >= end).count();
-    (late > 0).then(|| {
-        format!(
-            "{late} of {} changes ([[at]] and [[cut]]) come after the run's end, which is at {:?} (warm-up and duration)",
-            changes.len(),
-            run.warmup + run.duration
-        )
     })
 }

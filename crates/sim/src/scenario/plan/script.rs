@@ -1,10 +1,10 @@
 //! Frames whose instants a scenario writes down.
 
 use super::cuts::some_names;
-use super::{PlanError, Planner, RunPlan};
-use crate::scenario::file::{FrameSection, InstantText, StationSection};
+use super::{PlanError, Planner};
+use crate::scenario::file::{FrameSection, StationSection};
 use crate::traffic::{ScriptedFrame, To};
-use medium::{BitInstant, BitRate, BitTimes, Config, Destination, Fault, Frame, Octets, StationId};
+use medium::{Config, Destination, Fault, Frame, Octets, StationId};
 use toml::Spanned;
 
 /// The shortest frame that can be written: addresses, type and FCS (802.3, 3.2). The medium pads it.
@@ -33,14 +33,9 @@ impl Planner<'_> {
         let FrameSection { station, at, destination, size } = section.get_ref();
         let missing = |key: &str, what: &str| self.at("frame", section, format!("`{key}` is missing: {what}"));
         let name = station.as_ref().ok_or_else(|| missing("station", "write which station offers the frame"))?;
-        let number = names.iter().position(|known| known == name.get_ref());
-        let unknown = || format!("`{}` is no station: write {}", name.get_ref(), some_names(names));
-        let station = number.ok_or_else(|| self.at("station", name, unknown()))?;
+        let station = self.number("station", name, names)?.index();
         let at = at.as_ref().ok_or_else(|| missing("at", "write when it is offered, like `at = \"1ms\"`"))?;
-        let at = match *at.get_ref() {
-            InstantText::After(span) => BitTimes::within(span, medium.rate),
-            InstantText::BitTimes(bits) => BitTimes::new(bits),
-        };
+        let at = at.get_ref().on_medium(medium.rate);
         let babbles = sections[station].fault.as_ref().is_some_and(|it| it.get_ref().0 == Some(Fault::Babble));
         let longest = if babbles { u32::from(u16::MAX) } else { medium.parameters.max_frame_size.get() };
         let octets = size.as_ref().map_or(DEFAULT_SIZE, |size| *size.get_ref());
@@ -50,7 +45,7 @@ impl Planner<'_> {
         }
         let destination = self.destination(destination.as_ref(), station, names)?;
         let frame = Frame::new(Octets::new(octets), destination);
-        Ok(ScriptedFrame { station, at: BitInstant::ZERO + at, frame })
+        Ok(ScriptedFrame { station, at, frame })
     }
 
     fn destination(
@@ -80,17 +75,4 @@ impl Planner<'_> {
             }
         }
     }
-}
-
-/// What is said of frames that no run gets to.
-pub(super) fn warning(frames: &[ScriptedFrame], run: &RunPlan, rate: BitRate) -> Option<String> {
-    let end = BitInstant::ZERO + BitTimes::within(run.warmup + run.duration, rate);
-    let late = frames.iter().filter(|frame| frame.at >= end).count();
-    (late > 0).then(|| {
-        format!(
-            "{late} of {} [[frame]] sections are offered after the run's end, which is at {:?} (warm-up and duration)",
-            frames.len(),
-            run.warmup + run.duration
-        )
-    })
 }
