@@ -119,49 +119,31 @@ enum MethodMirror {
     Csma(#[serde(with = "CsmaMirror")] Csma),
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Aloha", deny_unknown_fields)]
-struct AlohaMirror {
-    #[serde(rename = "slot_bt", with = "bit_times")]
-    slot: BitTimes,
-    #[serde(rename = "ack_delay_slots")]
-    ack_delay: u32,
-    #[serde(with = "slotted_backoff")]
-    backoff: Policy,
-    attempt_limit: Option<NonZeroU32>,
-    #[serde(with = "PopulationMirror")]
-    population: Population,
+/// The mirror of a method without collision detection: what it has of its own, and what all of them have.
+macro_rules! contention_mirror {
+    ($mirror:ident of $method:literal { $($own:tt)* }) => {
+        #[derive(Serialize, Deserialize)]
+        #[serde(remote = $method, deny_unknown_fields)]
+        struct $mirror {
+            $($own)*
+            #[serde(rename = "slot_bt", with = "bit_times")]
+            slot: BitTimes,
+            #[serde(rename = "ack_delay_slots")]
+            ack_delay: u32,
+            #[serde(with = "slotted_backoff")]
+            backoff: Policy,
+            attempt_limit: Option<NonZeroU32>,
+            #[serde(with = "PopulationMirror")]
+            population: Population,
+        }
+    };
 }
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Csma", deny_unknown_fields)]
-struct CsmaMirror {
+contention_mirror!(AlohaMirror of "Aloha" {});
+contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {});
+contention_mirror!(CsmaMirror of "Csma" {
     #[serde(with = "persistence")]
     persistence: Persistence,
-    #[serde(rename = "slot_bt", with = "bit_times")]
-    slot: BitTimes,
-    #[serde(rename = "ack_delay_slots")]
-    ack_delay: u32,
-    #[serde(with = "slotted_backoff")]
-    backoff: Policy,
-    attempt_limit: Option<NonZeroU32>,
-    #[serde(with = "PopulationMirror")]
-    population: Population,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "SlottedAloha", deny_unknown_fields)]
-struct SlottedAlohaMirror {
-    #[serde(rename = "slot_bt", with = "bit_times")]
-    slot: BitTimes,
-    #[serde(rename = "ack_delay_slots")]
-    ack_delay: u32,
-    #[serde(with = "slotted_backoff")]
-    backoff: Policy,
-    attempt_limit: Option<NonZeroU32>,
-    #[serde(with = "PopulationMirror")]
-    population: Population,
-}
+});
 
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Population", rename_all = "snake_case")]
