@@ -61,10 +61,14 @@ pub(crate) trait Access: Sized + Debug {
     fn timer_ends<H: Host>(engine: &mut Engine<Self>, station: StationId, which: usize, host: &mut H);
 
     /// Signals begin at the place of `station`, which listens.
-    fn signals_begin<H: Host>(engine: &mut Engine<Self>, station: StationId, begun: Begun, host: &mut H);
+    fn signals_begin<H: Host>(engine: &mut Engine<Self>, station: StationId, begun: Begun, host: &mut H) {
+        let _ = (engine, station, begun, host);
+    }
 
     /// Signals have ended at the place of `station`, which listens or sent one of them.
-    fn signals_end<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H);
+    fn signals_end<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H) {
+        let _ = (engine, station, host);
+    }
 
     /// Runs what the method has held back since nothing can come between it and now; whether there was anything.
     fn goes_on<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
@@ -97,8 +101,11 @@ pub(crate) trait Access: Sized + Debug {
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind>;
 
     /// How long after its first bit has passed every place a transmission that has met nobody can still be met, if
-    /// that is shorter than the transmission; `None`: to its end.
-    fn exposed(config: &Config) -> Option<BitTimes>;
+    /// that is shorter than the transmission; `None`: to its end, since nobody detects anything.
+    fn exposed(config: &Config) -> Option<BitTimes> {
+        let _ = config;
+        None
+    }
 }
 
 /// What begins at a place at one instant.

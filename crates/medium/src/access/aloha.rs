@@ -10,7 +10,7 @@
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
 use super::contenders::{self, Contender, Contenders, Contends, Population, State};
-use super::{Access, Admitted, Begun};
+use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -108,7 +108,7 @@ impl Access for PureAloha {
     fn frame_ready<H: Host>(engine: &mut Engine<PureAloha>, station: StationId, host: &mut H) {
         if let Some(index) = engine.next_contender(station) {
             engine.attempt(index, host);
-            engine.look_ahead();
+            engine.await_due();
         }
     }
 
@@ -124,12 +124,8 @@ impl Access for PureAloha {
                 }
             }
         }
-        engine.look_ahead();
+        engine.await_due();
     }
-
-    fn signals_begin<H: Host>(_: &mut Engine<PureAloha>, _: StationId, _: Begun, _: &mut H) {}
-
-    fn signals_end<H: Host>(_: &mut Engine<PureAloha>, _: StationId, _: &mut H) {}
 
     fn detached<H: Host>(engine: &mut Engine<PureAloha>, station: StationId, host: &mut H) {
         engine.abandon(station, host);
@@ -137,11 +133,6 @@ impl Access for PureAloha {
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
         Some(contenders::verdict(core, place, id))
-    }
-
-    /// Nobody detects anything, so nothing is settled before the frame has passed.
-    fn exposed(_: &Config) -> Option<BitTimes> {
-        None
     }
 }
 
@@ -161,11 +152,6 @@ impl Contends for PureAloha {
 }
 
 impl Engine<PureAloha> {
-    fn look_ahead(&mut self) {
-        let next = self.method.contenders.next();
-        self.set_timer(next);
-    }
-
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
         let worth = self.emit_attempt(index, host);
@@ -181,10 +167,6 @@ impl Engine<PureAloha> {
         let sent = self.core.line.get(id);
         let end = sent.begin + PREAMBLE_AND_SFD + sent.size.bit_times();
         let fate = self.judge(id, end);
-        let known = end + self.method.known_after;
-        if known == self.core.instant {
-            return self.learn(index, fate, host);
-        }
-        self.method.contenders.expect(index, known, State::Unknown(fate));
+        self.acknowledge(index, fate, end + self.method.known_after, host);
     }
 }

@@ -215,6 +215,21 @@ impl<A: Contends> Engine<A> {
         self.core.agenda.timers.set(0, self.core.instant, at);
     }
 
+    /// Has the timer end when something is due for a contender.
+    #[inline]
+    pub(super) fn await_due(&mut self) {
+        let due = self.method.contenders().next();
+        self.set_timer(due);
+    }
+
+    /// What became of an attempt is certain; its sender knows at `known`.
+    pub(super) fn acknowledge<H: Host>(&mut self, index: usize, fate: Fate, known: BitInstant, host: &mut H) {
+        if known == self.core.instant {
+            return self.learn(index, fate, host);
+        }
+        self.method.contenders().expect(index, known, State::Unknown(fate));
+    }
+
     /// The contender begins to send. Gives what its frame is worth to receivers.
     #[inline]
     pub(super) fn emit_attempt<H: Host>(&mut self, index: usize, host: &mut H) -> Worth {

@@ -149,7 +149,7 @@ impl Access for CarrierSense {
     fn frame_ready<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, host: &mut H) {
         if let Some(index) = engine.next_contender(station) {
             engine.sense(index, host);
-            engine.look_ahead();
+            engine.await_due();
         }
     }
 
@@ -165,7 +165,7 @@ impl Access for CarrierSense {
                 State::Gone => panic!("nothing is due for who is no more"),
             }
         }
-        engine.look_ahead();
+        engine.await_due();
     }
 
     /// Who counts slots of the line gives way.
@@ -182,7 +182,7 @@ impl Access for CarrierSense {
             engine.give_way(index, host);
         }
         engine.station_mut(station).mac.counting = counting;
-        engine.look_ahead();
+        engine.await_due();
     }
 
     fn signals_end<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, _: &mut H) {
@@ -196,7 +196,7 @@ impl Access for CarrierSense {
         }
         engine.station_mut(station).mac.sensing = sensing;
         engine.core.line.ignore_silence(station);
-        engine.look_ahead();
+        engine.await_due();
     }
 
     fn detached<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, host: &mut H) {
@@ -206,7 +206,7 @@ impl Access for CarrierSense {
         engine.core.line.ignore_silence(station);
         engine.core.line.ignore_begins(station);
         engine.abandon(station, host);
-        engine.look_ahead();
+        engine.await_due();
     }
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
@@ -245,12 +245,6 @@ impl CarrierSense {
 }
 
 impl Engine<CarrierSense> {
-    #[inline]
-    fn look_ahead(&mut self) {
-        let next = self.method.contenders.next();
-        self.set_timer(next);
-    }
-
     /// The contender is ready to send: it senses the line.
     fn sense<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
@@ -356,10 +350,6 @@ impl Engine<CarrierSense> {
         if fate.arrived && !settled {
             self.core.carried(id, end);
         }
-        let known = end + self.method.known_after;
-        if known == self.core.instant {
-            return self.learn(index, fate, host);
-        }
-        self.method.contenders.expect(index, known, State::Unknown(fate));
+        self.acknowledge(index, fate, end + self.method.known_after, host);
     }
 }

@@ -13,12 +13,12 @@
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
 use super::contenders::{Contender, Contenders, Contends, Fate, Population, State};
-use super::{Access, Admitted, Begun};
+use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::frame::{Destination, Frame, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -127,15 +127,9 @@ impl Access for Contention {
 
     /// A frame is no longer than its slot, whatever is wrong with its station.
     fn admit(&self, config: &Config, frame: Frame, _: Option<Fault>) -> Result<Admitted, Cause> {
-        if frame.size < HEADER_AND_FCS {
-            return Err(Cause::TooShort);
-        }
-        let p = &config.parameters;
-        let size = frame.size.max(p.min_frame_size);
-        if frame.size > p.frame_size_limit(frame.tagged) || PREAMBLE_AND_SFD + size.bit_times() > self.longest {
-            return Err(Cause::TooLong);
-        }
-        Ok(Admitted { size, too_long: false })
+        let admitted = super::admit_honest(config, frame)?;
+        let fits = PREAMBLE_AND_SFD + admitted.size.bit_times() <= self.longest;
+        fits.then_some(admitted).ok_or(Cause::TooLong)
     }
 
     fn is_full(&self, config: &Config, queued: usize) -> bool {
@@ -150,10 +144,6 @@ impl Access for Contention {
         engine.boundary(host);
     }
 
-    fn signals_begin<H: Host>(_: &mut Engine<Contention>, _: StationId, _: Begun, _: &mut H) {}
-
-    fn signals_end<H: Host>(_: &mut Engine<Contention>, _: StationId, _: &mut H) {}
-
     fn detached<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
         engine.abandon(station, host);
     }
@@ -163,11 +153,6 @@ impl Access for Contention {
         let size = transmission.size;
         let whole = transmission.worth == Worth::Good && !core.line.began_together(place, id);
         Some(if whole { Kind::Delivered { size } } else { Kind::Damaged { bits: size.bit_times() } })
-    }
-
-    /// Nobody detects anything, so nothing is settled before the slot is judged.
-    fn exposed(_: &Config) -> Option<BitTimes> {
-        None
     }
 }
 
