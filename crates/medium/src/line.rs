@@ -46,8 +46,6 @@ pub(crate) struct Carrier {
 pub(crate) struct Line {
     topology: Topology,
     ways: Ways,
-    /// On a star: how long a signal takes to any other place.
-    star: Option<BitTimes>,
     farthest: Box<[BitTimes]>,
     longest: BitTimes,
     /// In order of begin; retired from the front when nothing depends on them any more.
@@ -98,12 +96,10 @@ impl Line {
         let stations = topology.stations();
         let farthest: Box<[BitTimes]> =
             (0..stations as u16).map(|station| topology.farthest(StationId::new(station))).collect();
-        let star = matches!(topology, Topology::Star { .. }).then(|| topology.farthest(StationId::new(0)));
+        let ways = Ways::new(&topology);
         Line {
-            star,
             longest: farthest.iter().copied().max().unwrap_or(BitTimes::ZERO),
             farthest,
-            ways: Ways::new(&topology),
             topology,
             transmissions: VecDeque::new(),
             first: 0,
@@ -115,7 +111,8 @@ impl Line {
             sounding: 0,
             on_air: 0,
             last_end: BitInstant::ZERO,
-            stretches: Stretches::new(star == Some(BitTimes::ZERO)),
+            stretches: Stretches::new(ways.of_star() == Some(BitTimes::ZERO)),
+            ways,
             episodes: 0,
             untouched: Vec::new(),
             last_of: vec![None; stations].into(),
@@ -129,14 +126,14 @@ impl Line {
 
     /// From now on what begins is parted so, or not at all. Never on a star.
     pub fn part(&mut self, parted: Option<Sides>) {
-        assert!(parted.is_none() || self.star.is_none(), "a star has no cable that could be cut");
+        assert!(parted.is_none() || self.ways.of_star().is_none(), "a star has no cable that could be cut");
         self.parted = parted;
     }
 
     /// Signals get to all places but the source's at once.
     #[inline]
     pub fn is_star(&self) -> bool {
-        self.star.is_some()
+        self.ways.of_star().is_some()
     }
 
     /// How long a signal takes from `station` to the one farthest from it.
@@ -189,7 +186,7 @@ impl Line {
         if self.parted.is_some() {
             transmission.parted.clone_from(&self.parted);
         }
-        let met = if let Some(distance) = self.star {
+        let met = if let Some(distance) = self.ways.of_star() {
             self.pass_by(now, agenda);
             self.for_begins.insert(source);
             let others = self.for_begins.len() > 1 || !agenda.begins.everywhere.is_empty();
@@ -264,7 +261,7 @@ impl Line {
         self.stretches.begin(begin, true);
         self.stretches.end(end);
         self.last_end = end;
-        if let Some(distance) = self.star {
+        if let Some(distance) = self.ways.of_star() {
             self.sounding += 1;
             agenda.ends.push_everywhere(end + distance, id, true);
         } else {
@@ -312,7 +309,7 @@ impl Line {
         self.on_air -= 1;
         self.last_end = now;
         self.stretches.end(now);
-        if let Some(distance) = self.star {
+        if let Some(distance) = self.ways.of_star() {
             return agenda.ends.push_everywhere(now + distance, id, true);
         }
         let transmission = &self.transmissions[(id.get() - self.first) as usize];
@@ -332,7 +329,7 @@ impl Line {
     /// From now on the station at `place` is told of signals that begin there, those under way included.
     pub fn hear_begins(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
         let is_new = self.for_begins.insert(place);
-        if self.star.is_some() {
+        if self.ways.of_star().is_some() {
             self.pass_by(now, agenda);
             if !agenda.begins.everywhere.is_empty() {
                 agenda.begins.let_go();
@@ -397,7 +394,7 @@ impl Line {
         if !self.for_silence.insert(place) {
             return;
         }
-        if let Some(distance) = self.star {
+        if let Some(distance) = self.ways.of_star() {
             // The others hear its own signal end later than it does itself.
             let own_is_first = distance > BitTimes::ZERO;
             if own_is_first && self.own(place).any(|(_, own)| own.known_end() == Some(now)) {
@@ -493,7 +490,7 @@ impl Line {
     /// The station at `place`, which waits, hears nothing from `now` on: no signal goes on, and none begins just as
     /// the last ends; `coming` are the sources of those that begin at `now` if it is a star.
     pub fn silent(&self, place: StationId, now: BitInstant, coming: &[StationId]) -> bool {
-        match self.star {
+        match self.ways.of_star() {
             Some(BitTimes::ZERO) if !self.any_deaf => return self.on_air == 0,
             Some(distance) if !self.any_deaf => {
                 let sounds = |own: &Transmission| {

@@ -23,6 +23,15 @@ impl Ways {
         }
     }
 
+    /// On a star: how long a signal takes to any other place.
+    #[inline(always)]
+    pub fn of_star(&self) -> Option<BitTimes> {
+        match self {
+            Ways::Star(distance) => Some(*distance),
+            Ways::Cable(_) | Ways::Other(_) => None,
+        }
+    }
+
     /// How long a signal takes between two places.
     #[inline(always)]
     pub fn between(&self, a: StationId, b: StationId) -> BitTimes {
