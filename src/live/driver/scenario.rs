@@ -10,7 +10,7 @@ use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::namespace::Namespace;
 use link::packet::{PacketError, SendError};
 use link::station::StationSocket;
-use medium::{BitInstant, Destination, Frame, Octets, StationId};
+use medium::{BitInstant, BitRate, Destination, Frame, Octets, StationId};
 use sim::scenario::plan::Plan;
 use sim::scenario::plan::host::Host;
 use sim::traffic::{Arrivals, FurtherTraffic, Source, TrafficError, TrafficSpec, all_sources};
@@ -113,14 +113,14 @@ struct Paced {
     /// What is due next, in bit times: the source's number, and its frame.
     due: BinaryHeap<Reverse<(BitInstant, usize)>>,
     next: Vec<Option<Frame>>,
-    /// Nanoseconds a bit.
-    bit: f64,
+    /// Bits in a second of real time.
+    rate: BitRate,
 }
 
 impl Paced {
-    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, bit: f64) -> Paced {
+    fn new(drivers: Vec<Driver>, sources: Vec<(usize, Source)>, rate: BitRate) -> Paced {
         let next = vec![None; sources.len()];
-        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, bit };
+        let mut paced = Paced { drivers, sources, due: BinaryHeap::new(), next, rate };
         (0..paced.sources.len()).for_each(|source| paced.expect(source));
         paced
     }
@@ -137,7 +137,7 @@ impl Paced {
         let mut batch: Vec<Frame> = Vec::new();
         let mut driver = 0;
         while let Some(&Reverse((at, source))) = self.due.peek() {
-            let due = (at.get() as f64 * self.bit) as u64;
+            let due = at.since(BitInstant::ZERO).at(self.rate).as_nanos() as u64;
             let own = self.sources[source].0;
             if !batch.is_empty() && (own != driver || batch.len() == BATCH || due > elapsed) {
                 self.drivers[driver].offer(&batch);
@@ -202,7 +202,7 @@ impl Prepared {
     pub fn new(plan: &Plan, stations: &[Namespace]) -> Result<Prepared, OfferError> {
         let mut prepared = Prepared::default();
         let macs: Arc<[MacAddr]> = plan.stations.iter().map(|station| MacAddr::from(station.mac.octets())).collect();
-        let bit = 1e9 / plan.pace.rate(plan.medium.rate).get() as f64;
+        let rate = plan.pace.rate(plan.medium.rate);
         let (mut drivers, mut sources): (Vec<Driver>, Vec<(usize, Source)>) = (Vec::new(), Vec::new());
         for mut source in written(plan)? {
             let station = source.station();
@@ -227,7 +227,7 @@ impl Prepared {
         }
         prepared.left_out.dedup();
         if !sources.is_empty() {
-            prepared.paced = Some(Paced::new(drivers, sources, bit));
+            prepared.paced = Some(Paced::new(drivers, sources, rate));
         }
         Ok(prepared)
     }

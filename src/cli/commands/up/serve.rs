@@ -11,7 +11,7 @@ use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port
 use crate::show::say;
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use link::signals::Signal;
-use medium::{BitInstant, Input};
+use medium::{BitInstant, BitRate, Input};
 use sim::figures::results::Results;
 use sim::scenario::plan::Plan;
 use sim::words::fault::FaultName;
@@ -30,22 +30,22 @@ const FILL: Duration = Duration::from_millis(2);
 pub struct Schedule {
     /// Its first instant.
     pub begin: Instant,
-    /// Nanoseconds of real time in a bit time.
-    bit: f64,
+    /// Bits in a second of real time.
+    rate: BitRate,
     changes: VecDeque<(BitInstant, Input)>,
 }
 
 impl Schedule {
     /// The changes of `plan`; its first instant is now, until somebody sets another.
     pub fn new(plan: &Plan) -> Schedule {
-        let bit = 1e9 / plan.pace.rate(plan.medium.rate).get() as f64;
-        Schedule { begin: Instant::now(), bit, changes: plan.changes.iter().copied().collect() }
+        let rate = plan.pace.rate(plan.medium.rate);
+        Schedule { begin: Instant::now(), rate, changes: plan.changes.iter().copied().collect() }
     }
 
     /// When something is due next.
     fn next(&self) -> Option<Instant> {
         let (at, _) = self.changes.front()?;
-        self.begin.checked_add(Duration::from_nanos((at.get() as f64 * self.bit) as u64))
+        self.begin.checked_add(at.since(BitInstant::ZERO).at(self.rate))
     }
 
     /// Asks the data plane for what the scenario has for the first instant.
