@@ -10,7 +10,7 @@ const FAR_BEHIND: u64 = 1_000_000;
 /// The emulator's part of the table.
 pub(super) fn emulator(emulator: &EmulatorResults) -> String {
     let links = kernel_drops(&emulator.links);
-    let behind = if emulator.lateness_p50_ns > FAR_BEHIND {
+    let behind = if emulator.timing.lateness_p50_ns > FAR_BEHIND {
         "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
     } else {
         ""
@@ -19,7 +19,7 @@ pub(super) fn emulator(emulator: &EmulatorResults) -> String {
         "" | "normal" => String::new(),
         words => format!(", latency {words}"),
     };
-    let fan_out = match emulator.fan_out.as_str() {
+    let fan_out = match emulator.copying.fan_out.as_str() {
         "" => String::new(),
         way => format!(", fan-out: {way}"),
     };
@@ -29,8 +29,8 @@ pub(super) fn emulator(emulator: &EmulatorResults) -> String {
          taken by      {}\n{}{}{behind}",
         emulator.priority,
         lateness(emulator),
-        group(emulator.late_arrivals),
-        micros(emulator.late_arrival_max_ns),
+        group(emulator.timing.late_arrivals),
+        micros(emulator.timing.late_arrival_max_ns),
         drops(emulator),
         taken(emulator),
         pace(emulator),
@@ -43,15 +43,15 @@ fn micros(nanos: u64) -> f64 {
 }
 
 fn lateness(emulator: &EmulatorResults) -> String {
-    match emulator.deliveries {
+    match emulator.timing.deliveries {
         0 => NOT_MEASURED.to_owned(),
         deliveries => format!(
             "{:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms",
-            micros(emulator.lateness_p50_ns),
-            micros(emulator.lateness_p99_ns),
-            micros(emulator.lateness_max_ns),
+            micros(emulator.timing.lateness_p50_ns),
+            micros(emulator.timing.lateness_p99_ns),
+            micros(emulator.timing.lateness_max_ns),
             group(deliveries),
-            group(emulator.late_deliveries)
+            group(emulator.machine.late_deliveries)
         ),
     }
 }
@@ -59,21 +59,21 @@ fn lateness(emulator: &EmulatorResults) -> String {
 /// Frames that were lost, by cause.
 fn drops(emulator: &EmulatorResults) -> String {
     let drops = [
-        ("ring", emulator.ring_drops),
-        ("overload", emulator.overload_drops),
-        ("absent stations", emulator.deliveries_to_absent),
-        ("failed deliveries", emulator.delivery_failures),
-        ("a station's MTU", emulator.refused_by_mtu),
-        ("reports", emulator.reports_skipped),
-        ("record", emulator.record_skipped),
-        ("event log", emulator.events_skipped),
+        ("ring", emulator.undelivered.ring_drops),
+        ("overload", emulator.machine.overload_drops),
+        ("absent stations", emulator.undelivered.deliveries_to_absent),
+        ("failed deliveries", emulator.undelivered.delivery_failures),
+        ("a station's MTU", emulator.undelivered.refused_by_mtu),
+        ("reports", emulator.observers.reports_skipped),
+        ("record", emulator.observers.record_skipped),
+        ("event log", emulator.observers.events_skipped),
     ];
     drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ")
 }
 
 /// Who else had the processors meanwhile.
 fn taken(emulator: &EmulatorResults) -> String {
-    let taken = [("a hypervisor", emulator.steal_ns), ("other programs", emulator.cpu_wait_ns)];
+    let taken = [("a hypervisor", emulator.machine.steal_ns), ("other programs", emulator.machine.cpu_wait_ns)];
     let taken = taken.map(|(who, nanos)| match nanos {
         Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
         None => format!("{who} unknown"),
@@ -83,18 +83,18 @@ fn taken(emulator: &EmulatorResults) -> String {
 
 /// How the medium's time followed real time, where it did not just do so.
 fn pace(emulator: &EmulatorResults) -> String {
-    let pace = if emulator.time_scale == 1.0 || emulator.time_scale == 0.0 {
+    let pace = if emulator.machine.time_scale == 1.0 || emulator.machine.time_scale == 0.0 {
         String::new()
     } else {
-        format!("  time scale    {} of real time\n", emulator.time_scale)
+        format!("  time scale    {} of real time\n", emulator.machine.time_scale)
     };
-    let slip = if emulator.slips == 0 {
+    let slip = if emulator.machine.slips == 0 {
         String::new()
     } else {
         format!(
             "  slip          the medium's time stood still {} times, for {:.1} ms in all\n",
-            group(emulator.slips),
-            emulator.slip_ns as f64 / 1e6
+            group(emulator.machine.slips),
+            emulator.machine.slip_ns as f64 / 1e6
         )
     };
     pace + &slip
@@ -103,22 +103,22 @@ fn pace(emulator: &EmulatorResults) -> String {
 /// What does not happen on most runs, as far as it did.
 fn oddities(emulator: &EmulatorResults) -> String {
     let oddities = [
-        ("stamped at the ring", emulator.stamped_at_ring),
-        ("stamps from the future", emulator.future_stamps),
-        ("stale stamps", emulator.stale_stamps),
-        ("clock set", emulator.clock_steps),
-        ("oversized", emulator.oversized),
-        ("checksums repaired", emulator.checksums_repaired),
-        ("checksums left", emulator.checksums_left),
-        ("VLAN tags restored", emulator.vlan_tags_restored),
-        ("strays", emulator.strays),
-        ("ports lost", emulator.ports_lost),
-        ("ports gone", emulator.ports_gone),
-        ("copies not made for detached stations", emulator.copies_to_detached),
-        ("link changes missed", emulator.link_changes_missed),
-        ("failures of the fan-out", emulator.fan_out_failures),
-        ("left out by the filter", emulator.filtered),
-        ("stations it is lifted for", emulator.stations_unfiltered),
+        ("stamped at the ring", emulator.arrivals.stamped_at_ring),
+        ("stamps from the future", emulator.arrivals.future_stamps),
+        ("stale stamps", emulator.arrivals.stale_stamps),
+        ("clock set", emulator.machine.clock_steps),
+        ("oversized", emulator.arrivals.oversized),
+        ("checksums repaired", emulator.arrivals.checksums_repaired),
+        ("checksums left", emulator.arrivals.checksums_left),
+        ("VLAN tags restored", emulator.arrivals.vlan_tags_restored),
+        ("strays", emulator.arrivals.strays),
+        ("ports lost", emulator.ports.ports_lost),
+        ("ports gone", emulator.ports.ports_gone),
+        ("copies not made for detached stations", emulator.undelivered.copies_to_detached),
+        ("link changes missed", emulator.ports.link_changes_missed),
+        ("failures of the fan-out", emulator.copying.fan_out_failures),
+        ("left out by the filter", emulator.copying.filtered),
+        ("stations it is lifted for", emulator.copying.stations_unfiltered),
     ];
     let oddities: Vec<String> = oddities
         .iter()

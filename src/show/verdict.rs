@@ -11,15 +11,21 @@ pub const TOLERANCE: f64 = 0.01;
 /// handed over late, dropped, or stamped too late.
 pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     let Some(emulator) = &results.emulator else { return Vec::new() };
-    let scale = if emulator.time_scale > 0.0 { emulator.time_scale } else { 1.0 };
+    let scale = if emulator.machine.time_scale > 0.0 { emulator.machine.time_scale } else { 1.0 };
     let seconds = results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * scale);
     let offered: u64 = results.stations.iter().map(|station| station.counter("offered")).sum();
     let part = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
-    let lost = emulator.ring_drops + emulator.overload_drops;
+    let lost = emulator.undelivered.ring_drops + emulator.machine.overload_drops;
     let parts = [
-        (part(emulator.slip_ns, seconds * 1e9), "of the time the medium's clock stood still"),
-        (part(emulator.late_deliveries, emulator.deliveries as f64), "of the deliveries were more than 1 ms late"),
-        (part(emulator.late_arrivals, offered as f64), "of the frames were seen too late for their place in the order"),
+        (part(emulator.machine.slip_ns, seconds * 1e9), "of the time the medium's clock stood still"),
+        (
+            part(emulator.machine.late_deliveries, emulator.timing.deliveries as f64),
+            "of the deliveries were more than 1 ms late",
+        ),
+        (
+            part(emulator.timing.late_arrivals, offered as f64),
+            "of the frames were seen too late for their place in the order",
+        ),
         (part(lost, (offered + lost) as f64), "of the frames were lost in the emulator"),
     ];
     let above = parts.into_iter().filter(|(part, _)| *part > tolerance);

@@ -143,7 +143,7 @@ fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
 
 fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let mut text = table(results);
-    let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.deliveries);
+    let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.timing.deliveries);
     text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", deliveries);
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
     text + &next(args, results)

@@ -272,7 +272,7 @@ fn end(
             return Ok(Ended { stream, told, whole: false, failed: true, trusted: false });
         }
     };
-    let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.files_incomplete == 0);
+    let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.observers.files_incomplete == 0);
     let mut told = format!("\n{}", table(&results));
     if !whole {
         told += "ethbus: a record or an event log that was wanted is not whole\n";
@@ -287,7 +287,11 @@ fn with_links(mut results: Results, links: &Links, record: &Inventory, tolerance
     let too_long: u64 = results.stations.iter().map(|station| station.counter("too_long")).sum();
     let verdict = verdict(&against(&results, tolerance));
     if let Some(emulator) = &mut results.emulator {
-        let suspicious = emulator.checksums_repaired + emulator.checksums_left + emulator.oversized + too_long > 0;
+        let suspicious = emulator.arrivals.checksums_repaired
+            + emulator.arrivals.checksums_left
+            + emulator.arrivals.oversized
+            + too_long
+            > 0;
         emulator.links = links.look(record, suspicious);
         emulator.verdict = Some(verdict);
     }

@@ -319,8 +319,8 @@ pub fn run(name: impl Into<String>, results: &Results, conditions: Conditions) -
 
 /// How long a run took in real time, in seconds: the medium's time, and that in which it stood still.
 pub fn real_seconds(results: &Results) -> f64 {
-    let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.slip_ns);
-    let time_scale = results.emulator.as_ref().map_or(1.0, |emulator| emulator.time_scale);
+    let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.machine.slip_ns);
+    let time_scale = results.emulator.as_ref().map_or(1.0, |emulator| emulator.machine.time_scale);
     results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * time_scale) + slip as f64 / 1e9
 }
 

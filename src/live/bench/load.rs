@@ -109,10 +109,14 @@ fn full(context: &Context<'_>, row: &mut Row, stations: usize) -> Result<(), Ben
         simulated(context, wanted.plan(context)?)?,
         "frames/s",
     ));
-    row.figures.push(Figure::new("copies delivered", emulator.deliveries as f64 / real_seconds(&results), "frames/s"));
+    row.figures.push(Figure::new(
+        "copies delivered",
+        emulator.timing.deliveries as f64 / real_seconds(&results),
+        "frames/s",
+    ));
     lateness(row, &results, None);
-    let way = if emulator.fan_out == "kernel" { "copied by the kernel" } else { "sent one by one" };
-    row.notes.push(format!("frames are {way} to the stations (`fan_out`: {})", emulator.fan_out));
+    let way = if emulator.copying.fan_out == "kernel" { "copied by the kernel" } else { "sent one by one" };
+    row.notes.push(format!("frames are {way} to the stations (`fan_out`: {})", emulator.copying.fan_out));
     row.runs.push(run("bus", &results, conditions));
     Ok(())
 }
@@ -192,14 +196,14 @@ pub fn saturated(
 
 fn lateness(row: &mut Row, results: &Results, asked: Option<Asked>) {
     let Some(emulator) = &results.emulator else { return };
-    let p50 = Figure::new("lateness, p50", emulator.lateness_p50_ns as f64 / 1e3, "us");
+    let p50 = Figure::new("lateness, p50", emulator.timing.lateness_p50_ns as f64 / 1e3, "us");
     row.figures.push(asked.map_or(p50.clone(), |asked| p50.asked(asked)));
-    row.figures.push(Figure::new("lateness, p99", emulator.lateness_p99_ns as f64 / 1e3, "us"));
+    row.figures.push(Figure::new("lateness, p99", emulator.timing.lateness_p99_ns as f64 / 1e3, "us"));
 }
 
 /// For how much of a run the medium's time stood still.
 pub fn slip_percent(results: &Results) -> f64 {
-    let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.slip_ns);
+    let slip = results.emulator.as_ref().map_or(0, |emulator| emulator.machine.slip_ns);
     100.0 * slip as f64 / 1e9 / real_seconds(results)
 }
 

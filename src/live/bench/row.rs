@@ -143,22 +143,24 @@ impl Run {
     /// What kept the run from being in time: slip and drops. Empty if nothing did.
     pub fn troubles(&self) -> String {
         let Some(emulator) = &self.emulator else { return String::new() };
-        let slip = (emulator.slips > 0)
-            .then(|| format!("slipped {:.1} ms in {} stops", emulator.slip_ns as f64 / 1e6, emulator.slips));
+        let slip = (emulator.machine.slips > 0).then(|| {
+            format!("slipped {:.1} ms in {} stops", emulator.machine.slip_ns as f64 / 1e6, emulator.machine.slips)
+        });
         let drops = drops(emulator);
         let dropped = (drops > 0).then(|| format!("dropped {drops} frames in the emulator"));
-        let record = (emulator.record_skipped > 0).then(|| format!("record misses {}", emulator.record_skipped));
+        let record = (emulator.observers.record_skipped > 0)
+            .then(|| format!("record misses {}", emulator.observers.record_skipped));
         slip.into_iter().chain(dropped).chain(record).collect::<Vec<_>>().join(", ")
     }
 }
 
 /// Frames that the emulator had and did not hand on, for whatever cause.
 pub fn drops(emulator: &EmulatorResults) -> u64 {
-    emulator.ring_drops
-        + emulator.overload_drops
-        + emulator.deliveries_to_absent
-        + emulator.delivery_failures
-        + emulator.refused_by_mtu
+    emulator.undelivered.ring_drops
+        + emulator.machine.overload_drops
+        + emulator.undelivered.deliveries_to_absent
+        + emulator.undelivered.delivery_failures
+        + emulator.undelivered.refused_by_mtu
 }
 
 #[cfg(test)]

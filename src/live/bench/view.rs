@@ -60,9 +60,9 @@ fn run_text(run: &Run) -> String {
         write!(
             text,
             "; lateness {:.1}/{:.1} us, {} late arrivals",
-            emulator.lateness_p50_ns as f64 / 1e3,
-            emulator.lateness_p99_ns as f64 / 1e3,
-            group(emulator.late_arrivals)
+            emulator.timing.lateness_p50_ns as f64 / 1e3,
+            emulator.timing.lateness_p99_ns as f64 / 1e3,
+            group(emulator.timing.late_arrivals)
         )
         .expect("a string takes any text");
     }

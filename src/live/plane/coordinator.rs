@@ -320,7 +320,7 @@ impl Coordinator {
     /// Tells the supervisor if it listens; what it could not take is counted, not waited for.
     fn tell(&mut self, report: Report) {
         if self.observers.reports.try_send(report).is_err() {
-            self.emulator.counts.reports_skipped += 1;
+            self.emulator.counts.observers.reports_skipped += 1;
         }
     }
 

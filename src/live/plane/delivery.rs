@@ -59,8 +59,8 @@ impl Delivery {
             places.clear();
             places.extend(stations.iter().map(|station| station.index()));
             let whole = fan_out.send(sender, octets, places, results);
-            counts.kernel_copies += results.iter().filter(|result| result.is_ok()).count() as u64;
-            counts.fan_out_failures += u64::from(!whole);
+            counts.copying.kernel_copies += results.iter().filter(|result| result.is_ok()).count() as u64;
+            counts.copying.fan_out_failures += u64::from(!whole);
         }
         // All of them, or those that the hub was not there for.
         let rest: Vec<(u32, &[u8])> =

@@ -1,7 +1,7 @@
 //! How well the emulator itself does: lateness, and everything it could not keep.
 
 use hdrhistogram::Histogram;
-use sim::figures::results::EmulatorResults;
+use sim::figures::results::emulator::{CopyResults, EmulatorResults, MachineResults};
 use sim::words::choices::FilterChoice;
 
 /// Lateness up to a minute, to three digits.
@@ -20,44 +20,51 @@ impl Emulator {
     pub fn new(priority: String, time_scale: f64, fan_out: &str, filter: FilterChoice) -> Emulator {
         let lateness = Histogram::new_with_max(LONGEST, 3).expect("a range and digits that the histogram supports");
         let fan_out = fan_out.to_owned();
-        let counts = EmulatorResults { priority, time_scale, fan_out, filter, ..EmulatorResults::default() };
+        let machine = MachineResults { time_scale, ..MachineResults::default() };
+        let copying = CopyResults { fan_out, filter, ..CopyResults::default() };
+        let counts = EmulatorResults { priority, machine, copying, ..EmulatorResults::default() };
         Emulator { counts, lateness }
     }
 
     /// A frame was handed to the kernel for so many stations, `late` nanoseconds after it was due.
     pub fn delivered(&mut self, late: u64, copies: u64) {
-        self.counts.deliveries += copies;
+        self.counts.timing.deliveries += copies;
         self.lateness.saturating_record_n(late, copies);
     }
 
     /// A frame's stamp was `late` nanoseconds before the engine's now.
     pub fn arrived_late(&mut self, late: u64) {
-        self.counts.late_arrivals += 1;
-        self.counts.late_arrival_max_ns = self.counts.late_arrival_max_ns.max(late);
+        self.counts.timing.late_arrivals += 1;
+        self.counts.timing.late_arrival_max_ns = self.counts.timing.late_arrival_max_ns.max(late);
     }
 
     /// The medium's time stood still for so many nanoseconds.
     pub fn slipped(&mut self, nanos: u64) {
-        self.counts.slips += 1;
-        self.counts.slip_ns += nanos;
+        self.counts.machine.slips += 1;
+        self.counts.machine.slip_ns += nanos;
     }
 
     /// Counts and quantiles so far.
     pub fn results(&self) -> EmulatorResults {
-        EmulatorResults {
-            lateness_p50_ns: self.lateness.value_at_quantile(0.50),
-            lateness_p99_ns: self.lateness.value_at_quantile(0.99),
-            lateness_max_ns: self.lateness.max(),
-            ..self.counts.clone()
-        }
+        let mut results = self.counts.clone();
+        results.timing.lateness_p50_ns = self.lateness.value_at_quantile(0.50);
+        results.timing.lateness_p99_ns = self.lateness.value_at_quantile(0.99);
+        results.timing.lateness_max_ns = self.lateness.max();
+        results
     }
 
     /// Counts from zero again.
     pub fn restart(&mut self) {
-        let EmulatorResults { priority, latency, time_scale, fan_out, filter, stations_unfiltered, .. } =
-            std::mem::take(&mut self.counts);
-        let anew = EmulatorResults::default();
-        self.counts = EmulatorResults { priority, latency, time_scale, fan_out, filter, stations_unfiltered, ..anew };
+        let EmulatorResults { priority, latency, machine, copying, .. } = std::mem::take(&mut self.counts);
+        let MachineResults { time_scale, .. } = machine;
+        let CopyResults { fan_out, filter, stations_unfiltered, .. } = copying;
+        self.counts = EmulatorResults {
+            priority,
+            latency,
+            machine: MachineResults { time_scale, ..MachineResults::default() },
+            copying: CopyResults { fan_out, filter, stations_unfiltered, ..CopyResults::default() },
+            ..EmulatorResults::default()
+        };
         self.lateness.reset();
     }
 }
@@ -76,11 +83,10 @@ mod tests {
         let mut emulator = Emulator::new("none".to_owned(), 1.0, "batch", FilterChoice::None);
         (1..=100).for_each(|n| emulator.delivered(n * 1_000, 1));
         let results = emulator.results();
-        assert_eq!((results.deliveries, results.lateness_max_ns / 1_000), (100, 100));
-        assert!((50_000..=50_100).contains(&results.lateness_p50_ns), "{results:?}");
+        assert_eq!((results.timing.deliveries, results.timing.lateness_max_ns / 1_000), (100, 100));
+        assert!((50_000..=50_100).contains(&results.timing.lateness_p50_ns), "{results:?}");
         emulator.restart();
-        let (priority, fan_out) = ("none".to_owned(), "batch".to_owned());
-        let anew = EmulatorResults { priority, time_scale: 1.0, fan_out, ..EmulatorResults::default() };
-        assert_eq!(emulator.results(), anew);
+        let anew = Emulator::new("none".to_owned(), 1.0, "batch", FilterChoice::None);
+        assert_eq!(emulator.results(), anew.results());
     }
 }

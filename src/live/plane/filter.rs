@@ -84,12 +84,13 @@ impl Filter {
         match watch.poll() {
             Ok(news) => news.into_iter().for_each(|news| self.heed(news)),
             Err(MonitorError::Overrun) => {
-                counts.link_changes_missed += 1;
+                counts.ports.link_changes_missed += 1;
                 self.stations.iter_mut().for_each(|station| station.host = None);
             }
             Err(error) => return Err(error),
         }
-        counts.stations_unfiltered = self.stations.iter().filter(|station| station.hears_everything()).count() as u64;
+        counts.copying.stations_unfiltered =
+            self.stations.iter().filter(|station| station.hears_everything()).count() as u64;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::emulator::since;
 use super::protocol::Told;
-use sim::figures::results::EmulatorResults;
+use sim::figures::results::emulator::{EmulatorResults, MachineResults};
 use sim::words::choices::OnOverload;
 
 /// A delivery later than this, or a sleep longer by this than was asked for, is overload. In nanoseconds.
@@ -82,7 +82,7 @@ impl Overload {
             return None;
         }
         self.next_telling = now + TELLING;
-        let EmulatorResults { slip_ns, overload_drops, .. } = *counts;
+        let MachineResults { slip_ns, overload_drops, .. } = counts.machine;
         let (slip, drops) = (since(self.told_slip, slip_ns), since(self.told_drops, overload_drops));
         (self.told_slip, self.told_drops) = (slip_ns, overload_drops);
         (slip > 0 || drops > 0).then_some(Told::Overload { slip_ns: slip, drops })
@@ -138,7 +138,10 @@ mod tests {
     #[test]
     fn overload_is_told_once_a_second_and_only_what_is_new() {
         let mut overload = Overload::new(OnOverload::Slip, 0);
-        let counts = |slip_ns| EmulatorResults { slip_ns, ..EmulatorResults::default() };
+        let counts = |slip_ns| EmulatorResults {
+            machine: MachineResults { slip_ns, ..MachineResults::default() },
+            ..EmulatorResults::default()
+        };
         assert!(overload.tell(TELLING - 1, &counts(7)).is_none());
         assert!(matches!(overload.tell(TELLING, &counts(7)), Some(Told::Overload { slip_ns: 7, drops: 0 })));
         assert!(overload.tell(2 * TELLING, &counts(7)).is_none());

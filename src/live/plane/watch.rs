@@ -70,14 +70,15 @@ impl Watch {
     pub fn look(&mut self, so_far: SoFar, counts: &mut EmulatorResults, events: &mut Vec<EmulatorKind>) {
         let before = self.seen;
         let (cpu_wait, steal) = self.machine();
-        let EmulatorResults { reports_skipped, link_changes_missed, .. } = *counts;
+        let reports_skipped = counts.observers.reports_skipped;
+        let link_changes_missed = counts.ports.link_changes_missed;
         self.seen = Seen { so_far, cpu_wait, steal, reports_skipped, link_changes_missed };
         let ring_drops = so_far.ring_drops - before.so_far.ring_drops;
-        counts.ring_drops += ring_drops;
+        counts.undelivered.ring_drops += ring_drops;
         let [steal, cpu_wait] = [(before.steal, steal), (before.cpu_wait, cpu_wait)]
             .map(|(before, now)| Some(now?.saturating_sub(before?)));
-        add(&mut counts.steal_ns, steal);
-        add(&mut counts.cpu_wait_ns, cpu_wait);
+        add(&mut counts.machine.steal_ns, steal);
+        add(&mut counts.machine.cpu_wait_ns, cpu_wait);
         let new = [
             (ring_drops, EmulatorKind::RingDrops { count: ring_drops }),
             news(before.reports_skipped, reports_skipped, |count| EmulatorKind::ReportsSkipped { count }),
@@ -110,6 +111,7 @@ fn news(before: u64, now: u64, kind: fn(u64) -> EmulatorKind) -> (u64, EmulatorK
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sim::figures::results::emulator::ObserverResults;
 
     fn watch() -> Watch {
         Watch { cpu_wait: None, steal: Arc::new(AtomicU64::new(UNKNOWN)), seen: Seen::default() }
@@ -123,13 +125,19 @@ mod tests {
         assert_eq!(events, [EmulatorKind::RingDrops { count: 7 }, EmulatorKind::RecordSkipped { count: 2 }]);
         watch.look(SoFar { ring_drops: 9, ..so_far }, &mut counts, &mut events);
         assert_eq!(events[2..], [EmulatorKind::RingDrops { count: 2 }]);
-        assert_eq!((counts.ring_drops, counts.steal_ns, counts.cpu_wait_ns), (9, None, None));
+        assert_eq!(
+            (counts.undelivered.ring_drops, counts.machine.steal_ns, counts.machine.cpu_wait_ns),
+            (9, None, None)
+        );
     }
 
     #[test]
     fn counts_that_begin_anew_are_told_as_new() {
         let (mut watch, mut events) = (watch(), Vec::new());
-        let skipped = |reports_skipped| EmulatorResults { reports_skipped, ..EmulatorResults::default() };
+        let skipped = |reports_skipped| EmulatorResults {
+            observers: ObserverResults { reports_skipped, ..ObserverResults::default() },
+            ..EmulatorResults::default()
+        };
         for (counted, told) in [(5, Some(5)), (5, None), (3, Some(3)), (0, None)] {
             events.clear();
             watch.look(SoFar::default(), &mut skipped(counted), &mut events);
@@ -142,9 +150,9 @@ mod tests {
         let (mut watch, mut counts, mut events) = (watch(), EmulatorResults::default(), Vec::new());
         watch.steal.store(1_000, Ordering::Relaxed);
         watch.look(SoFar::default(), &mut counts, &mut events);
-        assert_eq!((counts.steal_ns, events.len()), (None, 0), "what was before nobody looked at");
+        assert_eq!((counts.machine.steal_ns, events.len()), (None, 0), "what was before nobody looked at");
         watch.steal.store(3_000, Ordering::Relaxed);
         watch.look(SoFar::default(), &mut counts, &mut events);
-        assert_eq!((counts.steal_ns, &events[..]), (Some(2_000), &[EmulatorKind::Steal { ns: 2_000 }][..]));
+        assert_eq!((counts.machine.steal_ns, &events[..]), (Some(2_000), &[EmulatorKind::Steal { ns: 2_000 }][..]));
     }
 }

@@ -59,25 +59,25 @@ impl Coordinator {
         let Wires { ports, receiver, ring_empty_at, delivery, .. } = wires;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
-                emulator.counts.strays += 1;
+                emulator.counts.arrivals.strays += 1;
                 return;
             };
-            emulator.counts.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
-            emulator.counts.vlan_tags_restored += u64::from(received.vlan_restored);
-            emulator.counts.oversized += u64::from(received.truncated);
+            emulator.counts.arrivals.stamped_at_ring += u64::from(received.stamp_source == StampSource::Ring);
+            emulator.counts.arrivals.vlan_tags_restored += u64::from(received.vlan_restored);
+            emulator.counts.arrivals.oversized += u64::from(received.truncated);
             delivery.filter.sent(station, received.octets);
             let mut octets: Arc<[u8]> = received.octets.into();
             if received.partial_checksum && !received.truncated {
                 let octets = Arc::get_mut(&mut octets).expect("nobody else has it yet");
                 match repair_checksum(octets) {
-                    Repair::Repaired | Repair::NotNeeded => emulator.counts.checksums_repaired += 1,
-                    Repair::Unknown => emulator.counts.checksums_left += 1,
+                    Repair::Repaired | Repair::NotNeeded => emulator.counts.arrivals.checksums_repaired += 1,
+                    Repair::Unknown => emulator.counts.arrivals.checksums_left += 1,
                 }
             }
             let now = monotonic_nanos();
             let stamp = Stamp::read(clocks.map.to_monotonic(received.stamp), now, *ring_empty_at);
-            emulator.counts.future_stamps += u64::from(stamp == Stamp::Future);
-            emulator.counts.stale_stamps += u64::from(stamp == Stamp::Stale);
+            emulator.counts.arrivals.future_stamps += u64::from(stamp == Stamp::Future);
+            emulator.counts.arrivals.stale_stamps += u64::from(stamp == Stamp::Stale);
             frames.order += 1;
             let came = stamp.or(now);
             pace.overload.should_have(came + rest.engine_slack);

@@ -5,7 +5,6 @@ use super::Coordinator;
 use link::clock::monotonic_nanos;
 use link::packet::SendError;
 use medium::{BitInstant, FrameId, Octets, StationId};
-use sim::figures::results::EmulatorResults;
 use sim::files::event_log::EmulatorKind;
 use sim::words::choices::PortState;
 use std::borrow::Cow;
@@ -35,7 +34,7 @@ impl Coordinator {
         let octets = held.expect("a frame is released only after it was carried").octets.clone();
         for hearers in self.wires.ports.hearers(frame.station) {
             let off = hearers.stations.iter().filter(|station| !self.medium.attached(**station)).count();
-            self.emulator.counts.copies_to_detached += off as u64;
+            self.emulator.counts.undelivered.copies_to_detached += off as u64;
             let hears = |station: &StationId| self.medium.attached(*station) && !damaged.contains(station);
             self.frames.order += 1;
             self.frames.deliveries.push(Reverse(Due {
@@ -63,7 +62,7 @@ impl Coordinator {
             let ns = monotonic_nanos() - delivery.due;
             if self.pace.overload.drops(ns) {
                 let (frame, copies) = (delivery.frame, delivery.stations.len() as u64);
-                self.emulator.counts.overload_drops += copies;
+                self.emulator.counts.machine.overload_drops += copies;
                 self.note(EmulatorKind::OverloadDrop { frame, ns, copies });
                 continue;
             }
@@ -83,7 +82,7 @@ impl Coordinator {
         // Whoever was taken off meanwhile receives nothing whose last bit comes while it is off.
         let here = |station: &StationId| self.medium.attached(*station);
         let (mut stations, left): (Vec<StationId>, Vec<StationId>) = delivery.stations.iter().partition(|at| here(at));
-        self.emulator.counts.filtered += self.wires.delivery.filter.leave_out(octets, &mut stations);
+        self.emulator.counts.copying.filtered += self.wires.delivery.filter.leave_out(octets, &mut stations);
         let results = self.wires.delivery.send(octets, &stations, &self.wires.ports, &mut self.emulator.counts);
         let late = monotonic_nanos() - delivery.due;
         let copies = results.iter().filter(|result| result.is_ok()).count() as u64;
@@ -91,7 +90,7 @@ impl Coordinator {
         let failures = results.iter().zip(&stations).filter_map(|(result, &station)| Some((result.err()?, station)));
         let failures: Vec<(SendError, StationId)> = failures.collect();
         if late > OVERLOAD && copies > 0 {
-            self.emulator.counts.late_deliveries += 1;
+            self.emulator.counts.machine.late_deliveries += 1;
             self.note(EmulatorKind::LateDelivery { frame, ns: late, copies });
         }
         let length = octets.len();
@@ -110,11 +109,11 @@ impl Coordinator {
     }
 
     fn refused(&mut self, frame: FrameId, station: StationId, refusal: Refusal) {
-        let EmulatorResults { deliveries_to_absent, delivery_failures, refused_by_mtu, .. } = &mut self.emulator.counts;
+        let counts = &mut self.emulator.counts.undelivered;
         *(match refusal {
-            Refusal::Absent => deliveries_to_absent,
-            Refusal::Mtu => refused_by_mtu,
-            Refusal::Other => delivery_failures,
+            Refusal::Absent => &mut counts.deliveries_to_absent,
+            Refusal::Mtu => &mut counts.refused_by_mtu,
+            Refusal::Other => &mut counts.delivery_failures,
         }) += 1;
         self.note(EmulatorKind::Refused { station, frame, absent: refusal == Refusal::Absent });
     }

@@ -45,7 +45,7 @@ impl Coordinator {
         let (stepped, before) = (self.clocks.steps.stepped().map_err(BusError::link)?, self.clocks.map);
         self.clocks.map.refresh();
         if stepped {
-            self.emulator.counts.clock_steps += 1;
+            self.emulator.counts.machine.clock_steps += 1;
             self.note(EmulatorKind::ClockStep { ns: self.clocks.map.moved_since(&before) });
         }
         Ok(())
@@ -56,7 +56,7 @@ impl Coordinator {
         let ring_drops = self.wires.receiver.statistics().map_err(BusError::link)?.dropped;
         self.count_lost();
         let (counts, mut events) = (&mut self.emulator.counts, Vec::new());
-        let so_far = SoFar { ring_drops, record_skipped: counts.record_skipped };
+        let so_far = SoFar { ring_drops, record_skipped: counts.observers.record_skipped };
         self.figures.watch.look(so_far, counts, &mut events);
         events.into_iter().for_each(|kind| self.note(kind));
         Ok(())
@@ -64,7 +64,8 @@ impl Coordinator {
 
     fn count_lost(&mut self) {
         let counts = &mut self.emulator.counts;
-        (counts.record_skipped, counts.events_skipped, counts.files_incomplete) = self.writer.lost();
+        (counts.observers.record_skipped, counts.observers.events_skipped, counts.observers.files_incomplete) =
+            self.writer.lost();
     }
 
     fn tell_troubles(&mut self) {
@@ -79,7 +80,7 @@ impl Coordinator {
         let changes = match self.wires.monitor.poll() {
             // The monitor will tell how each interface is. One that vanished unseen shows when a delivery to it fails.
             Err(MonitorError::Overrun) => {
-                self.emulator.counts.link_changes_missed += 1;
+                self.emulator.counts.ports.link_changes_missed += 1;
                 return Ok(());
             }
             changes => changes.map_err(BusError::link)?,
@@ -99,12 +100,13 @@ impl Coordinator {
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
         // It may have gone down before, and be told to be gone more than once.
-        self.emulator.counts.ports_gone += u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
+        self.emulator.counts.ports.ports_gone +=
+            u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
         let attached = self.wires.ports.note(station, state);
         if attached == self.medium.attached(station) {
             return;
         }
-        self.emulator.counts.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
+        self.emulator.counts.ports.ports_lost += u64::from(matches!(state, PortState::Down | PortState::Gone));
         self.apply(if attached { Input::Attach { station } } else { Input::Detach { station } });
         self.note(EmulatorKind::Port { station, state });
         let station = self.wires.ports.name(station).to_owned();
@@ -170,8 +172,8 @@ impl Coordinator {
                     self.tell_troubles();
                 }
                 let copies = |Reverse(delivery): &Reverse<Due>| delivery.stations.len() as u64;
-                self.emulator.counts.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
-                self.emulator.counts.arrivals_pending = self.frames.arrivals.len() as u64;
+                self.emulator.counts.timing.deliveries_pending = self.frames.deliveries.iter().map(copies).sum();
+                self.emulator.counts.timing.arrivals_pending = self.frames.arrivals.len() as u64;
                 let snapshot = Snapshot::take(
                     &self.medium,
                     &self.figures.start,

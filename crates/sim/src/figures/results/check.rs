@@ -20,8 +20,10 @@ impl Results {
             return Err(format!("{} stations: at most {}", self.stations.len(), Config::MAX_STATIONS));
         }
         let names = self.stations.iter().map(|station| &station.name);
-        let texts =
-            self.emulator.iter().flat_map(|emulator| [&emulator.priority, &emulator.fan_out, &emulator.latency]);
+        let texts = self
+            .emulator
+            .iter()
+            .flat_map(|emulator| [&emulator.priority, &emulator.copying.fan_out, &emulator.latency]);
         let links = self
             .emulator
             .iter()
