@@ -9,7 +9,7 @@
 pub mod offering;
 pub mod receive;
 pub mod scenario;
-pub mod source;
+pub mod sender;
 
 use link::MacAddr;
 use link::clock::RealtimeNanos;
@@ -25,7 +25,7 @@ const FCS: usize = 4;
 
 /// What a driver's frame says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct Label {
     /// The run of a sender that it belongs to.
     pub stream: u32,
     /// Its number in the stream, from 0.
@@ -34,7 +34,7 @@ pub struct Stamp {
     pub sent: RealtimeNanos,
 }
 
-/// A frame of `size` octets, FCS included, without a stamp yet.
+/// A frame of `size` octets, FCS included, without a label yet.
 pub fn blank(to: MacAddr, from: MacAddr, size: u32) -> Vec<u8> {
     let mut octets = vec![0; (size as usize).saturating_sub(FCS).max(HEADER)];
     octets[0..6].copy_from_slice(&to.octets());
@@ -44,20 +44,20 @@ pub fn blank(to: MacAddr, from: MacAddr, size: u32) -> Vec<u8> {
     octets
 }
 
-impl Stamp {
-    /// Writes the stamp into a frame of [`blank`].
+impl Label {
+    /// Writes the label into a frame of [`blank`].
     pub fn write(&self, octets: &mut [u8]) {
         octets[18..22].copy_from_slice(&self.stream.to_be_bytes());
         octets[22..30].copy_from_slice(&self.sequence.to_be_bytes());
         octets[30..38].copy_from_slice(&self.sent.0.to_be_bytes());
     }
 
-    /// Reads the stamp of a frame; `None` if it is not the driver's.
-    pub fn read(octets: &[u8]) -> Option<Stamp> {
+    /// Reads the label of a frame; `None` if it is not the driver's.
+    pub fn read(octets: &[u8]) -> Option<Label> {
         if octets.get(14..18)? != MAGIC {
             return None;
         }
-        Some(Stamp {
+        Some(Label {
             stream: u32::from_be_bytes(octets.get(18..22)?.try_into().ok()?),
             sequence: u64::from_be_bytes(octets.get(22..30)?.try_into().ok()?),
             sent: RealtimeNanos(u64::from_be_bytes(octets.get(30..38)?.try_into().ok()?)),
@@ -70,20 +70,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_comes_back_as_it_was_written() {
+    fn a_label_comes_back_as_it_was_written() {
         let mut octets = blank(MacAddr::broadcast(), MacAddr::new(2, 0, 0, 0, 0, 1), 64);
         assert_eq!(octets.len(), 60);
-        let stamp = Stamp { stream: 7, sequence: u64::MAX, sent: RealtimeNanos(1 << 60) };
-        stamp.write(&mut octets);
-        assert_eq!(Stamp::read(&octets), Some(stamp));
+        let label = Label { stream: 7, sequence: u64::MAX, sent: RealtimeNanos(1 << 60) };
+        label.write(&mut octets);
+        assert_eq!(Label::read(&octets), Some(label));
     }
 
     #[test]
-    fn what_is_not_the_drivers_has_no_stamp() {
-        assert_eq!(Stamp::read(&[0; 60]), None);
+    fn what_is_not_the_drivers_has_no_label() {
+        assert_eq!(Label::read(&[0; 60]), None);
         let octets = blank(MacAddr::broadcast(), MacAddr::zero(), 64);
         for end in 0..HEADER {
-            assert_eq!(Stamp::read(&octets[..end]), None, "{end} octets");
+            assert_eq!(Label::read(&octets[..end]), None, "{end} octets");
         }
     }
 }

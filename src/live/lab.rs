@@ -18,7 +18,7 @@ pub mod inventory;
 mod lent;
 pub mod links;
 mod outside;
-pub mod place;
+pub mod owner;
 mod processes;
 mod watched;
 

@@ -8,8 +8,8 @@ use super::{
 use crate::cli::args::DemoArgs;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
-use crate::live::driver::source::{Source, Spacing, poisson, saturating_level};
-use crate::live::lab::place::Place;
+use crate::live::driver::sender::{Sender, Spacing, poisson, saturating_level};
+use crate::live::lab::owner::Owner;
 use crate::live::lab::{self, FanOutMade, INTERFACE, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup};
 use crate::live::supervisor::DataPlane;
@@ -66,17 +66,17 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
         ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index())
     };
     let mut plane = DataPlane::start(&setup, &segment, events.as_slice())?;
-    let sources = sources(args, &plan, &segment)?;
+    let senders = senders(args, &plan, &segment)?;
     plane.restart()?;
     let intent = intent(args, &plan, &segment.fan_out);
-    let (mut sources, interrupted) = watch(args, &plan, &intent, &mut plane, sources, &interrupts)?;
+    let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
     let mut results = plane.stop()?;
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));
     }
-    let seen = sources.iter_mut().map(|source| source.seen().unwrap_or(0)).sum();
-    let refused = sources.iter().map(|source| source.sent().refused).sum();
+    let seen = senders.iter_mut().map(|sender| sender.seen().unwrap_or(0)).sum();
+    let refused = senders.iter().map(|sender| sender.sent().refused).sum();
     print_result(args.format, &results, |results| told(args, results, seen, refused))?;
     if interrupted {
         say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
@@ -87,9 +87,9 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
 }
 
 /// A raw-socket driver in each station, for frames to the next one.
-fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source>, CommandError> {
+fn senders(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Sender>, CommandError> {
     let (size, count) = (Octets::new(args.frame_size), plan.stations.len());
-    let source = |(index, namespace): (usize, &Namespace)| {
+    let sender = |(index, namespace): (usize, &Namespace)| {
         let station = &plan.stations[index];
         let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
             .map_err(|source| CommandError::Station { station: station.name.clone(), source })?;
@@ -100,28 +100,28 @@ fn sources(args: &DemoArgs, plan: &Plan, segment: &Segment) -> Result<Vec<Source
             }
         };
         let next = &plan.stations[(index + 1) % count];
-        Ok(Source::new(socket, next.mac, size, index as u32, pace, None))
+        Ok(Sender::new(socket, next.mac, size, index as u32, pace, None))
     };
-    segment.stations.iter().enumerate().map(source).collect()
+    segment.stations.iter().enumerate().map(sender).collect()
 }
 
-/// Lets the sources run for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
+/// Lets the senders run for as long as was asked, and shows the bus meanwhile; tells whether it was interrupted.
 fn watch(
     args: &DemoArgs,
     plan: &Plan,
     intent: &str,
     plane: &mut DataPlane,
-    sources: Vec<Source>,
+    senders: Vec<Sender>,
     interrupts: &Receiver<Signal>,
-) -> Result<(Vec<Source>, bool), CommandError> {
+) -> Result<(Vec<Sender>, bool), CommandError> {
     let live = std::io::stderr().is_terminal();
     if !live {
         say(intent);
     }
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));
     let mut offering = match args.load {
-        Load::Saturated => Offering::asked(sources, level),
-        Load::Fraction(_) => Offering::paced(sources),
+        Load::Saturated => Offering::asked(senders, level),
+        Load::Fraction(_) => Offering::paced(senders),
     };
     let begin = Instant::now();
     let mut line = |results: &Results| show(&live_line(results, begin.elapsed(), args.duration, columns()));
@@ -157,7 +157,7 @@ fn next(args: &DemoArgs, results: &Results) -> String {
     };
     let scale = args.time_scale.map_or_else(String::new, |scale| format!(" --time-scale {scale}"));
     // Who needed a user namespace here will have one for a lab too.
-    let ethbus = if Place::own().is_ok_and(|place| place == Place::Root) { as_root() } else { program() };
+    let ethbus = if Owner::own().is_ok_and(|owner| owner == Owner::Root) { as_root() } else { program() };
     let rate = medium::BitRate::per_second(args.rate).map_or(String::new(), |rate| rate.to_string());
     let most = args.events.as_deref().and_then(|path| Some((path, most_collided(path)?)));
     let explain = most.map_or_else(String::new, |(path, (frame, collisions))| {

@@ -2,7 +2,7 @@
 
 use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
-use crate::live::lab::place::Place;
+use crate::live::lab::owner::Owner;
 use crate::show::terminal::fold;
 use link::namespace::{Capability, enter_user_namespace, has_capability};
 use serde::Serialize;
@@ -138,8 +138,8 @@ fn forbidden() -> (Option<String>, &'static str) {
 
 /// Where a user's labs keep their records.
 fn login() -> Option<Finding> {
-    let Ok(place @ Place::User { user }) = Place::own() else { return None };
-    let folder = place.folder();
+    let Ok(owner @ Owner::User { user }) = Owner::own() else { return None };
+    let folder = owner.folder();
     let login = folder.parent().unwrap_or(Path::new("/run/user")).to_owned();
     if login.is_dir() {
         return Some(good("records", format!("{}", login.display())));
@@ -174,9 +174,9 @@ fn priority() -> Option<Finding> {
 }
 
 fn fan_out() -> Finding {
-    match Place::own() {
-        Ok(Place::Root) => good("fan-out", "the kernel may copy frames, which helps from 17 stations on".to_owned()),
-        Ok(Place::User { .. }) | Err(_) => wrong(
+    match Owner::own() {
+        Ok(Owner::Root) => good("fan-out", "the kernel may copy frames, which helps from 17 stations on".to_owned()),
+        Ok(Owner::User { .. }) | Err(_) => wrong(
             "fan-out",
             State::Limited,
             "frames are copied one by one, which more than 16 busy stations feel".to_owned(),

@@ -3,7 +3,7 @@
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::{Format, ListArgs};
 use crate::live::lab::inventory::{Inventory, Listed, State};
-use crate::live::lab::place::Place;
+use crate::live::lab::owner::Owner;
 use crate::show::plain_table;
 use link::MacAddr;
 use serde::Serialize;
@@ -53,9 +53,9 @@ pub fn print_lab(name: &str) -> Result<(), CommandError> {
 
 /// Whose labs these are.
 fn owner() -> Result<String, CommandError> {
-    Ok(match Place::own()? {
-        Place::Root => "root".to_owned(),
-        Place::User { user } => format!("user {user}"),
+    Ok(match Owner::own()? {
+        Owner::Root => "root".to_owned(),
+        Owner::User { user } => format!("user {user}"),
     })
 }
 

@@ -6,7 +6,7 @@ use super::{CommandError, missing_capabilities};
 use crate::live::control;
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Claim, Content, Inventory, InventoryError};
-use crate::live::lab::place::Place;
+use crate::live::lab::owner::Owner;
 use link::namespace::{Namespace, enter_user_namespace};
 use std::process::{Command, Stdio};
 
@@ -24,11 +24,11 @@ pub fn gain(command: &'static str) -> Result<(), CommandError> {
 /// What a killed lab of this name left running is ended first, since from within another user namespace nothing can be done
 /// about it: so by another process.
 pub fn gain_for_lab(name: &str) -> Result<bool, CommandError> {
-    let (place, missing) = (Place::own()?, missing_capabilities()?);
+    let (owner, missing) = (Owner::own()?, missing_capabilities()?);
     if missing.is_empty() {
-        return Ok(place == Place::Root);
+        return Ok(owner == Owner::Root);
     }
-    place.make()?;
+    owner.make()?;
     if Inventory::exists(name)? && Inventory::take(name)?.claims() > 0 {
         remove_left_behind(name)?;
     }

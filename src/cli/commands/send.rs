@@ -4,7 +4,7 @@ use super::rights::station;
 use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, running_lab, station_names};
 use crate::cli::args::SendArgs;
 use crate::live::driver::ETHERTYPE;
-use crate::live::driver::source::{Source, Spacing, line_rate, run};
+use crate::live::driver::sender::{Sender, Spacing, line_rate, run};
 use crate::live::lab::INTERFACE;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use link::MacAddr;
@@ -57,14 +57,14 @@ pub fn send(args: &SendArgs) -> Outcome {
         // On a busy machine others would have the processor until the next tick of the clock. Most users may not.
         let _ = raise_nice();
     }
-    let mut sources = [Source::new(socket, to, size, stream, pace, args.count).ahead(lead)];
+    let mut senders = [Sender::new(socket, to, size, stream, pace, args.count).ahead(lead)];
     let interrupted = AtomicBool::new(false);
-    run(&mut sources, || {
+    run(&mut senders, || {
         let stop = interrupts.try_recv().is_ok();
         interrupted.fetch_or(stop, Ordering::Relaxed);
         !stop && duration.is_none_or(|duration| begin.elapsed() < duration)
     });
-    let (sent, seconds) = (sources[0].sent(), begin.elapsed().as_secs_f64());
+    let (sent, seconds) = (senders[0].sent(), begin.elapsed().as_secs_f64());
     let report = SendReport {
         from: args.from.clone(),
         to: to.to_string(),

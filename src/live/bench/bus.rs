@@ -6,7 +6,7 @@ use super::row::Run;
 use super::yardstick::YardstickError;
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
-use crate::live::driver::source::{Source, Spacing, saturating_level};
+use crate::live::driver::sender::{Sender, Spacing, saturating_level};
 use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError};
@@ -230,14 +230,14 @@ impl Bus {
     ///
     /// # Errors
     /// A socket that the kernel refuses.
-    pub fn sources(&self, size: Octets, pace: impl Fn(usize) -> Spacing) -> Result<Vec<Source>, BenchError> {
+    pub fn senders(&self, size: Octets, pace: impl Fn(usize) -> Spacing) -> Result<Vec<Sender>, BenchError> {
         let stations = &self.plan.stations;
-        let source = |index: usize| {
+        let sender = |index: usize| {
             let socket = StationSocket::open(&self.segment.stations[index], INTERFACE, ETHERTYPE)?;
             let next = &stations[(index + 1) % stations.len()];
-            Ok(Source::new(socket, next.mac, size, index as u32, pace(index), None))
+            Ok(Sender::new(socket, next.mac, size, index as u32, pace(index), None))
         };
-        (0..stations.len()).map(source).collect()
+        (0..stations.len()).map(sender).collect()
     }
 
     /// All stations saturated with frames of `size`.
@@ -246,10 +246,10 @@ impl Bus {
     /// A socket that the kernel refuses.
     pub fn saturated(&self, size: Octets) -> Result<Offering, BenchError> {
         let level = saturating_level(self.plan.pace.rate(self.plan.medium.rate), size);
-        Ok(Offering::asked(self.sources(size, |_| Spacing::Asked)?, level))
+        Ok(Offering::asked(self.senders(size, |_| Spacing::Asked)?, level))
     }
 
-    /// Lets sources run, first for a while that does not count, then for as long as a measurement takes. `meanwhile` is
+    /// Lets senders run, first for a while that does not count, then for as long as a measurement takes. `meanwhile` is
     /// run at the beginning and at the end of what counts.
     ///
     /// # Errors

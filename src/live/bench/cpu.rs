@@ -4,7 +4,7 @@ use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, rest, run,
 use super::machine::Meter;
 use super::row::{Asked, Figure, Row};
 use crate::live::driver::offering::Offering;
-use crate::live::driver::source::{Spacing, line_rate};
+use crate::live::driver::sender::{Spacing, line_rate};
 use link::Pid;
 use link::process::cpu_time;
 use medium::{BitRate, Octets};
@@ -41,7 +41,7 @@ pub fn longest(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let rate = BitRate::MBIT_10;
     let mut bus = Bus::start(context, &Wanted::silent(STATIONS, rate))?;
     let gap = 1e9 * STATIONS as f64 / (OFFERED * line_rate(rate, LONGEST));
-    let mut offering = Offering::paced(bus.sources(LONGEST, |_| Spacing::Even(gap))?);
+    let mut offering = Offering::paced(bus.senders(LONGEST, |_| Spacing::Even(gap))?);
     let mut times = Vec::new();
     let measured = bus.measure(context, &mut offering, |bus| {
         let time = cpu_time(bus.plane.pid());

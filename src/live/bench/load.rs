@@ -6,7 +6,7 @@ use super::row::{Asked, Figure, Row, drops};
 use super::yardstick::{Pair, Yardstick};
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::Offering;
-use crate::live::driver::source::{Source, Spacing, line_rate, saturating_level};
+use crate::live::driver::sender::{Sender, Spacing, line_rate, saturating_level};
 use crate::live::lab::INTERFACE;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
@@ -37,10 +37,10 @@ pub fn pairs(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST) * 4), ..Wanted::silent(4, rate) };
     let mut bus = Bus::start(context, &wanted)?;
     let gap = 1e9 / (ABOVE_LINE_RATE * line_rate(rate, SHORTEST));
-    let mut sources = bus.sources(SHORTEST, |_| Spacing::Even(gap))?;
+    let mut senders = bus.senders(SHORTEST, |_| Spacing::Even(gap))?;
     // Stations 2 and 4 only listen.
-    let listeners = [sources.remove(3), sources.remove(1)];
-    let mut offering = Offering::paced(sources);
+    let listeners = [senders.remove(3), senders.remove(1)];
+    let mut offering = Offering::paced(senders);
     let measured = bus.measure(context, &mut offering, |_| ());
     offering.stop();
     let (results, conditions) = measured?;
@@ -133,7 +133,7 @@ pub fn shortest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), Bench
     }
     let wanted = Wanted { queue_limit: Some(saturating_level(rate, SHORTEST)), ..Wanted::silent(2, rate) };
     let mut bus = Bus::start(context, &wanted)?;
-    let mut offering = Offering::paced(bus.sources(SHORTEST, |_| Spacing::Even(2e9 / PACED))?);
+    let mut offering = Offering::paced(bus.senders(SHORTEST, |_| Spacing::Even(2e9 / PACED))?);
     let measured = bus.measure(context, &mut offering, |_| ());
     offering.stop();
     let (results, conditions) = measured?;
@@ -210,11 +210,11 @@ pub fn slip_percent(results: &Results) -> f64 {
 /// Frames a second that a pair takes from a driver that never waits.
 fn flood(context: &Context<'_>, pair: &Pair) -> Result<f64, BenchError> {
     let open = |station| StationSocket::open(station, INTERFACE, ETHERTYPE);
-    let (sender, mut receiver) = (open(&pair.stations[0])?, open(&pair.stations[1])?);
-    let mut source = Source::new(sender, pair.mac, SHORTEST, 0, Spacing::Asked, None);
+    let (socket, mut receiver) = (open(&pair.stations[0])?, open(&pair.stations[1])?);
+    let mut sender = Sender::new(socket, pair.mac, SHORTEST, 0, Spacing::Asked, None);
     let (begin, end) = (Instant::now(), context.short());
     while begin.elapsed() < end {
-        source.fill(64, source.sent().frames);
+        sender.fill(64, sender.sent().frames);
         if !context.interrupts.is_empty() {
             return Err(BenchError::Interrupted);
         }

@@ -3,7 +3,7 @@
 use super::bus::{BenchError, Context, Wanted, run};
 use super::load::{SLIP_ALLOWED, saturated, slip_percent};
 use super::row::{Asked, Figure, Row};
-use crate::live::driver::source::saturating_level;
+use crate::live::driver::sender::saturating_level;
 use medium::{BitRate, Octets};
 use sim::words::choices::FilterChoice;
 

@@ -1,6 +1,6 @@
 //! Sources at work on a running bus: filled as the medium takes their frames, or each at its own pace.
 
-use super::source::{Source, run};
+use super::sender::{Sender, run};
 use crate::live::plane::protocol::{Request, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_port};
 use crossbeam_channel::{Receiver, never, select, tick};
@@ -21,7 +21,7 @@ pub enum Offering {
     /// Filled by hand up to a level, whenever the data plane tells what it is done with.
     Asked {
         /// One for each station that offers.
-        sources: Vec<Source>,
+        senders: Vec<Sender>,
         /// Frames that each station's queue is filled up to.
         level: u64,
     },
@@ -30,11 +30,11 @@ pub enum Offering {
         /// Whether the thread is to go on.
         go_on: Arc<AtomicBool>,
         /// The thread; gives the processor time that it took, too.
-        driver: JoinHandle<(Vec<Source>, Duration)>,
+        driver: JoinHandle<(Vec<Sender>, Duration)>,
     },
 }
 
-/// What is seen of a bus while sources offer frames to it.
+/// What is seen of a bus while senders offer frames to it.
 pub struct Look<'a> {
     /// How often; never if left out.
     pub every: Option<Duration>,
@@ -43,20 +43,20 @@ pub struct Look<'a> {
 }
 
 impl Offering {
-    /// One source for each station, kept saturated.
-    pub fn asked(sources: Vec<Source>, level: u64) -> Offering {
-        Offering::Asked { sources, level }
+    /// One sender for each station, kept saturated.
+    pub fn asked(senders: Vec<Sender>, level: u64) -> Offering {
+        Offering::Asked { senders, level }
     }
 
-    /// Starts sources that have paces of their own.
-    pub fn paced(mut sources: Vec<Source>) -> Offering {
+    /// Starts senders that have paces of their own.
+    pub fn paced(mut senders: Vec<Sender>) -> Offering {
         let go_on = Arc::new(AtomicBool::new(true));
         let driver = std::thread::spawn({
             let go_on = go_on.clone();
             move || {
-                run(&mut sources, || go_on.load(Ordering::Relaxed));
+                run(&mut senders, || go_on.load(Ordering::Relaxed));
                 // Every Linux tells a thread its own time.
-                (sources, thread_cpu_time().unwrap_or_default())
+                (senders, thread_cpu_time().unwrap_or_default())
             }
         });
         Offering::Paced { go_on, driver }
@@ -97,15 +97,15 @@ impl Offering {
     }
 
     fn fill(&mut self, finished: &[u64]) {
-        if let Offering::Asked { sources, level } = self {
-            sources.iter_mut().zip(finished).for_each(|(source, &finished)| source.fill(*level, finished));
+        if let Offering::Asked { senders, level } = self {
+            senders.iter_mut().zip(finished).for_each(|(sender, &finished)| sender.fill(*level, finished));
         }
     }
 
-    /// Ends it, and gives the sources back, with the processor time of the thread that drove them.
-    pub fn stop(self) -> (Vec<Source>, Duration) {
+    /// Ends it, and gives the senders back, with the processor time of the thread that drove them.
+    pub fn stop(self) -> (Vec<Sender>, Duration) {
         match self {
-            Offering::Asked { sources, .. } => (sources, Duration::ZERO),
+            Offering::Asked { senders, .. } => (senders, Duration::ZERO),
             Offering::Paced { go_on, driver } => {
                 go_on.store(false, Ordering::Relaxed);
                 driver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -1,6 +1,6 @@
 //! What became of a sender's frames: loss, duplicates, order and delay, told from their sequence numbers.
 
-use super::Stamp;
+use super::Label;
 use hdrhistogram::Histogram;
 use link::clock::RealtimeNanos;
 use serde::Serialize;
@@ -63,14 +63,14 @@ pub struct StreamReport {
 impl Reception {
     /// Takes in one frame, received at `at`.
     pub fn record(&mut self, octets: &[u8], at: RealtimeNanos) {
-        let Some(stamp) = Stamp::read(octets) else {
+        let Some(label) = Label::read(octets) else {
             self.other += 1;
             return;
         };
         let from = || octets[6..12].iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().join(":");
-        let stream = self.streams.entry(stamp.stream).or_insert_with(|| Stream::new(from(), stamp.sequence));
+        let stream = self.streams.entry(label.stream).or_insert_with(|| Stream::new(from(), label.sequence));
         stream.octets += octets.len() as u64 + super::FCS as u64;
-        stream.record(stamp.sequence, at.0.saturating_sub(stamp.sent.0));
+        stream.record(label.sequence, at.0.saturating_sub(label.sent.0));
     }
 
     /// Frames received, of all streams.

@@ -3,7 +3,7 @@
 //!
 //! Sleeps between frames, never spins. What is due earlier than the machine gets to it goes out together, late.
 
-use super::{ETHERTYPE, Stamp, blank};
+use super::{ETHERTYPE, Label, blank};
 use crate::live::lab::INTERFACE;
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
@@ -87,8 +87,8 @@ impl Driver {
             Destination::Nobody => MacAddr::from(NOBODY),
         };
         let mut octets = blank(to, self.socket.mac(), frame.size.get());
-        let stamp = Stamp { stream: self.station.index() as u32, sequence, sent: RealtimeNanos::now() };
-        stamp.write(&mut octets);
+        let label = Label { stream: self.station.index() as u32, sequence, sent: RealtimeNanos::now() };
+        label.write(&mut octets);
         octets
     }
 
@@ -269,7 +269,7 @@ fn written(plan: &Plan) -> Result<Vec<Source>, TrafficError> {
 fn level(plan: &Plan, station: StationId) -> u64 {
     let sizes = plan.traffic[station.index()].sizes.clone().unwrap_or_default();
     let mean = sizes.mean_bit_times(plan.medium.parameters.min_frame_size) / 8.0;
-    let wanted = super::source::saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(mean as u32));
+    let wanted = super::sender::saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(mean as u32));
     wanted.clamp(1, (plan.medium.queue_limit as u64 / 2).max(1))
 }
 

@@ -1,6 +1,6 @@
 //! Offering frames at a pace. Sleeps between them, never spins: a spinning sender would take a core from the bus.
 
-use super::{Stamp, blank};
+use super::{Label, blank};
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
 use link::packet::SendError;
@@ -18,7 +18,7 @@ const BATCH: usize = 64;
 /// When the next frame is due.
 #[derive(Clone, Debug)]
 pub enum Spacing {
-    /// When somebody says so: see [`Source::fill`].
+    /// When somebody says so: see [`Sender::fill`].
     Asked,
     /// Evenly, so many nanoseconds apart.
     Even(f64),
@@ -57,7 +57,7 @@ pub fn poisson(load: f64, rate: BitRate, size: Octets, stations: usize, seed: u6
     Spacing::Poisson(1e9 / frames_per_second, backoff::Generator::stream(seed, (1 << 32) + station as u64))
 }
 
-/// What a source has done.
+/// What a sender has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Frames that the station's kernel took.
@@ -68,7 +68,7 @@ pub struct Sent {
 
 /// One station's raw-socket driver.
 #[derive(Debug)]
-pub struct Source {
+pub struct Sender {
     socket: StationSocket,
     blank: Vec<u8>,
     stream: u32,
@@ -80,7 +80,7 @@ pub struct Source {
     sent: Sent,
 }
 
-impl Source {
+impl Sender {
     /// Will offer frames of `size` octets, FCS included, to `to`; at most `count` of them.
     pub fn new(
         socket: StationSocket,
@@ -89,9 +89,9 @@ impl Source {
         stream: u32,
         pace: Spacing,
         count: Option<u64>,
-    ) -> Source {
+    ) -> Sender {
         let blank = blank(to, socket.mac(), size.get());
-        Source {
+        Sender {
             socket,
             blank,
             stream,
@@ -105,8 +105,8 @@ impl Source {
 
     /// The same, so many frames ahead of its pace: they wait in the station's queue, so that the medium has something to
     /// send while a busy machine lets this program wait.
-    pub fn ahead(self, lead: u64) -> Source {
-        Source { lead, ..self }
+    pub fn ahead(self, lead: u64) -> Sender {
+        Sender { lead, ..self }
     }
 
     /// What it has done so far.
@@ -151,12 +151,12 @@ impl Source {
     fn offer(&mut self, frames: u64) {
         let begun = self.sent.frames + self.sent.refused;
         let frames = frames.min(self.count - begun);
-        let stamped = |sequence| {
+        let labelled = |sequence| {
             let mut octets = self.blank.clone();
-            Stamp { stream: self.stream, sequence, sent: RealtimeNanos::now() }.write(&mut octets);
+            Label { stream: self.stream, sequence, sent: RealtimeNanos::now() }.write(&mut octets);
             octets
         };
-        let batch: Vec<Vec<u8>> = (begun..begun + frames).map(stamped).collect();
+        let batch: Vec<Vec<u8>> = (begun..begun + frames).map(labelled).collect();
         let batch: Vec<&[u8]> = batch.iter().map(Vec::as_slice).collect();
         let mut results: Vec<Result<(), SendError>> = Vec::with_capacity(batch.len());
         self.socket.send_batch(&batch, &mut results);
@@ -166,14 +166,14 @@ impl Source {
     }
 }
 
-/// Runs sources until all have offered their count, or `go_on` says no.
-pub fn run(sources: &mut [Source], go_on: impl Fn() -> bool) {
+/// Runs senders until all have offered their count, or `go_on` says no.
+pub fn run(senders: &mut [Sender], go_on: impl Fn() -> bool) {
     let begin = monotonic_nanos();
-    sources.iter_mut().for_each(|source| source.begin(begin));
-    while go_on() && !sources.iter().all(Source::finished) {
+    senders.iter_mut().for_each(|sender| sender.begin(begin));
+    while go_on() && !senders.iter().all(Sender::finished) {
         let now = monotonic_nanos();
-        sources.iter_mut().filter(|source| !source.finished()).for_each(|source| source.offer_due(now));
-        let next = sources.iter().filter(|source| !source.finished()).map(|source| source.due as u64).min();
+        senders.iter_mut().filter(|sender| !sender.finished()).for_each(|sender| sender.offer_due(now));
+        let next = senders.iter().filter(|sender| !sender.finished()).map(|sender| sender.due as u64).min();
         let sleep = next.unwrap_or(0).saturating_sub(now).clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
         std::thread::sleep(Duration::from_nanos(sleep));
     }

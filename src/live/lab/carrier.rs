@@ -9,7 +9,7 @@ use sim::scenario::plan::Plan;
 use sim::scenario::plan::host::Host;
 
 /// A station's namespace, and what its link was last made.
-struct Watched {
+struct FollowedLink {
     monitor: LinkMonitor,
     netlink: Netlink,
     up: bool,
@@ -41,11 +41,11 @@ pub fn follow(plan: &Plan, segment: &Segment) -> Result<(), MakeError> {
     thread.map(drop).map_err(|source| failed("every station outside")(source.into()))
 }
 
-fn watch(namespace: &Namespace) -> Result<Watched, AnyError> {
-    Ok(Watched { monitor: LinkMonitor::open(namespace)?, netlink: Netlink::in_namespace(namespace)?, up: true })
+fn watch(namespace: &Namespace) -> Result<FollowedLink, AnyError> {
+    Ok(FollowedLink { monitor: LinkMonitor::open(namespace)?, netlink: Netlink::in_namespace(namespace)?, up: true })
 }
 
-fn waiter(watched: &[Watched]) -> Result<Waiter, AnyError> {
+fn waiter(watched: &[FollowedLink]) -> Result<Waiter, AnyError> {
     let mut waiter = Waiter::new()?;
     for (token, watched) in (0..).zip(watched) {
         waiter.add(&watched.monitor, token)?;
@@ -53,7 +53,7 @@ fn waiter(watched: &[Watched]) -> Result<Waiter, AnyError> {
     Ok(waiter)
 }
 
-fn run(mut watched: Vec<Watched>, mut waiter: Waiter) {
+fn run(mut watched: Vec<FollowedLink>, mut waiter: Waiter) {
     watched.iter_mut().for_each(settle);
     loop {
         let Ok(tokens) = waiter.wait(None) else { return };
@@ -70,7 +70,7 @@ fn run(mut watched: Vec<Watched>, mut waiter: Waiter) {
 }
 
 /// Makes the station's link what the one outside is, if that has changed.
-fn settle(watched: &mut Watched) {
+fn settle(watched: &mut FollowedLink) {
     let Ok(link) = watched.netlink.link_by_name(OUTSIDE) else { return };
     let up = link.is_some_and(|link| link.up && link.carrier);
     let change = if up { Netlink::set_up } else { Netlink::set_down };

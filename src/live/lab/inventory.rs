@@ -6,7 +6,7 @@
 //!                      control.sock  requests, for the user who brought the lab up
 //!                      log           what a lab in the background says; stays if it ends with an error
 //! ```
-//! Without root it is `/run/user/UID/ethbus/LAB` ([`Place`]), and namespaces have no names: the supervisor alone holds them, so
+//! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 //!
 //! Here is what writes and reads it; `content` is what stands in it, and `removal` removes what it names.
@@ -20,7 +20,7 @@ pub use self::error::InventoryError;
 pub(super) use self::error::file_error;
 
 use super::lent::{Home, Outside, What};
-use super::place::{Place, check_folder, make_folder};
+use super::owner::{Owner, check_folder, make_folder};
 use super::processes;
 use crate::live::plane::protocol::Port;
 use crate::show::say;
@@ -84,7 +84,7 @@ impl Inventory {
     /// # Errors
     /// [`InventoryError::InUse`] while the lab is up; files that cannot be made or read.
     pub fn take(name: &str) -> Result<Inventory, InventoryError> {
-        let folder = Place::own()?.make()?.join(name);
+        let folder = Owner::own()?.make()?.join(name);
         let begin = Instant::now();
         let lock = loop {
             make_folder(&folder, LAB_MODE)?;
@@ -101,7 +101,7 @@ impl Inventory {
     /// Whether a lab of this name is up, or has left something behind.
     ///
     /// # Errors
-    /// As [`Place::own`].
+    /// As [`Owner::own`].
     pub fn exists(name: &str) -> Result<bool, InventoryError> {
         Ok(folder_of(name)?.is_dir())
     }
@@ -111,12 +111,12 @@ impl Inventory {
     /// # Errors
     /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
     pub fn of_running(name: &str) -> Result<Content, InventoryError> {
-        let (place, folder) = (Place::own()?, folder_of(name)?);
+        let (owner, folder) = (Owner::own()?, folder_of(name)?);
         let not_up = || InventoryError::NotUp { name: name.to_owned() };
         if !folder.join("lock").exists() {
             return Err(not_up());
         }
-        place.check()?;
+        owner.check()?;
         check_folder(&folder, LAB_MODE)?;
         if lock(&folder)?.is_some() {
             return Err(not_up());
@@ -165,7 +165,7 @@ impl Inventory {
     /// Where the stations' names stand.
     ///
     /// # Errors
-    /// As [`Place::own`].
+    /// As [`Owner::own`].
     pub fn hosts(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join(HOSTS))
     }
@@ -173,9 +173,9 @@ impl Inventory {
     /// All labs of this user, by name: those that are up, and what others left behind.
     ///
     /// # Errors
-    /// As [`Place::own`].
+    /// As [`Owner::own`].
     pub fn all() -> Result<Vec<Listed>, InventoryError> {
-        let folder = Place::own()?.folder();
+        let folder = Owner::own()?.folder();
         let entries = match std::fs::read_dir(&folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(file_error("list", &folder))?,
@@ -198,7 +198,7 @@ impl Inventory {
     /// Where the lab takes requests.
     ///
     /// # Errors
-    /// As [`Place::own`].
+    /// As [`Owner::own`].
     pub fn control_socket(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join("control.sock"))
     }
@@ -206,7 +206,7 @@ impl Inventory {
     /// Where a lab in the background writes its messages.
     ///
     /// # Errors
-    /// As [`Place::own`].
+    /// As [`Owner::own`].
     pub fn log(name: &str) -> Result<PathBuf, InventoryError> {
         Ok(folder_of(name)?.join(LOG))
     }
@@ -321,7 +321,7 @@ impl Inventory {
         let has_it = |outside: &Outside| {
             outside.home == home && matches!(&outside.what, What::Interface { lent, .. } if lent.name == interface)
         };
-        let folder = Place::own().ok()?.folder();
+        let folder = Owner::own().ok()?.folder();
         let labs = std::fs::read_dir(&folder).ok()?.flatten();
         let mut labs = labs.filter_map(|lab| lab.file_name().into_string().ok());
         labs.find(|lab| {
@@ -422,7 +422,7 @@ fn listed(folder: &Path, name: String) -> Listed {
 
 /// Where the lab `name` of this user has its inventory.
 fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
-    Ok(Place::own()?.folder().join(name))
+    Ok(Owner::own()?.folder().join(name))
 }
 
 /// The record's lock; `None` while somebody else has it, or if it was removed just now.

@@ -19,7 +19,7 @@ const FOLDER: &str = "ethbus";
 
 /// Whose labs a process has to do with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Owner {
     /// Root's. Others may list the labs, and look into none.
     Root,
     /// Those of an ordinary user. Nobody else can even list them.
@@ -29,7 +29,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Owner {
     /// This process's own.
     ///
     /// Root is whoever `/run` belongs to, and not whoever has number 0: in a user namespace of his own, which a lab without
@@ -37,20 +37,20 @@ impl Place {
     ///
     /// # Errors
     /// A system without `/run` or `/proc`.
-    pub fn own() -> Result<Place, InventoryError> {
+    pub fn own() -> Result<Owner, InventoryError> {
         let run = std::fs::metadata(RUN).map_err(file_error("look at", Path::new(RUN)))?;
         if run.uid() == effective_user() {
-            return Ok(Place::Root);
+            return Ok(Owner::Root);
         }
         let user = outer_user().map_err(file_error("read", Path::new("/proc/self/uid_map")))?;
-        Ok(Place::User { user })
+        Ok(Owner::User { user })
     }
 
     /// The folder of all its labs.
     pub fn folder(&self) -> PathBuf {
         match self {
-            Place::Root => Path::new(RUN).join(FOLDER),
-            Place::User { .. } => self.login().join(FOLDER),
+            Owner::Root => Path::new(RUN).join(FOLDER),
+            Owner::User { .. } => self.login().join(FOLDER),
         }
     }
 
@@ -68,7 +68,7 @@ impl Place {
     /// Checks that nobody else could have written there.
     ///
     /// # Errors
-    /// As [`Place::make`].
+    /// As [`Owner::make`].
     pub fn check(&self) -> Result<(), InventoryError> {
         self.check_login()?;
         check_folder(&self.folder(), self.mode())
@@ -77,13 +77,13 @@ impl Place {
     /// What a user's login has made.
     fn login(&self) -> PathBuf {
         match self {
-            Place::Root => PathBuf::from(RUN),
-            Place::User { user } => Path::new(USERS).join(user.to_string()),
+            Owner::Root => PathBuf::from(RUN),
+            Owner::User { user } => Path::new(USERS).join(user.to_string()),
         }
     }
 
     fn check_login(&self) -> Result<(), InventoryError> {
-        let Place::User { user } = *self else { return Ok(()) };
+        let Owner::User { user } = *self else { return Ok(()) };
         let login = self.login();
         if std::fs::symlink_metadata(&login).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Err(InventoryError::NoLogin { folder: login, user });
@@ -103,8 +103,8 @@ impl Place {
     /// Others may list root's labs.
     fn mode(&self) -> u32 {
         match self {
-            Place::Root => 0o755,
-            Place::User { .. } => 0o700,
+            Owner::Root => 0o755,
+            Owner::User { .. } => 0o700,
         }
     }
 }

@@ -69,7 +69,7 @@ pub struct Coordinator {
     wires: Wires,
     frames: Frames,
     rest: Rest,
-    pace: Pace,
+    effort: Effort,
     figures: Figures,
     emulator: Emulator,
     observers: Observers,
@@ -129,7 +129,7 @@ struct Rest {
 
 /// Whether this thread keeps up with real time, and what it does to keep up.
 #[derive(Debug)]
-struct Pace {
+struct Effort {
     overload: Overload,
     /// Deliveries have waited for another look, since the thread was stopped after the last one.
     held_back: bool,
@@ -196,7 +196,7 @@ impl Coordinator {
                 spin: SHORTEST_SPIN,
                 slept_in_time: false,
             },
-            pace: Pace {
+            effort: Effort {
                 overload: Overload::new(setup.pace.on_overload, begin),
                 held_back: false,
                 precedence,
@@ -224,12 +224,12 @@ impl Coordinator {
     /// # Errors
     /// A kernel that refuses to wait, or to tell of links.
     pub fn run(mut self) -> Result<(), BusError> {
-        if self.pace.precedence.begin(monotonic_nanos()) {
+        if self.effort.precedence.begin(monotonic_nanos()) {
             // Before the medium is said to run, so that it is ahead of others from the first frame on.
             self.tell(Report::Told(Told::Calm));
         }
         self.tell(Report::Told(Told::Ready));
-        self.pace.overload.looked(monotonic_nanos());
+        self.effort.overload.looked(monotonic_nanos());
         loop {
             // What was stamped before `seen` has been read. A stop of this thread, wherever it comes, lies between two
             // readings of the clock here, and the medium is not run through it.
@@ -260,8 +260,8 @@ impl Coordinator {
     /// Before the medium is run at `now`: it has got no further than to the last look.
     fn keep_up(&mut self, now: u64) {
         let behind = self.frames.deliveries.peek().map_or(0, |Reverse(next)| now.saturating_sub(next.due));
-        let slip = self.pace.overload.slip(now, behind);
-        self.pace.overload.looked(now);
+        let slip = self.effort.overload.slip(now, behind);
+        self.effort.overload.looked(now);
         let Some(slip) = slip else { return };
         self.clocks.timeline.slip(now, slip);
         self.emulator.slipped(slip);
@@ -335,7 +335,7 @@ impl Coordinator {
         let wake = [delivery.map(|due| due.saturating_sub(self.rest.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
-        self.pace.overload.want(wake);
+        self.effort.overload.want(wake);
         if let Some(until) = spin_until.filter(|&until| until <= now + self.rest.spin) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();
@@ -346,7 +346,7 @@ impl Coordinator {
             let timeout = Duration::from_nanos(wake - now);
             let tokens: Vec<u64> = self.rest.waiter.wait(Some(timeout)).map_err(BusError::link)?.collect();
             let awake = monotonic_nanos();
-            self.pace.precedence.slept(awake - now);
+            self.effort.precedence.slept(awake - now);
             if tokens.is_empty() {
                 self.rest.slept_in_time = true;
                 // Follows twice the usual lateness, a sixteenth of the way each time.
@@ -368,13 +368,13 @@ impl Coordinator {
 
     /// Reads the ring for a while instead of sleeping, if a frame came just now; whether it did.
     fn read_on(&mut self, now: u64, wake: u64) -> bool {
-        let Some(until) = self.pace.punctual.until(now) else { return false };
+        let Some(until) = self.effort.punctual.until(now) else { return false };
         let (until, mut at) = (until.min(wake), now);
         while at < until && !self.wires.receiver.waits() {
             std::hint::spin_loop();
             at = monotonic_nanos();
         }
-        self.pace.punctual.spent(at - now);
+        self.effort.punctual.spent(at - now);
         true
     }
 }

@@ -7,7 +7,7 @@ use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
 use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
-use sim::words::configuration::Configuration;
+use sim::words::configuration::WrittenConfig;
 use sim::words::fault::FaultName;
 
 /// The first message, with the descriptors.
@@ -18,7 +18,7 @@ pub struct Setup {
     /// The lab's name; empty in the demonstration.
     pub name: String,
     /// What the medium is made from.
-    pub configuration: Configuration,
+    pub configuration: WrittenConfig,
     /// The stations' ports, in order of station number.
     pub ports: Vec<Port>,
     /// The interface behind which the kernel copies frames, if there is one; its memory comes with the descriptors.
@@ -66,7 +66,7 @@ impl Setup {
         Setup {
             supervisor: std::process::id() as i32,
             name: name.to_owned(),
-            configuration: Configuration::from(config),
+            configuration: WrittenConfig::from(config),
             ports,
             hub,
             filter: FilterChoice::default(),

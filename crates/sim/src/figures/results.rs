@@ -13,7 +13,7 @@ use crate::figures::metrics::{Delays, Sums, with_places};
 use crate::figures::slotted::SlottedResults;
 use crate::figures::until::UntilResults;
 use crate::words::cable::Cut;
-use crate::words::configuration::{Configuration, kind, longest_distance};
+use crate::words::configuration::{WrittenConfig, kind, longest_distance};
 use crate::words::fault::FaultName;
 use medium::{BitTimes, Config, Fault, Medium, StationId, Tally};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub struct ConfigResults {
     /// Frames that a transmit queue holds.
     pub queue_limit: usize,
     /// The medium's whole configuration: places, and the parameters of 802.3, table 4-2.
-    pub medium: Configuration,
+    pub medium: WrittenConfig,
     /// What only a run in virtual time has.
     #[serde(flatten)]
     pub run: Option<RunResults>,
@@ -63,7 +63,7 @@ pub struct ConfigResults {
 
 impl ConfigResults {
     /// Of a lab called `name`, whose medium is made from `medium`.
-    pub fn new(medium: &Configuration, name: &str) -> ConfigResults {
+    pub fn new(medium: &WrittenConfig, name: &str) -> ConfigResults {
         let Config { rate, topology, queue_limit, .. } = medium.config();
         ConfigResults {
             name: name.to_owned(),
@@ -348,7 +348,7 @@ mod tests {
         medium.advance(BitInstant::new(6720));
         let start = Start { at: BitInstant::ZERO, queued: vec![0, 0] };
         let snapshot = Snapshot::take(&medium, &start, BitInstant::new(6720), &Delays::default(), None);
-        let config = ConfigResults::new(&Configuration::from(medium.config()), "");
+        let config = ConfigResults::new(&WrittenConfig::from(medium.config()), "");
         let results = Results::new(config, 1, &["a".to_owned(), "b".to_owned()], &snapshot);
         assert_eq!(results.medium.utilization_total, 1.0);
         assert_eq!(results.medium.utilization_frame, 512.0 / 672.0);

@@ -22,7 +22,7 @@ pub use names::Names;
 pub use read::{Entry, EventLogReader};
 
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
-use crate::words::configuration::Configuration;
+use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, Config, Event, Input};
 use pen::Pen;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Header {
     /// The lab's or scenario's name; may be empty.
     pub name: String,
     /// What the medium was made from, the seed included.
-    pub configuration: Configuration,
+    pub configuration: WrittenConfig,
     /// The stations' names, in order of station number.
     pub stations: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl Header {
             version: VERSION,
             program: concat!("ethbus ", env!("CARGO_PKG_VERSION")).to_owned(),
             name: name.to_owned(),
-            configuration: Configuration::from(config),
+            configuration: WrittenConfig::from(config),
             stations: stations.to_vec(),
         }
     }
@@ -125,12 +125,12 @@ pub struct Digest {
 /// Takes events: writes them if somebody wants them written, and keeps the digest of all.
 #[derive(Debug)]
 pub struct EventLog {
-    place: Place,
+    writer: Writer,
 }
 
-/// Where the lines are made.
+/// Who makes the lines.
 #[derive(Debug)]
-enum Place {
+enum Writer {
     /// In the thread that has the events.
     Here(Box<Pen>),
     /// In one beside it.
@@ -146,7 +146,7 @@ impl EventLog {
         output.line(|line| serde_json::to_writer(line, header).expect("numbers and names"))?;
         // A log with nothing in it yet says what it is about; and what cannot be written at all is known at once.
         output.flush()?;
-        Ok(EventLog { place: Place::Here(Box::new(Pen::new(&header.stations, Some(output)))) })
+        Ok(EventLog { writer: Writer::Here(Box::new(Pen::new(&header.stations, Some(output)))) })
     }
 
     /// The same in a new file, which is none of `others`.
@@ -167,15 +167,15 @@ impl EventLog {
 
     /// Only keeps the digest.
     pub fn unwritten(header: &Header) -> EventLog {
-        EventLog { place: Place::Here(Box::new(Pen::new(&header.stations, None))) }
+        EventLog { writer: Writer::Here(Box::new(Pen::new(&header.stations, None))) }
     }
 
     /// From now on lines are made and written in a thread of their own, if the system gives one. Errors come later, at
     /// the latest from [`EventLog::finish`].
     pub fn on_a_thread(self) -> EventLog {
-        match self.place {
-            Place::Here(pen) => EventLog { place: PenThread::start(pen).map_or_else(Place::Here, Place::Beside) },
-            Place::Beside(_) => self,
+        match self.writer {
+            Writer::Here(pen) => EventLog { writer: PenThread::start(pen).map_or_else(Writer::Here, Writer::Beside) },
+            Writer::Beside(_) => self,
         }
     }
 
@@ -185,20 +185,20 @@ impl EventLog {
     /// As [`EventLog::event`].
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) -> Result<(), WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => {
+        match &mut self.writer {
+            Writer::Here(pen) => {
                 pen.input(at, input);
                 Ok(())
             }
-            Place::Beside(thread) => thread.input(at, input),
+            Writer::Beside(thread) => thread.input(at, input),
         }
     }
 
     /// Some inputs before this moment are not known: what was to be written of the others is left out.
     pub fn forget_inputs(&mut self) {
-        match &mut self.place {
-            Place::Here(pen) => pen.forget_inputs(),
-            Place::Beside(_) => panic!("only a live bus loses inputs, and it has one thread for its files"),
+        match &mut self.writer {
+            Writer::Here(pen) => pen.forget_inputs(),
+            Writer::Beside(_) => panic!("only a live bus loses inputs, and it has one thread for its files"),
         }
     }
 
@@ -208,9 +208,9 @@ impl EventLog {
     /// The disk is full, the pipe is closed, or it was so before.
     #[inline]
     pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => pen.event(event),
-            Place::Beside(thread) => thread.event(event),
+        match &mut self.writer {
+            Writer::Here(pen) => pen.event(event),
+            Writer::Beside(thread) => thread.event(event),
         }
     }
 
@@ -219,9 +219,9 @@ impl EventLog {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => pen.emulator(event),
-            Place::Beside(_) => panic!("only a live bus has an emulator, and it has one thread for its files"),
+        match &mut self.writer {
+            Writer::Here(pen) => pen.emulator(event),
+            Writer::Beside(_) => panic!("only a live bus has an emulator, and it has one thread for its files"),
         }
     }
 
@@ -230,9 +230,9 @@ impl EventLog {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => pen.flush(),
-            Place::Beside(thread) => thread.flush(false),
+        match &mut self.writer {
+            Writer::Here(pen) => pen.flush(),
+            Writer::Beside(thread) => thread.flush(false),
         }
     }
 
@@ -241,9 +241,9 @@ impl EventLog {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn finish(&mut self) -> Result<Digest, WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => pen.finish()?,
-            Place::Beside(thread) => thread.flush(true)?,
+        match &mut self.writer {
+            Writer::Here(pen) => pen.finish()?,
+            Writer::Beside(thread) => thread.flush(true)?,
         }
         Ok(self.digest())
     }
@@ -253,17 +253,17 @@ impl EventLog {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn stop_writing(&mut self) -> Result<(), WriteError> {
-        match &mut self.place {
-            Place::Here(pen) => pen.stop_writing(),
-            Place::Beside(_) => panic!("only a live bus loses events, and it has one thread for its files"),
+        match &mut self.writer {
+            Writer::Here(pen) => pen.stop_writing(),
+            Writer::Beside(_) => panic!("only a live bus loses events, and it has one thread for its files"),
         }
     }
 
     /// The digest of all events so far; of a thread of its own, up to when it was last flushed.
     pub fn digest(&self) -> Digest {
-        match &self.place {
-            Place::Here(pen) => pen.digest(),
-            Place::Beside(thread) => thread.digest(),
+        match &self.writer {
+            Writer::Here(pen) => pen.digest(),
+            Writer::Beside(thread) => thread.digest(),
         }
     }
 }

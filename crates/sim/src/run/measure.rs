@@ -10,7 +10,7 @@ use crate::run::observer::Observer;
 use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
-use crate::words::configuration::Configuration;
+use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
@@ -255,7 +255,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     };
     medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
     add_slotted(&mut medium, runs);
-    let mut config = ConfigResults::new(&Configuration::from(&plan.medium), &plan.name);
+    let mut config = ConfigResults::new(&WrittenConfig::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
     let mut results = Results {
         version: VERSION,

@@ -9,7 +9,7 @@ use crate::files::json_lines::WriteError;
 use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
-use crate::words::configuration::Configuration;
+use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitTimes, Config, Event, Kind, Tally};
 
 /// Columns of a run's flat row that are the same in every interval.
@@ -50,7 +50,7 @@ impl Series {
             interval,
             from: begin,
             to: begin + interval,
-            config: ConfigResults::new(&Configuration::from(config), ""),
+            config: ConfigResults::new(&WrittenConfig::from(config), ""),
             rate: config.rate.get() as f64,
             names,
             tally: Tally::new(stations, config.attempt_limit()),

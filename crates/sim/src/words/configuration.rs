@@ -14,24 +14,24 @@ use std::num::NonZeroU32;
 /// Everything that a medium is made from; what observers it keeps things for is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Configuration(#[serde(with = "ConfigMirror")] Config);
+pub struct WrittenConfig(#[serde(with = "ConfigMirror")] Config);
 
-impl From<&Config> for Configuration {
-    fn from(config: &Config) -> Configuration {
-        Configuration(Config { keep_events: false, keep_outputs: false, ..config.clone() })
+impl From<&Config> for WrittenConfig {
+    fn from(config: &Config) -> WrittenConfig {
+        WrittenConfig(Config { keep_events: false, keep_outputs: false, ..config.clone() })
     }
 }
 
 /// Keeps neither events nor outputs: whoever wants them says so.
-impl TryFrom<Configuration> for Config {
+impl TryFrom<WrittenConfig> for Config {
     type Error = ConfigError;
-    fn try_from(Configuration(config): Configuration) -> Result<Config, ConfigError> {
+    fn try_from(WrittenConfig(config): WrittenConfig) -> Result<Config, ConfigError> {
         config.check()?;
         Ok(config)
     }
 }
 
-impl Configuration {
+impl WrittenConfig {
     /// How many stations there are.
     pub fn stations(&self) -> usize {
         self.0.topology.stations()
@@ -398,8 +398,8 @@ mod tests {
     }
 
     fn there_and_back(config: &Config) -> Config {
-        let text = serde_json::to_string(&Configuration::from(config)).expect("numbers and names");
-        let read: Configuration = serde_json::from_str(&text).expect("what was written");
+        let text = serde_json::to_string(&WrittenConfig::from(config)).expect("numbers and names");
+        let read: WrittenConfig = serde_json::from_str(&text).expect("what was written");
         read.try_into().expect("a valid configuration")
     }
 
@@ -423,7 +423,7 @@ mod tests {
         };
         let slotted = Config { method: Method::SlottedAloha(slotted), ..odd() };
         assert_eq!(there_and_back(&slotted), slotted);
-        let text = serde_json::to_string(&Configuration::from(&odd())).expect("numbers and names");
+        let text = serde_json::to_string(&WrittenConfig::from(&odd())).expect("numbers and names");
         assert!(!text.contains("method"), "CSMA/CD is left out, as it always was: {text}");
         assert!(!text.contains("\"backoff\""), "and so is the backoff of 802.3: {text}");
     }
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_medium_is_refused_with_what_would_be_right() {
-        let good = serde_json::to_string(&Configuration::from(&odd())).expect("numbers and names");
+        let good = serde_json::to_string(&WrittenConfig::from(&odd())).expect("numbers and names");
         for (from, to, words) in [
             ("\"rate_bits_per_second\":2940000", "\"rate_bits_per_second\":0", "at least 1 bit per second"),
             ("\"attempt_limit\":15", "\"attempt_limit\":0", "nonzero"),
@@ -456,11 +456,11 @@ mod tests {
             ("\"bus\"", "\"ring\"", "unknown variant `ring`"),
         ] {
             assert!(good.contains(from), "{good}");
-            let error = serde_json::from_str::<Configuration>(&good.replace(from, to)).expect_err(to).to_string();
+            let error = serde_json::from_str::<WrittenConfig>(&good.replace(from, to)).expect_err(to).to_string();
             assert!(error.contains(words), "{error}");
         }
         let silent = good.replace("\"slot_time_bt\":384", "\"slot_time_bt\":0");
-        let read: Configuration = serde_json::from_str(&silent).expect("a number");
+        let read: WrittenConfig = serde_json::from_str(&silent).expect("a number");
         let error = Config::try_from(read).expect_err("no slot").to_string();
         assert!(error.contains("slot_time") && error.contains("1 to 2^31 BT"), "{error}");
     }

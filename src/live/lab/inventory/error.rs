@@ -2,7 +2,7 @@
 
 use super::Inventory;
 use crate::live::lab::lent::UndoError;
-use crate::live::lab::place::Place;
+use crate::live::lab::owner::Owner;
 use link::namespace::{NamespaceError, UserNamespaceError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub(in crate::live::lab) fn file_error(action: &'static str, path: &Path) -> imp
 fn last_words(name: &str) -> String {
     match Inventory::log(name) {
         Ok(log) if log.exists() => format!("; {} says why the last one ended", log.display()),
-        _ if Place::own().is_ok_and(|place| place != Place::Root) && Place::Root.folder().join(name).exists() => {
+        _ if Owner::own().is_ok_and(|owner| owner != Owner::Root) && Owner::Root.folder().join(name).exists() => {
             "; the one that is there is root's, for `sudo ethbus`".to_owned()
         }
         _ => match Inventory::names_up() {

@@ -44,7 +44,7 @@ impl Coordinator {
             let begin = monotonic_nanos();
             let taken = self.take_batch();
             if taken > 0 {
-                self.pace.punctual.frame(begin);
+                self.effort.punctual.frame(begin);
             }
             if taken < BATCH {
                 self.wires.ring_empty_at = monotonic_nanos();
@@ -55,7 +55,7 @@ impl Coordinator {
     }
 
     fn take_batch(&mut self) -> usize {
-        let Coordinator { wires, clocks, frames, rest, pace, emulator, .. } = self;
+        let Coordinator { wires, clocks, frames, rest, effort, emulator, .. } = self;
         let Wires { ports, receiver, ring_empty_at, delivery, .. } = wires;
         receiver.receive(BATCH, |received: Received<'_>| {
             let Some(station) = ports.station(received.ifindex) else {
@@ -80,7 +80,7 @@ impl Coordinator {
             emulator.counts.arrivals.stale_stamps += u64::from(stamp == Stamp::Stale);
             frames.order += 1;
             let came = stamp.or(now);
-            pace.overload.should_have(came + rest.engine_slack);
+            effort.overload.should_have(came + rest.engine_slack);
             frames.arrivals.push(Reverse(Arrival {
                 at: clocks.timeline.instant(came),
                 station,

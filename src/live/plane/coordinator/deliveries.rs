@@ -53,14 +53,14 @@ impl Coordinator {
             let now = monotonic_nanos();
             // A stop since the last look is a slip first: then what waits is not late. Not twice in a row, so that a machine
             // which is always this slow gets on.
-            let stalled = self.pace.overload.stalled(now) && !self.pace.held_back;
-            self.pace.held_back = stalled;
+            let stalled = self.effort.overload.stalled(now) && !self.effort.held_back;
+            self.effort.held_back = stalled;
             if stalled || self.frames.deliveries.peek().is_none_or(|Reverse(next)| next.due > now) {
                 return;
             }
             let Some(Reverse(delivery)) = self.frames.deliveries.pop() else { return };
             let ns = monotonic_nanos() - delivery.due;
-            if self.pace.overload.drops(ns) {
+            if self.effort.overload.drops(ns) {
                 let (frame, copies) = (delivery.frame, delivery.stations.len() as u64);
                 self.emulator.counts.machine.overload_drops += copies;
                 self.note(EmulatorKind::OverloadDrop { frame, ns, copies });
@@ -68,7 +68,7 @@ impl Coordinator {
             }
             let late = self.hand_over(&delivery);
             // So late that the medium's time has to wait: that is decided before the next one goes out.
-            if self.pace.overload.waits(late) {
+            if self.effort.overload.waits(late) {
                 return;
             }
         }

@@ -22,20 +22,20 @@ pub(super) const HOUSEKEEPING: u64 = 50_000_000;
 impl Coordinator {
     pub(super) fn keep_house(&mut self, now: u64) -> Result<(), BusError> {
         self.next_housekeeping = now + HOUSEKEEPING;
-        self.pace.punctual.span(HOUSEKEEPING);
+        self.effort.punctual.span(HOUSEKEEPING);
         if !self.rest.slept_in_time {
             // Nothing tells how late sleeps are when there are none: less spinning, until there are.
             self.rest.spin = (self.rest.spin * 3 / 4).max(SHORTEST_SPIN);
         }
         self.rest.slept_in_time = false;
-        if self.pace.precedence.look(now) {
+        if self.effort.precedence.look(now) {
             self.tell(Report::Told(Told::Calm));
         }
-        self.emulator.counts.priority = self.pace.precedence.name();
+        self.emulator.counts.priority = self.effort.precedence.name();
         self.refresh_clocks()?;
         self.look()?;
         self.tell_troubles();
-        if let Some(told) = self.pace.overload.tell(now, &self.emulator.counts) {
+        if let Some(told) = self.effort.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
         }
         self.watch_links()
@@ -134,7 +134,7 @@ impl Coordinator {
 
     pub(super) fn answer(&mut self, request: Request) -> Result<(), BusError> {
         // As of the last look: a stop since then is still to become a slip.
-        let now = self.clocks.timeline.instant(self.pace.overload.looked_at());
+        let now = self.clocks.timeline.instant(self.effort.overload.looked_at());
         match request {
             Request::Restart => {
                 self.look()?;
