@@ -165,6 +165,26 @@ fn engine_and_model_agree_where_cables_are_cut() {
     agree("cut", 150, cut_scenario(configured(any_cable())));
 }
 
+/// Users at one place count slots of the line; one of them begins to send as their station becomes deaf. Who is deaf is
+/// settled as a signal begins, so the others still hear it and give way.
+#[test]
+fn users_at_a_place_that_becomes_deaf_hear_what_began_before() {
+    let deaf = Input::SetFault { station: station(0), fault: Some(Fault::Deaf) };
+    let mut gave_way = 0;
+    for seed in 0..100 {
+        let persistence = Persistence::Millionths(387_778);
+        let own = |own: &mut Csma| (own.backoff, own.population) = (uniform(1), Population::Infinite);
+        let config =
+            Config { seed, ..csma(Topology::Star { stations: 1, distance: BitTimes::ZERO }, persistence, own) };
+        let first = (0..5).map(|_| offer(0, 0, 0, 64));
+        let inputs: Vec<(u64, Input)> = first.chain([(577, deaf), offer(578, 0, 0, 64)]).collect();
+        let events = agreed_events(&Scenario { config, inputs }).unwrap_or_else(|parted| panic!("{seed}: {parted}"));
+        let of_then = |event: &&Event| event.at.get() == 577 && matches!(event.kind, Kind::Backoff { .. });
+        gave_way += events.iter().filter(of_then).count();
+    }
+    assert!(gave_way > 0, "nobody counted at that instant");
+}
+
 /// What a long run came to.
 #[derive(Default)]
 struct Sums {

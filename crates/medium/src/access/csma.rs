@@ -94,6 +94,8 @@ pub(crate) struct Mac {
     sensing: Vec<usize>,
     /// Contenders that count slots of the line.
     counting: Vec<usize>,
+    /// When a signal of the station's own began last that its other contenders hear.
+    own_heard_at: Option<BitInstant>,
 }
 
 /// The method's own part of the configuration.
@@ -135,7 +137,7 @@ impl Access for CarrierSense {
 
     fn mac(config: &Config, station: StationId) -> Mac {
         let generator = Generator::stream(config.seed, station.index() as u64);
-        Mac { generator, sensing: Vec::new(), counting: Vec::new() }
+        Mac { generator, sensing: Vec::new(), counting: Vec::new(), own_heard_at: None }
     }
 
     fn admit(&self, config: &Config, frame: Frame, _: Option<Fault>) -> Result<Admitted, Cause> {
@@ -170,7 +172,7 @@ impl Access for CarrierSense {
 
     /// Who counts slots of the line gives way.
     fn signals_begin<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, begun: Begun, host: &mut H) {
-        let own = begun.own && engine.station(station).fault != Some(Fault::Deaf);
+        let own = begun.own && engine.station(station).mac.own_heard_at == Some(engine.core.instant);
         if !begun.heard && !own {
             return;
         }
@@ -315,9 +317,12 @@ impl Engine<CarrierSense> {
         if counting.is_empty() {
             core.line.ignore_begins(station);
         }
-        if self.method.contenders.infinite && matches!(self.method.persistence, Persistence::Millionths(_)) {
-            // Others at the same place, who may begin to count at this instant, hear it at once.
+        let shared = self.method.contenders.infinite && matches!(self.method.persistence, Persistence::Millionths(_));
+        if shared && core.line.hears(station, id) {
+            // Others at the same place, who may begin to count at this instant, hear it at once. Who is deaf is settled as
+            // a signal begins, for one's own as for others'.
             core.agenda.begins.push(now, station, id);
+            self.stations[station.index()].mac.own_heard_at = Some(now);
         }
         if now + core.line.farthest(station) + BitTimes::new(1) < end {
             core.expect_settled::<CarrierSense>(id);
