@@ -138,9 +138,9 @@ pub enum CommandError {
         /// Why.
         what: String,
     },
-    /// The station's host is a bridge, which is where the lab was brought up.
+    /// The station's host is a bridge, which is where the lab was brought up, or a namespace that is somebody else's.
     #[error(
-        "{station} is a bridge outside the lab, which has no namespace of its own to enter: run the program without `ethbus exec`"
+        "{station} has no namespace of the lab's own to enter: run the program where its host is, without `ethbus exec` (`ip netns exec NAME PROGRAM`, `nsenter --net --target PID PROGRAM`)"
     )]
     NoNamespace {
         /// The station.

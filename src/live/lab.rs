@@ -91,6 +91,16 @@ pub enum MakeError {
         /// What went wrong.
         source: NamespaceError,
     },
+    /// The namespace that a station is to be in is not there, or not to be entered.
+    #[error("station {station} is to be in the network namespace `{netns}`, which cannot be opened")]
+    Existing {
+        /// The station.
+        station: String,
+        /// Which one, as the scenario says it.
+        netns: String,
+        /// What went wrong.
+        source: NamespaceError,
+    },
     /// A link, an address or an offload setting was refused.
     #[error("cannot connect {station} to the bus")]
     Link {
@@ -213,7 +223,8 @@ fn link_error(whose: &str, source: LinkError) -> MakeError {
     MakeError::Link { station: whose.to_owned(), source: Box::new(source) }
 }
 
-/// A namespace for the bus and for each station; that of a bridge is where ethbus was started.
+/// A namespace for the bus and for each station; that of a bridge is where ethbus was started, and one that is there
+/// already stays its owner's.
 ///
 /// Names, if they get any, are in the record before they exist, in one writing for all. Those of a lab without root get none:
 /// `/run/netns` is root's.
@@ -227,7 +238,7 @@ fn namespaces(
         let whose = whose.to_owned();
         |source| MakeError::Namespace { whose, source }
     };
-    let is_own = |station: &&StationPlan| !matches!(station.host, Host::Bridge(_));
+    let is_own = |station: &&StationPlan| !matches!(station.host, Host::Bridge(_) | Host::Existing(_));
     let mut make = |whose: &str| match progress(0) {
         true => Namespace::enter_new().map_err(failed(whose)),
         false => Err(MakeError::Interrupted),
@@ -238,7 +249,11 @@ fn namespaces(
     let mut made = made?.into_iter();
     let bus = made.next().expect("the first one");
     let mut next = || made.next().expect("one for each");
-    let station = |station: &StationPlan| if is_own(&station) { Ok(next()) } else { home() };
+    let station = |station: &StationPlan| match &station.host {
+        Host::Bridge(_) => home(),
+        Host::Existing(existing) => outside::open(station, existing),
+        Host::Veth | Host::Tap | Host::Interface(_) | Host::Vxlan(_) => Ok(next()),
+    };
     let stations = plan.stations.iter().map(station).collect::<Result<Vec<_>, _>>()?;
     if let Some(record) = record {
         let own = plan.stations.iter().zip(&stations).filter(|(station, _)| is_own(station));
@@ -284,7 +299,7 @@ fn connect_all(
     let stations = || plan.stations.iter().zip(namespaces).enumerate();
     let mut pairs = vec![None; plan.stations.len()];
     for (place, (station, namespace)) in stations().filter(|(_, (station, _))| station.host != Host::Veth) {
-        let pair = outside::connect(netlink, station, namespace, surroundings);
+        let pair = outside::connect(netlink, station, namespace, protocols, surroundings);
         pairs[place] = Some(noted(station, open_to_all(netlink, pair))?);
     }
     apart(|| {
@@ -309,7 +324,8 @@ fn connect(
         silence()?;
     }
     let pair = netlink.create_veth(&station.name, namespace, INTERFACE, station.mac)?;
-    configure_station(pair.station_index, &station.addresses, protocols)?;
+    Netlink::open()?.set_up("lo")?;
+    configure_station(INTERFACE, pair.station_index, &station.addresses, protocols)?;
     Ok(pair)
 }
 
@@ -334,12 +350,11 @@ fn silence() -> Result<(), SysctlError> {
 }
 
 /// Inside the station's namespace: no offloads, since no wire carries partial checksums or super-frames.
-fn configure_station(index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
-    disable_offloads(INTERFACE)?;
+fn configure_station(interface: &str, index: u32, addresses: &[Network], protocols: Protocols) -> Result<(), AnyError> {
+    disable_offloads(interface)?;
     let mut netlink = Netlink::open()?;
     // Who switches them on again still hands over frames that a wire carries.
     netlink.set_one_segment(index)?;
-    netlink.set_up("lo")?;
     let wanted = |network: &&Network| match protocols {
         Protocols::Ip => true,
         Protocols::Ipv4 => network.address.is_ipv4(),

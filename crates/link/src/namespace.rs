@@ -55,6 +55,12 @@ pub enum NamespaceError {
         /// The name asked for.
         name: String,
     },
+    /// There is no process of this number, or it has ended.
+    #[error("there is no process {pid} whose network namespace could be opened")]
+    NoProcess {
+        /// The number asked for.
+        pid: u32,
+    },
     /// A namespace cannot have this name: it is empty, longer than 255 octets, or a path.
     #[error("{name:?} cannot name a network namespace")]
     InvalidName {
@@ -244,6 +250,15 @@ impl Namespace {
     /// The namespace of the machine's first process, where hardware falls to when its own vanishes.
     pub fn of_first_process() -> Result<Namespace, NamespaceError> {
         let file = File::open("/proc/1/ns/net").map_err(NamespaceError::of("opening the first process's namespace"))?;
+        Ok(Namespace::of(file))
+    }
+
+    /// The namespace that process `pid` is in, for as long as anybody holds it.
+    pub fn open_of_process(pid: u32) -> Result<Namespace, NamespaceError> {
+        let file = File::open(format!("/proc/{pid}/ns/net")).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => NamespaceError::NoProcess { pid },
+            _ => NamespaceError::of("opening a process's namespace")(error),
+        })?;
         Ok(Namespace::of(file))
     }
 

@@ -245,7 +245,7 @@ fn start(
 fn addresses(plan: &Plan) -> Vec<(String, Vec<String>)> {
     let of = |station: &StationPlan| match station.host {
         Host::Interface(_) | Host::Bridge(Some(_)) => Vec::new(),
-        Host::Veth | Host::Tap | Host::Bridge(None) | Host::Vxlan(_) => {
+        Host::Veth | Host::Existing(_) | Host::Tap | Host::Bridge(None) | Host::Vxlan(_) => {
             station.addresses.iter().map(|network| network.address.to_string()).collect()
         }
     };

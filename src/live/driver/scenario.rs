@@ -210,7 +210,9 @@ impl Prepared {
             let why = match plan.stations[station.index()].host {
                 _ if source.closed_loop().is_some() => Some("a window needs hosts that answer, which `ethbus sim` has"),
                 Host::Veth => None,
-                Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => Some("its host is not ethbus's"),
+                Host::Existing(_) | Host::Tap | Host::Interface(_) | Host::Bridge(_) | Host::Vxlan(_) => {
+                    Some("its host is not ethbus's")
+                }
             };
             if let Some(why) = why {
                 prepared.left_out.push((name(), why));

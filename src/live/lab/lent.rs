@@ -56,6 +56,13 @@ pub enum What {
         /// Its address, likewise.
         mac: [u8; 6],
     },
+    /// The station's interface in a namespace that is somebody else's. It vanishes with the bus's, but not at once.
+    StandIn {
+        /// Its name.
+        name: String,
+        /// Its address, likewise.
+        mac: [u8; 6],
+    },
     /// The end of a tunnel, in the station. It vanishes with it, but not at once, and until then nobody else can have its
     /// number.
     Tunnel,
@@ -120,7 +127,9 @@ impl Outside {
         let (action, name, done) = match &self.what {
             What::Interface { lent, taken } => ("give back", &lent.name, self.give_back(lent, *taken, station)),
             What::Bridge { name, mac } => ("remove", name, self.remove(name, *mac, "bridge")),
-            What::BridgePort { name, mac } => ("remove", name, self.remove(name, *mac, "veth")),
+            What::BridgePort { name, mac } | What::StandIn { name, mac } => {
+                ("remove", name, self.remove(name, *mac, "veth"))
+            }
             What::Tunnel => ("remove the tunnel of", &self.station, remove_tunnel(station)),
         };
         done.map_err(|source| UndoError { action, name: name.clone(), source })

@@ -41,7 +41,7 @@ impl Links {
         let station = |(port, plan): (&Port, &StationPlan)| {
             let claim = claim(&port.name);
             let there = claim.as_ref().filter(|_| port.outside).map_or_else(Vec::new, |claim| known_in(record, claim));
-            let plain = plan.host == Host::Veth;
+            let plain = matches!(plan.host, Host::Veth | Host::Existing(_));
             Station { port: port.clone(), plain, claim, lost_before: lost_outside(&there) }
         };
         Links { bus: claim(BUS), stations: ports.iter().zip(&plan.stations).map(station).collect() }
@@ -64,7 +64,8 @@ impl Links {
                 None => claim.as_ref().map_or_else(Vec::new, |claim| known_in(record, claim)),
             };
             let find = |name: &str| there.iter().find(|link| link.name == name);
-            let (interface, tap) = (find(INTERFACE), find(TAP));
+            let interface = if *plain { there.first() } else { find(INTERFACE) };
+            let tap = find(TAP);
             let count = |link: Option<&LinkInfo>, of: fn(&LinkInfo) -> u64| link.map_or(0, of);
             Some(LinkResults {
                 station: port.name.clone(),

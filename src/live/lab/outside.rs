@@ -1,4 +1,5 @@
-//! Stations whose host is not a namespace of the lab's own: a program, an interface, a bridge, another machine.
+//! Stations whose host is not a namespace of the lab's own: a program, an interface, a bridge, another machine, or a
+//! namespace that is there already, which gets one end of a veth.
 //!
 //! ```text
 //!   home                       namespace of vm                 namespace of the bus
@@ -15,7 +16,7 @@
 
 use super::inventory::Inventory;
 use super::lent::{Home, Outside, What};
-use super::{AnyError, INTERFACE, LARGEST_MTU, OUTSIDE, TAP, beside, silence};
+use super::{AnyError, INTERFACE, LARGEST_MTU, MakeError, OUTSIDE, Protocols, TAP, beside, configure_station, silence};
 use crate::show::say;
 use link::MacAddr;
 use link::ethtool::disable_offloads;
@@ -25,7 +26,7 @@ use link::netlink::{LinkError, LinkInfo, Netlink, VethPair, Vxlan};
 use link::sysctl::{carry_unfiltered, silence_ipv6};
 use link::tap::create_tap;
 use sim::scenario::plan::StationPlan;
-use sim::scenario::plan::host::{Host, Tunnel};
+use sim::scenario::plan::host::{Existing, Host, Netns, Tunnel};
 
 /// What joins a station's interface with what its host is.
 const BRIDGE: &str = "br0";
@@ -67,6 +68,10 @@ enum OutsideError {
     )]
     NameTaken { name: String },
     #[error(
+        "`{interface}` is in the namespace `{netns}` already: choose another name for the station's interface there, like `interface = \"bus0\"`"
+    )]
+    InterfaceTaken { interface: String, netns: String },
+    #[error(
         "another tunnel of this network namespace has vni {vni} at UDP port {port}: choose another `vni` or `port`, at both ends"
     )]
     TunnelTaken { vni: u32, port: u16 },
@@ -78,7 +83,12 @@ fn but(bridges: &[String]) -> String {
 
 impl Surroundings<'_> {
     fn note(&mut self, station: &StationPlan, what: What) -> Result<(), AnyError> {
-        let outside = Outside { station: station.name.clone(), home: Home::of(&self.home)?, what };
+        let home = Home::of(&self.home)?;
+        self.note_in(home, station, what)
+    }
+
+    fn note_in(&mut self, home: Home, station: &StationPlan, what: What) -> Result<(), AnyError> {
+        let outside = Outside { station: station.name.clone(), home, what };
         let record = self.record.as_deref_mut().expect("only a lab with a record leads outside");
         Ok(record.note_outside(outside)?)
     }
@@ -89,6 +99,7 @@ pub fn connect(
     netlink: &mut Netlink,
     station: &StationPlan,
     namespace: &Namespace,
+    protocols: Protocols,
     surroundings: &mut Surroundings<'_>,
 ) -> Result<VethPair, AnyError> {
     let named = surroundings.record.as_ref().is_none_or(|record| record.has_names());
@@ -98,6 +109,7 @@ pub fn connect(
     let prepare = || -> Result<(), AnyError> { Ok(silence().and_then(|()| carry_unfiltered())?) };
     let outer = match &station.host {
         Host::Veth => unreachable!("a namespace with a kernel's stack needs nothing of this"),
+        Host::Existing(existing) => return stand_in(netlink, station, existing, namespace, protocols, surroundings),
         Host::Bridge(bridge) => return lead_to_bridge(netlink, station, bridge.as_deref(), surroundings),
         Host::Tap => {
             namespace.run(|| prepare().and_then(|()| Ok(create_tap(TAP)?)))??;
@@ -118,6 +130,37 @@ pub fn connect(
     let pair = netlink.create_veth(&station.name, namespace, INTERFACE, beside(station.mac))?;
     let payload = surroundings.payload;
     namespace.run(|| join(outer, pair.station_index, payload, &station.name))??;
+    Ok(pair)
+}
+
+/// The namespace that a station is to be in. It is its owner's: nothing in it is changed but the station's interface.
+pub fn open(station: &StationPlan, existing: &Existing) -> Result<Namespace, MakeError> {
+    let opened = match &existing.netns {
+        Netns::Named(name) => Namespace::open_listed(name),
+        Netns::Process(number) => Namespace::open_of_process(*number),
+    };
+    let (station, netns) = (station.name.clone(), existing.netns.to_string());
+    opened.map_err(|source| MakeError::Existing { station, netns, source })
+}
+
+/// Makes a veth from the bus into a namespace that is there already.
+fn stand_in(
+    netlink: &mut Netlink,
+    station: &StationPlan,
+    Existing { netns, interface }: &Existing,
+    namespace: &Namespace,
+    protocols: Protocols,
+    surroundings: &mut Surroundings<'_>,
+) -> Result<VethPair, AnyError> {
+    // What is there under that name is not the lab's, and its record must not say so.
+    if Netlink::in_namespace(namespace)?.link_by_name(interface.as_str())?.is_some() {
+        let (interface, netns) = (interface.clone(), netns.to_string());
+        return Err(OutsideError::InterfaceTaken { interface, netns }.into());
+    }
+    let mac = station.mac.octets();
+    surroundings.note_in(Home::of(namespace)?, station, What::StandIn { name: interface.clone(), mac })?;
+    let pair = netlink.create_veth(&station.name, namespace, interface, station.mac)?;
+    namespace.run(|| configure_station(interface, pair.station_index, &station.addresses, protocols))??;
     Ok(pair)
 }
 

@@ -76,11 +76,13 @@ impl Namespace {
 
     /// Opens the namespace called `name`, whoever made it.
     pub fn open_named(name: &str) -> Result<Namespace, NamespaceError> {
-        match look_up(name)? {
-            Found::Namespace(namespace) => Ok(namespace),
-            Found::Nothing => Err(NamespaceError::Absent { name: name.to_owned() }),
-            Found::SomethingElse => Err(NamespaceError::NotANamespace { name: name.to_owned() }),
-        }
+        look_up(name)?.namespace(name)
+    }
+
+    /// Opens the namespace called `name`, or that its name is a link to, as those of containers are. It is for others to
+    /// remove, so it is only entered.
+    pub fn open_listed(name: &str) -> Result<Namespace, NamespaceError> {
+        look_at(name, OFlag::empty())?.namespace(name)
     }
 
     /// What tells the namespace called `name` from others; `None` if there is no such name.
@@ -163,6 +165,16 @@ enum Found {
     SomethingElse,
 }
 
+impl Found {
+    fn namespace(self, name: &str) -> Result<Namespace, NamespaceError> {
+        match self {
+            Found::Namespace(namespace) => Ok(namespace),
+            Found::Nothing => Err(NamespaceError::Absent { name: name.to_owned() }),
+            Found::SomethingElse => Err(NamespaceError::NotANamespace { name: name.to_owned() }),
+        }
+    }
+}
+
 /// The file of the namespace called `name`.
 fn path_of(name: &str) -> Result<PathBuf, NamespaceError> {
     let valid = !matches!(name, "" | "." | "..") && name.len() <= 255 && !name.contains(['/', '\0']);
@@ -172,11 +184,15 @@ fn path_of(name: &str) -> Result<PathBuf, NamespaceError> {
     }
 }
 
-/// Opens the file of this name and looks at what it is.
+/// Opens the file of this name, not what it is a link to, and looks at what it is.
 fn look_up(name: &str) -> Result<Found, NamespaceError> {
+    look_at(name, OFlag::O_NOFOLLOW)
+}
+
+fn look_at(name: &str, flags: OFlag) -> Result<Found, NamespaceError> {
     let path = path_of(name)?;
     // Not blocking: somebody may have put a pipe there.
-    let flags = OFlag::O_NONBLOCK | OFlag::O_NOFOLLOW;
+    let flags = OFlag::O_NONBLOCK | flags;
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),

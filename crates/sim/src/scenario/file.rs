@@ -270,8 +270,10 @@ pub struct StationSection {
     pub mac: Option<Spanned<MacText>>,
     /// What its host is, in a live lab.
     pub kind: PortKind,
-    /// For kind "interface": the interface that is its port.
+    /// For kind "interface": the interface that is its port. With `netns`: what its interface is called there.
     pub interface: Option<Spanned<String>>,
+    /// For kind "veth": the namespace that its host is in already, a container's or one with a name.
+    pub netns: Option<Spanned<String>>,
     /// For kind "bridge": the bridge that it leads to; ethbus makes one if this is left out.
     pub bridge: Option<Spanned<String>>,
     /// For kind "vxlan": the machine that the station is on.

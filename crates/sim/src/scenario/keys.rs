@@ -181,6 +181,7 @@ const STATION: &[Key] = &[
         "`kind = \"veth\"`, `\"tap\"`, `\"interface\"`, `\"bridge\"` or `\"vxlan\"`",
     ),
     key("interface", Text(any), "an interface in quotes, like `interface = \"eth1\"`"),
+    key("netns", Text(any), "a namespace in quotes, like `netns = \"web\"` or `netns = \"pid:4711\"`"),
     key("bridge", Text(any), "a bridge in quotes, like `bridge = \"br-lan\"`"),
     key("remote", Text(text::<MachineText>), "an address in quotes, like `remote = \"192.0.2.7\"`"),
     key("local", Text(text::<MachineText>), "an address in quotes, like `local = \"192.0.2.1\"`"),

@@ -60,6 +60,9 @@ fn how_to_be(ethbus: &str, lab: &str, station: &StationPlan) -> Option<String> {
     let name = &station.name;
     Some(match &station.host {
         Host::Veth => return None,
+        Host::Existing(existing) => {
+            format!("  {name}: {} in the namespace {}, with the addresses above\n", existing.interface, existing.netns)
+        }
         Host::Tap => format!("  {ethbus} exec {lab}{name} PROGRAM    that opens {TAP}, with the addresses above\n"),
         Host::Interface(interface) => format!("  {name}: what is behind {interface}, with any addresses\n"),
         Host::Bridge(Some(bridge)) => format!("  {name}: what is behind the bridge {bridge}, with any addresses\n"),

@@ -4,6 +4,7 @@ use super::{PlanError, Planner};
 use crate::scenario::file::{PortKind, StationSection};
 use crate::words::interface::interface_name;
 use std::collections::HashMap;
+use std::fmt;
 use std::net::IpAddr;
 use std::ops::Range;
 use toml::Spanned;
@@ -13,12 +14,16 @@ const VXLAN_PORT: u16 = 4789;
 /// A VXLAN Network Identifier has 24 bits.
 const LARGEST_VNI: u32 = (1 << 24) - 1;
 const DEFAULT_VNI: u32 = 1;
+/// What a station's interface is called in a namespace that is there already.
+const INTERFACE_THERE: &str = "eth0";
 
 /// What a station's host is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
     /// A namespace with a kernel's stack.
     Veth,
+    /// A namespace that is there already: a container's, or one with a name.
+    Existing(Existing),
     /// A program that opens a TAP device.
     Tap,
     /// Whatever is behind an existing interface, which is lent to the lab.
@@ -27,6 +32,33 @@ pub enum Host {
     Bridge(Option<String>),
     /// Another machine, through a tunnel.
     Vxlan(Tunnel),
+}
+
+/// A namespace that somebody else has made, and what the station's interface is called in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Existing {
+    /// Which namespace.
+    pub netns: Netns,
+    /// The station's interface there.
+    pub interface: String,
+}
+
+/// How a namespace is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Netns {
+    /// By the name that `ip netns` lists it under.
+    Named(String),
+    /// As that of a process, by its number.
+    Process(u32),
+}
+
+impl fmt::Display for Netns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Netns::Named(name) => f.write_str(name),
+            Netns::Process(number) => write!(f, "pid:{number}"),
+        }
+    }
 }
 
 /// What one end of a VXLAN tunnel must know (RFC 7348).
@@ -54,6 +86,7 @@ impl Host {
 pub struct Hosts {
     interfaces: HashMap<String, (String, Option<Range<usize>>)>,
     tunnels: HashMap<String, (String, Option<Range<usize>>)>,
+    existing: HashMap<String, (String, Option<Range<usize>>)>,
 }
 
 /// A station on an interface is called as the interface, unless it has a name.
@@ -83,7 +116,7 @@ impl Planner<'_> {
     ) -> Result<Host, PlanError> {
         self.refuse_keys_of_other_kinds(section)?;
         match section.kind {
-            PortKind::Veth => Ok(Host::Veth),
+            PortKind::Veth => self.namespace(name, section, hosts),
             PortKind::Tap => Ok(Host::Tap),
             PortKind::Interface => self.interface(name, place, section, hosts),
             PortKind::Bridge => self.bridge(name, section, hosts),
@@ -96,7 +129,8 @@ impl Planner<'_> {
             value.as_ref().map(Spanned::span)
         }
         let keys = [
-            ("interface", span(&section.interface), PortKind::Interface),
+            ("netns", span(&section.netns), PortKind::Veth),
+            ("interface", span(&section.interface).filter(|_| section.netns.is_none()), PortKind::Interface),
             ("bridge", span(&section.bridge), PortKind::Bridge),
             ("remote", span(&section.remote), PortKind::Vxlan),
             ("local", span(&section.local), PortKind::Vxlan),
@@ -124,6 +158,27 @@ impl Planner<'_> {
         says: &str,
     ) -> PlanError {
         self.wrong(key, section.name.as_ref().map(Spanned::span).or(place), format!("station {name} is {says}"))
+    }
+
+    /// A namespace of the lab's own, or with `netns` one that is there already.
+    fn namespace(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
+        let Some(netns) = &section.netns else { return Ok(Host::Veth) };
+        let text = netns.get_ref().as_str();
+        let wrong = |what: &str| Err(self.at("netns", netns, format!("`{text}`: {what}")));
+        let netns_is = match text.strip_prefix("pid:").map(str::parse::<u32>) {
+            Some(Ok(number)) if number > 0 => Netns::Process(number),
+            Some(_) => return wrong("no number of a process: write one from 1 on, like `\"pid:4711\"`"),
+            None if text.is_empty() || text.contains('/') || text == "." || text == ".." => {
+                return wrong("no name of a namespace: write one of `ip netns list`, or `\"pid:4711\"`");
+            }
+            None => Netns::Named(text.to_owned()),
+        };
+        let interface = section.interface.as_ref().map_or(INTERFACE_THERE, |interface| interface.get_ref());
+        if let Some(written) = &section.interface {
+            interface_name(interface).map_err(|what| self.at("interface", written, what))?;
+        }
+        self.unique(&mut hosts.existing, format!("{interface} in {text}"), name, "netns", Some(netns.span()))?;
+        Ok(Host::Existing(Existing { netns: netns_is, interface: interface.to_owned() }))
     }
 
     fn interface(
@@ -241,6 +296,17 @@ mod tests {
     }
 
     #[test]
+    fn a_namespace_that_is_there_is_found_by_its_name_or_by_a_process() {
+        let existing = |netns, interface: &str| Host::Existing(Existing { netns, interface: interface.to_owned() });
+        let text = "[[station]]\nnetns = 'web'\n[[station]]\nnetns = 'pid:12'\ninterface = 'bus0'";
+        let expected = [
+            ("st1".to_owned(), existing(Netns::Named("web".to_owned()), "eth0")),
+            ("st2".to_owned(), existing(Netns::Process(12), "bus0")),
+        ];
+        assert_eq!(hosts(text, &[]), expected);
+    }
+
+    #[test]
     fn a_tunnel_has_defaults_for_all_but_the_other_machine() {
         let remote = "192.0.2.7".parse().expect("an address");
         let tunnel = Tunnel { vni: 1, remote, local: None, port: 4789 };
@@ -256,6 +322,15 @@ mod tests {
         for (text, attach, words) in [
             ("[[station]]\nkind = 'interface'\nname = 'a'", vec![], ["lab.toml:3", "interface = \"eth1\""]),
             ("[[station]]\ninterface = 'eth1'", vec![], ["lab.toml:2", "kind = \"interface\""]),
+            ("[[station]]\nkind = 'tap'\nnetns = 'web'", vec![], ["lab.toml:3", "kind = \"veth\""]),
+            ("[[station]]\nnetns = 'pid:web'", vec![], ["lab.toml:2:9: netns: `pid:web`", "pid:4711"]),
+            ("[[station]]\nnetns = '../web'", vec![], ["lab.toml:2", "ip netns list"]),
+            (
+                "[[station]]\nnetns = 'web'\ninterface = 'no such/name'",
+                vec![],
+                ["lab.toml:3", "cannot name an interface"],
+            ),
+            ("[[station]]\nnetns = 'a'\n[[station]]\nnetns = 'a'", vec![], ["lab.toml:4", "eth0 in a"]),
             ("[[station]]\nkind = 'bridge'\nvni = 3", vec![], ["lab.toml:3", "kind = \"vxlan\""]),
             ("[[station]]\nkind = 'vxlan'\nname = 'a'", vec![], ["lab.toml:3", "remote = \"192.0.2.7\""]),
             (&format!("{vxlan}vni = 16777216"), vec![], ["lab.toml:4", "0 to 16777215"]),
