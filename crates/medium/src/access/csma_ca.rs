@@ -25,6 +25,7 @@ use crate::event::{Cause, Kind};
 use crate::frame::{Frame, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::time::{BitInstant, BitTimes, Octets};
+pub use air::Reach;
 use air::{Air, Arrival, Content};
 use backoff::Generator;
 use listening::Listening;
@@ -47,8 +48,8 @@ pub struct CsmaCa {
     pub short_retry_limit: NonZeroU32,
     /// Attempts of a frame that get a CTS and no ACK (dot11LongRetryLimit).
     pub long_retry_limit: NonZeroU32,
-    /// Stations that are farther apart are hidden from each other; `None`: everybody hears everybody.
-    pub range: Option<BitTimes>,
+    /// Who is hidden from whom; `None`: nobody from anybody.
+    pub reach: Option<Reach>,
     /// A frame time, for whoever counts in frame times: what the longest frame that is offered takes.
     pub frame_time: BitTimes,
 }
@@ -65,7 +66,7 @@ impl CsmaCa {
             most_window,
             short_retry_limit: NonZeroU32::new(7).expect("above zero"),
             long_retry_limit: NonZeroU32::new(4).expect("above zero"),
-            range: None,
+            reach: None,
             frame_time: phy.frame_time(size),
         }
     }
@@ -179,6 +180,15 @@ fn own(config: &Config) -> &CsmaCa {
     }
 }
 
+/// The longest way between stations that hear each other.
+fn longest_heard(config: &Config) -> BitTimes {
+    let topology = &config.topology;
+    let Some(reach) = &own(config).reach else { return BitTimes::new(topology.round_trip().get() / 2) };
+    let all = || (0..topology.stations() as u16).map(StationId::new);
+    let pairs = all().flat_map(|a| all().map(move |b| (a, b))).filter(|&(a, b)| reach.joins(a, b));
+    pairs.map(|(a, b)| topology.distance(a, b)).max().unwrap_or(BitTimes::ZERO)
+}
+
 impl Access for Dcf {
     type Mac = Mac;
 
@@ -188,19 +198,19 @@ impl Access for Dcf {
         let own = own(config).clone();
         let spans = own.phy.spans();
         let longest_wait = spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout;
-        let air = Air::new(&config.topology, own.range, spans.eifs, longest_wait);
+        let air = Air::new(&config.topology, own.reach.as_ref(), spans.eifs, longest_wait);
         Dcf { alike: !air.has_hidden(), own, spans, air, episodes: 0, room: Vec::new() }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {
-        let CsmaCa { phy, window, most_window, range, .. } = own(config);
-        let longest = BitTimes::new(config.topology.round_trip().get() / 2);
-        let in_range = range.map_or(longest, |range| range.min(longest));
+        let CsmaCa { phy, window, most_window, reach, .. } = own(config);
+        let placed = reach.as_ref().is_none_or(|reach| reach.positions.len() == config.topology.stations());
+        rule(placed, "reach", "a position for each station")?;
         rule(config.rate == phy.rate(), "rate", "that of the physical layer")?;
         rule((1..=MOST_WINDOW).contains(window), "window", "1 to 65536 slots")?;
         rule((*window..=MOST_WINDOW).contains(most_window), "window", "the second number is the largest")?;
         rule(
-            listening::fits(in_range, &phy.spans()),
+            listening::fits(longest_heard(config), &phy.spans()),
             "distance",
             "there and back in less than a slot, within the range",
         )

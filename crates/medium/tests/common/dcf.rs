@@ -11,7 +11,7 @@ mod signal;
 use backoff::Generator;
 use medium::{
     BitInstant, BitTimes, Cause, Config, CsmaCa, Destination, Event, Fault, FrameId, Input, Kind, Method, Octets, Phy,
-    Place, StationId,
+    Place, Reach, StationId,
 };
 use signal::{distances, id, same_side};
 use std::collections::{HashSet, VecDeque};
@@ -345,7 +345,8 @@ impl Model {
         };
         let mut reaches = same_side(&self.config.topology, from, self.cut);
         for (place, reaches) in reaches.iter_mut().enumerate() {
-            *reaches &= self.own.range.is_none_or(|range| self.distance[from][place] <= range.get());
+            let apart = |reach: &Reach| reach.positions[from].abs_diff(reach.positions[place]);
+            *reaches &= self.own.reach.as_ref().is_none_or(|reach| apart(reach) <= reach.range);
         }
         self.stations[from].sends_until = now + lasts;
         self.sounds.push(Sound {

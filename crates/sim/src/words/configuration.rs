@@ -5,8 +5,8 @@
 
 use backoff::Policy;
 use medium::{
-    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, Method, Octets, Parameters, Persistence, Place, Population,
-    Repeater, Segments, SlottedAloha, StationId, Topology,
+    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Phy, Place,
+    Population, Reach, Repeater, Segments, SlottedAloha, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -68,6 +68,7 @@ pub fn slot(method: &Method) -> Option<BitTimes> {
         Method::SlottedAloha(own) => Some(own.slot),
         Method::Aloha(own) => Some(own.slot),
         Method::Csma(own) => Some(own.slot),
+        Method::CsmaCa(own) => Some(own.frame_time),
         Method::CsmaCd => None,
     }
 }
@@ -117,6 +118,25 @@ enum MethodMirror {
     SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),
     Aloha(#[serde(with = "AlohaMirror")] Aloha),
     Csma(#[serde(with = "CsmaMirror")] Csma),
+    CsmaCa(#[serde(with = "CsmaCaMirror")] CsmaCa),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "CsmaCa", deny_unknown_fields)]
+struct CsmaCaMirror {
+    #[serde(with = "phy")]
+    phy: Phy,
+    rts: bool,
+    #[serde(rename = "window_slots")]
+    window: u32,
+    #[serde(rename = "most_window_slots")]
+    most_window: u32,
+    short_retry_limit: NonZeroU32,
+    long_retry_limit: NonZeroU32,
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "reach")]
+    reach: Option<Reach>,
+    #[serde(rename = "frame_time_bt", with = "bit_times")]
+    frame_time: BitTimes,
 }
 
 /// The mirror of a method without collision detection: what it has of its own, and what all of them have.
@@ -289,6 +309,45 @@ mod some_backoff {
     }
 }
 
+/// A physical layer as people write it.
+mod phy {
+    use crate::words::contention;
+    use medium::Phy;
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(phy: &Phy, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(phy.name())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Phy, D::Error> {
+        contention::phy(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Who hears whom, in millimetres along a line.
+mod reach {
+    use medium::Reach;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Mirror {
+        range_mm: u64,
+        positions_mm: Vec<u64>,
+    }
+
+    pub fn serialize<S: Serializer>(reach: &Option<Reach>, serializer: S) -> Result<S::Ok, S::Error> {
+        let mirror = |reach: &Reach| Mirror { range_mm: reach.range, positions_mm: reach.positions.clone() };
+        reach.as_ref().map(mirror).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reach>, D::Error> {
+        let mirror = Option::<Mirror>::deserialize(deserializer)?;
+        Ok(mirror.map(|Mirror { range_mm, positions_mm }| Reach { range: range_mm, positions: positions_mm }))
+    }
+}
+
 /// A persistence as people write it.
 mod persistence {
     use crate::words::contention;
@@ -441,6 +500,10 @@ mod tests {
             let csma = with(Method::Csma(csma));
             assert_eq!(there_and_back(&csma), csma);
         }
+        let reach = Some(Reach { range: 7, positions: vec![1, 2, 30] });
+        let ca = CsmaCa { rts: true, window: 3, reach, ..CsmaCa::new(Phy::Dsss1, Octets::new(77)) };
+        let ca = Config { rate: Phy::Dsss1.rate(), topology: Topology::star(3, 1), ..with(Method::CsmaCa(ca)) };
+        assert_eq!(there_and_back(&ca), ca);
         let csma_cd = Config { backoff: Some(backoff), ..odd() };
         assert_eq!(there_and_back(&csma_cd), csma_cd);
     }

@@ -41,6 +41,30 @@ pub(super) struct Signal {
     pub unheard: Option<Box<[bool]>>,
 }
 
+/// Who hears whom: stations on a line, and how far apart they may be, in a unit of its own.
+///
+/// Bit times do not serve: at 1 Mb/s one of them is 300 m.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Stations that are farther apart than this do not hear each other.
+    pub range: u64,
+    /// Where each station is.
+    pub positions: Vec<u64>,
+}
+
+impl Reach {
+    /// Whether these two hear each other.
+    #[inline]
+    pub fn joins(&self, a: StationId, b: StationId) -> bool {
+        self.positions[a.index()].abs_diff(self.positions[b.index()]) <= self.range
+    }
+
+    fn hides_some(&self) -> bool {
+        let (first, last) = (self.positions.iter().min(), self.positions.iter().max());
+        last.zip(first).is_some_and(|(last, first)| last - first > self.range)
+    }
+}
+
 /// A signal, and whether another may be where it is.
 #[derive(Debug)]
 struct Entry {
@@ -54,8 +78,8 @@ pub(super) struct Air {
     entries: VecDeque<Entry>,
     /// The number of the first.
     first: u64,
-    /// Stations that are farther apart do not hear each other.
-    range: Option<BitTimes>,
+    /// Who hears whom, if not everybody.
+    reach: Option<Reach>,
     /// The longest way.
     longest: BitTimes,
     eifs: BitTimes,
@@ -76,12 +100,12 @@ pub(super) struct Arrival {
 
 impl Air {
     /// Nothing is in the air. No station waits longer than `longest_wait` without looking, after what it has heard.
-    pub fn new(topology: &Topology, range: Option<BitTimes>, eifs: BitTimes, longest_wait: BitTimes) -> Air {
+    pub fn new(topology: &Topology, reach: Option<&Reach>, eifs: BitTimes, longest_wait: BitTimes) -> Air {
         let longest = BitTimes::new(topology.round_trip().get() / 2);
         Air {
             entries: VecDeque::new(),
             first: 0,
-            range: range.filter(|&range| range < longest),
+            reach: reach.filter(|reach| reach.hides_some()).cloned(),
             longest,
             eifs,
             longest_wait,
@@ -93,7 +117,7 @@ impl Air {
 
     /// Some stations do not hear some others.
     pub fn has_hidden(&self) -> bool {
-        self.range.is_some()
+        self.reach.is_some()
     }
 
     /// The longest way.
@@ -141,9 +165,9 @@ impl Air {
 
     /// Whether the signal gets to `place`.
     #[inline]
-    pub fn reaches(&self, topology: &Topology, signal: &Signal, place: StationId) -> bool {
+    pub fn reaches(&self, signal: &Signal, place: StationId) -> bool {
         let source = signal.source;
-        let near = self.range.is_none_or(|range| topology.distance(source, place) <= range);
+        let near = self.reach.as_ref().is_none_or(|reach| reach.joins(source, place));
         near && signal.parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()])
     }
 
@@ -151,9 +175,7 @@ impl Air {
     #[inline]
     fn heard(&self, topology: &Topology, number: u64, place: StationId) -> Option<Arrival> {
         let signal = self.signal(number);
-        if signal.unheard.as_ref().is_some_and(|unheard| unheard[place.index()])
-            || !self.reaches(topology, signal, place)
-        {
+        if signal.unheard.as_ref().is_some_and(|unheard| unheard[place.index()]) || !self.reaches(signal, place) {
             return None;
         }
         let way = topology.distance(signal.source, place);
@@ -210,7 +232,7 @@ impl Air {
         numbers.take_while(move |_| !alone).filter_map(move |(number, other)| {
             let way = topology.distance(other.signal.source, place);
             let overlaps = other.signal.begin + way < end && begin < other.signal.end + way;
-            (overlaps && self.reaches(topology, &other.signal, place)).then_some(number)
+            (overlaps && self.reaches(&other.signal, place)).then_some(number)
         })
     }
 

@@ -244,7 +244,7 @@ impl Engine<Dcf> {
         let signal = self.method.air.get(id);
         let (topology, content, about) = (self.core.line.topology(), signal.content, signal.about);
         let way = topology.distance(signal.source, station);
-        let reaches = self.method.air.reaches(topology, signal, station);
+        let reaches = self.method.air.reaches(signal, station);
         let this = &mut self.stations[station.index()];
         let is_its_own = this.attached && this.mac.turn.is_some_and(|turn| turn.frame == about);
         if let State::Asking(question) = &mut this.mac.state
@@ -261,7 +261,7 @@ impl Engine<Dcf> {
         let topology = self.core.line.topology();
         let Signal { source, content, about, reserves, ref to, .. } = *self.method.air.get(id);
         let is_answered = to.is_some();
-        if !self.method.air.reaches(topology, self.method.air.get(id), place) {
+        if !self.method.air.reaches(self.method.air.get(id), place) {
             return;
         }
         let is_clear = self.method.air.is_clear(topology, id.get(), place);
@@ -378,7 +378,7 @@ impl Engine<Dcf> {
         let (topology, next) = (self.core.line.topology(), self.method.episodes + 1);
         let air = &mut self.method.air;
         let there = air.get(question.sent).to.and_then(|to| {
-            let reaches = air.reaches(topology, air.get(question.sent), to);
+            let reaches = air.reaches(air.get(question.sent), to);
             reaches.then(|| air.share_episode(topology, question.sent.get(), to, next)).flatten()
         });
         let here = || question.coming.and_then(|(id, _)| air.share_episode(topology, id.get(), station, next));
