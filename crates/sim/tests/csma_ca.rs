@@ -27,8 +27,8 @@ fn figures(results: &Results) -> &SlottedResults {
 /// Two stations that send to one in the middle; `rts`, and how far they hear.
 fn hidden(rts: bool, range: u32) -> Results {
     run(&format!(
-        "stations = 3\n[medium]\ntopology = \"bus:200m\"\n[access]\nmethod = \"csma-ca\"\nphy = \"dsss-11\"\nrts = {rts}\n\
-         range = \"{range} m\"\n[run]\nduration = \"20s\"\n[traffic]\nframe_size = 1518\n\
+        "stations = 3\n[medium]\ntopology = \"bus:200m\"\n[access]\nmethod = \"csma-ca\"\nphy = \"dsss-1\"\nrts = {rts}\n\
+         range = \"{range} m\"\n[run]\nduration = \"60s\"\n[traffic]\nframe_size = 1518\n\
          [[station]]\ndestination = \"st2\"\n[[station]]\narrivals = \"silent\"\n[[station]]\ndestination = \"st2\"\n"
     ))
 }

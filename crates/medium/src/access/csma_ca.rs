@@ -131,8 +131,8 @@ struct Question {
     answer: Content,
     /// The answer has to begin here by then.
     by: BitInstant,
-    /// The answer that has begun, and when it ends here.
-    coming: Option<(TransmissionId, BitInstant)>,
+    /// The answer that has begun in time.
+    coming: Option<TransmissionId>,
 }
 
 /// A frame at its turn.
@@ -246,10 +246,7 @@ impl Access for Dcf {
         }
         match engine.station(station).mac.state {
             State::Waiting => engine.look(station, host),
-            State::Asking(_) => {
-                let now = engine.core.instant;
-                engine.fail(station, now, host);
-            }
+            State::Asking(question) => engine.hear_answer(station, question, host),
             State::Granted => engine.use_grant(station, host),
             State::Telling => engine.succeed(station, host),
             State::Idle => panic!("nothing is due for {station}, which is idle"),

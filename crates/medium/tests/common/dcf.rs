@@ -3,6 +3,8 @@
 //! Written without the engine in view, from IEEE 802.11, clause 10.3. Each station counts the bit times for which its
 //! place has been silent and not reserved, one by one; it keeps its NAV and whether what it heard last was spoilt; and a
 //! receiver remembers which frames it has had. The times of the physical layers stand here a second time.
+//!
+//! One file above 500 lines because a model that is read beside the standard should be read in one go.
 
 #[allow(dead_code, reason = "each model uses its own part of this module")]
 #[path = "signal.rs"]
@@ -291,10 +293,22 @@ impl Model {
                 self.decides_on(now, station);
             }
             Phase::Counting { .. } => self.decides_on(now, station),
-            Phase::Asking { deadline, .. } if deadline == now => self.fail(now, station, now),
+            Phase::Asking { deadline, wants, coming, .. } if deadline == now => {
+                self.hears_answer(now, station, wants, coming)
+            }
             Phase::Granted(at) if at == now => self.use_grant(now, station),
             Phase::Telling(at) if at == now => self.succeed(now, station),
             _ => {}
+        }
+    }
+
+    /// An answer has ended here, or none has come.
+    fn hears_answer(&mut self, now: u64, station: usize, wants: What, coming: Option<usize>) {
+        match coming.filter(|_| self.stations[station].attached) {
+            None => self.fail(now, station, now),
+            Some(sound) if !self.is_clear(station, sound) => self.fail(now, station, now + self.times.difs),
+            Some(_) if wants == What::Cts => self.stations[station].phase = Phase::Granted(now + self.times.sifs),
+            Some(_) => self.succeed(now, station),
         }
     }
 
@@ -424,15 +438,14 @@ impl Model {
         self.emit(now, station, frame, kind);
         let sound = self.sound(now, station, what, (frame, 0, Destination::Station(id(to))), reserves);
         let there = self.sounds[sound].reaches[to];
-        let arrives = now + self.distance[station][to];
-        let attached = self.stations[to].attached;
-        let its_own = attached && self.stations[to].packet.as_ref().is_some_and(|packet| packet.id == frame);
+        let way = self.distance[station][to];
+        let (arrives, ends) = (now + way, self.sounds[sound].end + way);
+        let its_own = self.stations[to].packet.as_ref().is_some_and(|packet| packet.id == frame);
         if let Phase::Asking { wants, by, deadline, coming, .. } = &mut self.stations[to].phase
             && (there && its_own && *wants == what && arrives <= *by)
         {
             *coming = Some(sound);
-            // It is judged as it ends there.
-            *deadline = u64::MAX;
+            *deadline = ends;
         }
     }
 
@@ -499,17 +512,7 @@ impl Model {
                     self.stations[place].answer = Some((now + sifs, What::Ack, from, frame, 0));
                 }
             }
-            What::Cts | What::Ack => {
-                let Phase::Asking { coming: Some(coming), .. } = self.stations[place].phase else { return };
-                if coming != sound {
-                    return;
-                }
-                match what {
-                    _ if !clear => self.fail(now, place, now + self.times.difs),
-                    What::Cts => self.stations[place].phase = Phase::Granted(now + sifs),
-                    _ => self.succeed(now, place),
-                }
-            }
+            What::Cts | What::Ack => {}
         }
     }
 
@@ -621,10 +624,6 @@ impl Model {
                 if let Some(Packet { id, attempts, .. }) = this.packet.take() {
                     self.emit(now, station, id, Kind::Discarded { cause: Cause::Detached, attempts });
                 }
-            }
-            Phase::Asking { sound, wants, by, coming: Some(coming), .. } => {
-                let end = self.sounds[coming].end + self.distance[self.sounds[coming].from][station];
-                this.phase = Phase::Asking { sound, wants, by, deadline: end + 1, coming: Some(coming) };
             }
             Phase::Idle | Phase::Asking { .. } | Phase::Granted(_) | Phase::Telling(_) => {}
         }

@@ -3,10 +3,13 @@
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
+mod csma_ca;
+
 use backoff::Policy;
+use csma_ca::CsmaCaMirror;
 use medium::{
-    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Phy, Place,
-    Population, Reach, Repeater, Segments, SlottedAloha, StationId, Topology,
+    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Place,
+    Population, Repeater, Segments, SlottedAloha, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -119,24 +122,6 @@ enum MethodMirror {
     Aloha(#[serde(with = "AlohaMirror")] Aloha),
     Csma(#[serde(with = "CsmaMirror")] Csma),
     CsmaCa(#[serde(with = "CsmaCaMirror")] CsmaCa),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "CsmaCa", deny_unknown_fields)]
-struct CsmaCaMirror {
-    #[serde(with = "phy")]
-    phy: Phy,
-    rts: bool,
-    #[serde(rename = "window_slots")]
-    window: u32,
-    #[serde(rename = "most_window_slots")]
-    most_window: u32,
-    short_retry_limit: NonZeroU32,
-    long_retry_limit: NonZeroU32,
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "reach")]
-    reach: Option<Reach>,
-    #[serde(rename = "frame_time_bt", with = "bit_times")]
-    frame_time: BitTimes,
 }
 
 /// The mirror of a method without collision detection: what it has of its own, and what all of them have.
@@ -309,45 +294,6 @@ mod some_backoff {
     }
 }
 
-/// A physical layer as people write it.
-mod phy {
-    use crate::words::contention;
-    use medium::Phy;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(phy: &Phy, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(phy.name())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Phy, D::Error> {
-        contention::phy(&String::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-/// Who hears whom, in millimetres along a line.
-mod reach {
-    use medium::Reach;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Mirror {
-        range_mm: u64,
-        positions_mm: Vec<u64>,
-    }
-
-    pub fn serialize<S: Serializer>(reach: &Option<Reach>, serializer: S) -> Result<S::Ok, S::Error> {
-        let mirror = |reach: &Reach| Mirror { range_mm: reach.range, positions_mm: reach.positions.clone() };
-        reach.as_ref().map(mirror).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reach>, D::Error> {
-        let mirror = Option::<Mirror>::deserialize(deserializer)?;
-        Ok(mirror.map(|Mirror { range_mm, positions_mm }| Reach { range: range_mm, positions: positions_mm }))
-    }
-}
-
 /// A persistence as people write it.
 mod persistence {
     use crate::words::contention;
@@ -427,6 +373,7 @@ mod octets {
 mod tests {
     use super::*;
     use crate::words::contention;
+    use medium::{Phy, Reach};
 
     /// No two values alike and none a default, so that nothing can be lost or swapped unseen.
     fn odd() -> Config {

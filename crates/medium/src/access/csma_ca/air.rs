@@ -163,6 +163,11 @@ impl Air {
         self.entries.push_back(Entry { signal, alone });
     }
 
+    /// The signal, which has just begun, is an answer to this station.
+    pub fn answers(&mut self, id: TransmissionId, to: StationId) {
+        self.entries[(id.get() - self.first) as usize].signal.to = Some(to);
+    }
+
     /// Whether the signal gets to `place`.
     #[inline]
     pub fn reaches(&self, signal: &Signal, place: StationId) -> bool {

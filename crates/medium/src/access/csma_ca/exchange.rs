@@ -234,8 +234,10 @@ impl Engine<Dcf> {
             Content::Rts | Content::Data | Content::Ack => (Kind::Ack, spans.ack),
         };
         self.core.emit(station, about, kind, host);
-        let destination = (Destination::Station(to), Octets::new(0));
+        // The line tells nobody of its end: whoever asked looks then.
+        let destination = (Destination::Nobody, Octets::new(0));
         let (id, end) = self.send((station, content, about), destination, (lasts, reserves));
+        self.method.air.answers(id, to);
         self.expect_answer(to, id, now, end);
     }
 
@@ -246,18 +248,33 @@ impl Engine<Dcf> {
         let way = topology.distance(signal.source, station);
         let reaches = self.method.air.reaches(signal, station);
         let this = &mut self.stations[station.index()];
-        let is_its_own = this.attached && this.mac.turn.is_some_and(|turn| turn.frame == about);
+        let is_its_own = this.mac.turn.is_some_and(|turn| turn.frame == about);
         if let State::Asking(question) = &mut this.mac.state
             && (reaches && is_its_own && question.answer == content && begin + way <= question.by)
         {
-            question.coming = Some((id, end + way));
-            self.stop(station, WAIT);
+            question.coming = Some(id);
+            self.set(station, WAIT, end + way);
         }
+    }
+
+    /// The answer has ended here, or none has begun in time.
+    pub(super) fn hear_answer<H: Host>(&mut self, station: StationId, question: Question, host: &mut H) {
+        let now = self.core.instant;
+        let Some(id) = question.coming.filter(|_| self.station(station).attached) else {
+            return self.fail(station, question, now, host);
+        };
+        if !self.method.air.is_clear(self.core.line.topology(), id.get(), station) {
+            return self.fail(station, question, now + self.method.spans.difs, host);
+        }
+        if question.answer == Content::Ack {
+            return self.succeed(station, host);
+        }
+        self.station_mut(station).mac.state = State::Granted;
+        self.set(station, WAIT, now + self.method.spans.sifs);
     }
 
     /// A signal for the station at `place` has just ended there.
     pub(super) fn receive_signal<H: Host>(&mut self, place: StationId, id: TransmissionId, host: &mut H) {
-        let now = self.core.instant;
         let topology = self.core.line.topology();
         let Signal { source, content, about, reserves, ref to, .. } = *self.method.air.get(id);
         let is_answered = to.is_some();
@@ -280,17 +297,8 @@ impl Engine<Dcf> {
                     self.prepare(place, answer(Content::Ack, BitTimes::ZERO));
                 }
             }
-            Content::Cts | Content::Ack => match self.station(place).mac.state {
-                State::Asking(Question { coming: Some((coming, _)), .. }) if coming == id => match content {
-                    _ if !is_clear => self.fail(place, now + spans.difs, host),
-                    Content::Cts => {
-                        self.station_mut(place).mac.state = State::Granted;
-                        self.set(place, WAIT, now + spans.sifs);
-                    }
-                    Content::Rts | Content::Data | Content::Ack => self.succeed(place, host),
-                },
-                State::Idle | State::Waiting | State::Asking(_) | State::Granted | State::Telling => {}
-            },
+            // Whoever asked looks when they end.
+            Content::Cts | Content::Ack => {}
         }
     }
 
@@ -345,8 +353,7 @@ impl Engine<Dcf> {
     }
 
     /// No answer came. Slots of the next attempt are not counted before `not_before`.
-    pub(super) fn fail<H: Host>(&mut self, station: StationId, not_before: BitInstant, host: &mut H) {
-        let State::Asking(question) = self.station(station).mac.state else { panic!("{station} asked for nothing") };
+    fn fail<H: Host>(&mut self, station: StationId, question: Question, not_before: BitInstant, host: &mut H) {
         let CsmaCa { rts, short_retry_limit, long_retry_limit, most_window, .. } = self.method.own;
         let turn = self.turn(station);
         let Turn { frame, attempts: attempt, .. } = *turn;
@@ -381,7 +388,7 @@ impl Engine<Dcf> {
             let reaches = air.reaches(air.get(question.sent), to);
             reaches.then(|| air.share_episode(topology, question.sent.get(), to, next)).flatten()
         });
-        let here = || question.coming.and_then(|(id, _)| air.share_episode(topology, id.get(), station, next));
+        let here = || question.coming.and_then(|id| air.share_episode(topology, id.get(), station, next));
         let episode = there.or_else(here)?;
         self.method.episodes = self.method.episodes.max(episode);
         Some(episode)
@@ -431,10 +438,6 @@ impl Engine<Dcf> {
                     self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
                     self.core.release(frame);
                 }
-            }
-            // The answer is on its way: after it has passed, it is certain that it was not heard.
-            State::Asking(Question { coming: Some((_, end)), .. }) => {
-                self.set(station, WAIT, end + BitTimes::new(1));
             }
             State::Idle | State::Asking(_) | State::Granted | State::Telling => {}
         }
