@@ -1,7 +1,7 @@
 //! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
 use ethbus::study::validate::{Options, Verdict, run};
-use medium::{BitTimes, Config};
+use medium::{BitTimes, Config, CsmaCa, Method};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -214,6 +214,13 @@ fn a_medium_that_is_a_little_wrong_is_found() {
             &["load 0.15 (rho 0.1969): mean mac_delay", "load 0.6 (rho 0.7875): frames that have to wait"],
         ),
         (|config| config.parameters.backoff_limit = 4, "real ethernets", &["98 percent", "24 hosts"]),
+        (
+            |config| csma_ca(config, |own| own.most_window = 512),
+            "csma/ca",
+            &["n = 20, basic: p", "n = 50, RTS: tau", "n = 50, basic: S"],
+        ),
+        (|config| csma_ca(config, |own| own.window = 24), "csma/ca", &["n = 2, basic: tau", "n = 5, RTS: p"]),
+        (|config| csma_ca(config, |own| own.rts = !own.rts), "csma/ca", &["n = 2, RTS: S", "n = 50, basic: S"]),
     ];
     let mut missed = Vec::new();
     for (alter, only, wanted) in mutants {
@@ -241,6 +248,12 @@ fn a_medium_that_is_a_little_wrong_is_found() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+fn csma_ca(config: &mut Config, change: impl Fn(&mut CsmaCa)) {
+    if let Method::CsmaCa(own) = &mut config.method {
+        change(own);
+    }
 }
 
 fn attempt_limit<const LIMIT: u32>(config: &mut Config) {

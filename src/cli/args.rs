@@ -27,7 +27,7 @@ pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
 };
 pub use self::simulation::{
-    ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
+    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
     ValidateArgs,
 };
 

@@ -8,6 +8,7 @@ mod backoff;
 mod bench;
 mod capture;
 mod contention;
+mod csma_ca;
 mod efficiency;
 mod published;
 mod queueing;
@@ -125,6 +126,7 @@ fn topics(quick: bool) -> Vec<Topic> {
         queueing::topic(),
         access::aloha(),
         access::csma(),
+        csma_ca::topic(),
         published::topic(),
     ]
 }

@@ -2,13 +2,16 @@
 //! `cargo run --release -p ethbus-medium --example saturated -- 4 64 0 100`
 //!
 //! Arguments: stations, frame size in octets, distance in BT, seconds at 10 Mb/s, and `bus` for stations evenly along a
-//! cable that long. A frame is ready at the instant at which the station's last one ends or is discarded, so no queue
+//! cable that long, or another method: `csma`, `slotted-aloha`, `csma-ca` or `csma-ca-rts` (a physical layer may follow
+//! after a colon, and the first window and the largest). A frame is ready at the instant at which the station's last one ends or is discarded, so no queue
 //! ever runs empty and none overflows.
 
 #![allow(clippy::disallowed_types, reason = "an example looks at the clock; the engine does not")]
 
+use backoff::Policy;
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, Frame, Host, Input, Medium, Octets, StationId, Topology,
+    BitInstant, BitRate, BitTimes, Config, Csma, CsmaCa, Destination, Event, Frame, Host, Input, Medium, Method,
+    Octets, Phy, SlottedAloha, StationId, Topology,
 };
 
 /// Hosts that always have another frame, and look at no event.
@@ -28,23 +31,47 @@ impl Host for Saturated {
     }
 }
 
+/// The method that is called so, and the rate of its medium.
+fn method(name: &str, size: Octets, distance: BitTimes) -> (Method, BitRate) {
+    let parts: Vec<&str> = name.split(':').collect();
+    let layer = |name: &&str| Phy::ALL.into_iter().find(|phy| phy.name() == *name).expect("a physical layer");
+    match parts[0] {
+        "csma" => (Method::Csma(Csma::new(size)), BitRate::MBIT_10),
+        "slotted-aloha" => {
+            let backoff = Policy::aloha_uniform(SlottedAloha::SLOT, 1000);
+            (Method::SlottedAloha(SlottedAloha { backoff, ..SlottedAloha::new(size, distance) }), BitRate::MBIT_10)
+        }
+        "csma-ca" | "csma-ca-rts" => {
+            let phy = parts.get(1).map_or(Phy::Dsss11, layer);
+            let mut own = CsmaCa { rts: parts[0] == "csma-ca-rts", ..CsmaCa::new(phy, size) };
+            if let [_, _, first, most] = parts[..] {
+                (own.window, own.most_window) = (first.parse().expect("a window"), most.parse().expect("a window"));
+            }
+            (Method::CsmaCa(own), phy.rate())
+        }
+        _ => (Method::CsmaCd, BitRate::MBIT_10),
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |index: usize, default| arguments.get(index).map_or(default, |text| text.parse().expect("a number"));
     let (stations, size, distance, seconds) = (argument(0, 4), argument(1, 64), argument(2, 0), argument(3, 100));
     let along = |station: u64| BitTimes::new(station * distance / (stations - 1).max(1));
-    let topology = match arguments.get(4) {
-        Some(_) => Topology::Bus { positions: (0..stations).map(along).collect() },
-        None => Topology::star(stations as usize, distance),
+    let last = arguments.get(4).map_or("", String::as_str);
+    let topology = match last {
+        "bus" => Topology::Bus { positions: (0..stations).map(along).collect() },
+        _ => Topology::star(stations as usize, distance),
     };
-    let config = Config::new(BitRate::MBIT_10, topology, 1);
+    let (method, rate) = method(last, Octets::new(size as u32), BitTimes::new(distance));
+    let config = Config { method, ..Config::new(rate, topology, 1) };
     let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("a valid configuration");
     let mut hosts = Saturated { stations, size: size as u32 };
     for station in (0..stations).map(|station| StationId::new(station as u16)) {
         let frame = hosts.next_frame(BitInstant::ZERO, station).expect("saturated");
         medium.give(BitInstant::ZERO, Input::Offer { station, frame }, &mut hosts);
     }
-    let end = seconds * BitRate::MBIT_10.get();
+    let end = seconds * rate.get();
     let begin = std::time::Instant::now();
     medium.run_until(BitInstant::new(end), &mut hosts);
     let (tally, wall) = (medium.tally(), begin.elapsed().as_secs_f64());

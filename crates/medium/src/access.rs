@@ -7,6 +7,7 @@
 pub(crate) mod aloha;
 pub(crate) mod contenders;
 pub(crate) mod csma;
+pub(crate) mod csma_ca;
 pub(crate) mod csma_cd;
 pub(crate) mod slotted_aloha;
 
@@ -97,7 +98,17 @@ pub(crate) trait Access: Sized + Debug {
     /// `station` has just been taken off the medium.
     fn detached<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H);
 
-    /// What the station at `place`, to which the transmission `id` is addressed, makes of it as it ends there.
+    /// The transmission `id`, which is addressed to the station at `place`, has just ended there.
+    #[inline]
+    fn receives<H: Host>(engine: &mut Engine<Self>, place: StationId, id: TransmissionId, host: &mut H) {
+        if let Some(kind) = Self::verdict(&engine.core, place, id) {
+            let frame = engine.core.line.get(id).frame;
+            engine.core.emit(place, frame, kind, host);
+        }
+    }
+
+    /// What the station at `place`, to which the transmission `id` is addressed, makes of it as it ends there, if nothing
+    /// but an event follows from it.
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind>;
 
     /// How long after its first bit has passed every place a transmission that has met nobody can still be met, if

@@ -3,6 +3,7 @@
 use crate::access::Access;
 use crate::access::aloha::{Aloha, PureAloha};
 use crate::access::csma::{CarrierSense, Csma};
+use crate::access::csma_ca::{CsmaCa, Dcf};
 use crate::access::csma_cd::{CsmaCd, Parameters};
 use crate::access::slotted_aloha::{Contention, SlottedAloha};
 use crate::time::BitRate;
@@ -23,6 +24,8 @@ pub enum Method {
     Aloha(Aloha),
     /// CSMA without collision detection; of [`Parameters`] only the frame sizes count.
     Csma(Csma),
+    /// IEEE 802.11 DCF; of [`Parameters`] only the frame sizes count.
+    CsmaCa(CsmaCa),
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -87,6 +90,7 @@ impl Config {
             Method::SlottedAloha(_) => Contention::check(self),
             Method::Aloha(_) => PureAloha::check(self),
             Method::Csma(_) => CarrierSense::check(self),
+            Method::CsmaCa(_) => Dcf::check(self),
         }
     }
 
@@ -97,6 +101,7 @@ impl Config {
             Method::SlottedAloha(own) => own.attempt_limit,
             Method::Aloha(own) => own.attempt_limit,
             Method::Csma(own) => own.attempt_limit,
+            Method::CsmaCa(own) => own.attempt_limit(),
         }
     }
 }

@@ -157,7 +157,7 @@ kinds! {
     },
     /// The station chose how long to wait.
     Backoff = "backoff" {
-        /// Which attempt collided, from 1.
+        /// Which attempt collided, from 1; 0 if none was made and the wait comes before the first.
         attempt: u32,
         /// The delay, in slots, from the end of the jam.
         slots: u64,
@@ -204,6 +204,32 @@ kinds! {
     /// The addressed station heard a whole frame above maxBasicFrameSize, the tag allowed for.
     TooLong = "too_long" {
         /// Length from destination address to FCS.
+        size: Octets,
+    },
+    /// The attempt began with a request to send (IEEE 802.11, 9.3.1.2).
+    Rts = "rts" {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// For how long after its end it reserves the medium (Duration).
+        reserves: BitTimes,
+    },
+    /// The addressed station began to send that the medium is clear for the frame (IEEE 802.11, 9.3.1.3).
+    Cts = "cts" {
+        /// For how long after its end it reserves the medium.
+        reserves: BitTimes,
+    },
+    /// The station began to send the frame itself, for which it had asked.
+    Data = "data" {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// For how long after its end it reserves the medium.
+        reserves: BitTimes,
+    },
+    /// The addressed station began to acknowledge the frame (IEEE 802.11, 9.3.1.4).
+    Ack = "ack",
+    /// The addressed station received whole a frame that it had already: its acknowledgement was lost.
+    Duplicate = "duplicate" {
+        /// Padded length, from destination address to FCS.
         size: Octets,
     },
 }

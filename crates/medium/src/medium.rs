@@ -2,6 +2,7 @@
 
 use crate::access::aloha::PureAloha;
 use crate::access::csma::CarrierSense;
+use crate::access::csma_ca::Dcf;
 use crate::access::csma_cd::CsmaCd;
 use crate::access::slotted_aloha::Contention;
 use crate::config::{Config, ConfigError, Method};
@@ -30,6 +31,7 @@ enum AnyEngine {
     SlottedAloha(Box<Engine<Contention>>),
     Aloha(Box<Engine<PureAloha>>),
     Csma(Box<Engine<CarrierSense>>),
+    CsmaCa(Box<Engine<Dcf>>),
 }
 
 /// Does the same with whichever engine it is.
@@ -40,6 +42,7 @@ macro_rules! with {
             AnyEngine::SlottedAloha($this) => $what,
             AnyEngine::Aloha($this) => $what,
             AnyEngine::Csma($this) => $what,
+            AnyEngine::CsmaCa($this) => $what,
         }
     };
 }
@@ -70,6 +73,7 @@ impl Medium {
             Method::SlottedAloha(_) => AnyEngine::SlottedAloha(Box::new(Engine::new(config)?)),
             Method::Aloha(_) => AnyEngine::Aloha(Box::new(Engine::new(config)?)),
             Method::Csma(_) => AnyEngine::Csma(Box::new(Engine::new(config)?)),
+            Method::CsmaCa(_) => AnyEngine::CsmaCa(Box::new(Engine::new(config)?)),
         };
         Ok(Medium { engine, events: VecDeque::new() })
     }

@@ -181,6 +181,7 @@ impl Tally {
             Kind::Damaged { bits } if bits.get().is_multiple_of(8) => counters.fcs_errors += 1,
             Kind::Damaged { .. } => counters.alignment_errors += 1,
             Kind::TooLong { .. } => counters.frame_too_long_errors += 1,
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
         }
     }
 }

@@ -182,6 +182,10 @@ fn a_run_of_any_method_can_be_replayed() {
         "[access]\nmethod = 'csma'\nbackoff = 'exponential:3,4'\npersistence = '0.1'\n[medium]\ntopology = 'star:5bt'\n\
          [traffic]\narrivals = 'saturated'\n",
     );
+    replays(
+        "[access]\nmethod = 'csma-ca'\nrts = true\nrange = '220 m'\n[medium]\ntopology = 'bus:300m'\n\
+         [traffic]\narrivals = 'saturated'\n",
+    );
     replays("[access]\nbackoff = 'rcp:1,10,100,200'\n[traffic]\narrivals = 'saturated'\n");
 }
 

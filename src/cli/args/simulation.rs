@@ -92,7 +92,7 @@ pub struct RunArgs {
     /// out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
-    /// `csma-cd`, `csma`, `aloha`, `slotted-aloha` [default: csma-cd]
+    /// `csma-cd`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]
     ///
     /// How stations get to send; see docs/access.md.
     #[arg(long, value_name = "METHOD", hide_short_help = true)]
@@ -112,6 +112,9 @@ pub struct RunArgs {
     /// line with this probability.
     #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
     pub persistence: Option<String>,
+    /// What only `csma-ca` has.
+    #[command(flatten)]
+    pub csma_ca: CsmaCaArgs,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,
@@ -135,6 +138,34 @@ pub struct RunArgs {
     /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.
     #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
     pub until: Option<String>,
+}
+
+/// What only `--access csma-ca` has.
+#[derive(Args, Clone, Debug, Default)]
+pub struct CsmaCaArgs {
+    /// Of `csma-ca`: `dsss-1`, `dsss-11`, `ofdm-6` … `ofdm-54`, `fhss-1` [default: dsss-11]
+    ///
+    /// The physical layer. Its rate is the medium's; `fhss-1` has the values of Bianchi 2000.
+    #[arg(long, value_name = "PHY", hide_short_help = true)]
+    pub phy: Option<String>,
+    /// Of `csma-ca`: RTS and CTS before each frame [default: off]
+    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
+    pub rts: Option<Switch>,
+    /// Of `csma-ca`: first and largest window, `32:1024` [default: the layer's]
+    ///
+    /// From how many numbers of slots, 0 included, the first draw of a frame chooses; each failure doubles it up to the largest.
+    #[arg(long, value_name = "FIRST:MOST", hide_short_help = true)]
+    pub window: Option<String>,
+    /// Of `csma-ca`: short and long retry limit [default: 7:4]
+    ///
+    /// A frame is discarded after so many attempts without CTS (or ACK, if no RTS was sent), or so many with CTS and without ACK.
+    #[arg(long, value_name = "SHORT:LONG", hide_short_help = true)]
+    pub retry_limits: Option<String>,
+    /// Of `csma-ca`: how far stations hear each other, on a bus [default: everywhere]
+    ///
+    /// Stations that are farther apart are hidden from each other.
+    #[arg(long, value_name = "LENGTH", hide_short_help = true)]
+    pub range: Option<String>,
 }
 
 /// Options of `sweep`.

@@ -19,7 +19,7 @@ use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
-use sim::scenario::file::{BackoffText, PersistenceText};
+use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::words::units::group;
 use std::convert::Infallible;
@@ -108,6 +108,11 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
         ack_delay: args.ack_delay,
         persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
+        phy: option("--phy", args.csma_ca.phy.as_deref())?.map(|PhyText(phy)| phy),
+        rts: args.csma_ca.rts.map(|switch| switch == Switch::On),
+        window: option("--window", args.csma_ca.window.as_deref())?,
+        retry_limits: option("--retry-limits", args.csma_ca.retry_limits.as_deref())?,
+        range: option("--range", args.csma_ca.range.as_deref())?.map(|LengthText(length)| length),
         topology: option("--topology", args.topology.as_deref())?,
         arrivals: option("--traffic", args.traffic.as_deref())?,
         sizes: option("--frame-size", args.frame_size.as_deref())?,

@@ -2,7 +2,7 @@
 
 use super::sim::{DEFAULT_SEED, overrides, unobserved};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
-use crate::cli::args::{MergeArgs, RunArgs, SweepArgs, Switch};
+use crate::cli::args::{CsmaCaArgs, MergeArgs, RunArgs, SweepArgs, Switch};
 use crate::show::{progress, say};
 use crate::study::sweep::grid::Grid;
 use crate::study::sweep::manifest::{Manifest, Shard};
@@ -107,6 +107,7 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         backoff,
         ack_delay,
         persistence,
+        csma_ca: CsmaCaArgs { phy, rts, window, retry_limits, range },
         rate,
         topology,
         bursting,
@@ -114,6 +115,7 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         warmup,
         until,
     } = args;
+    let switched = |it: Switch| if it == Switch::On { "on" } else { "off" }.to_owned();
     let options = [
         ("--stations", "stations", stations.map(|stations| stations.to_string())),
         ("--frame-size", "traffic.frame_size", frame_size.clone()),
@@ -122,9 +124,14 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         ("--backoff", "access.backoff", backoff.clone()),
         ("--ack-delay", "access.ack_delay", ack_delay.map(|slots| slots.to_string())),
         ("--persistence", "access.persistence", persistence.clone()),
+        ("--phy", "access.phy", phy.clone()),
+        ("--rts", "access.rts", rts.map(switched)),
+        ("--window", "access.window", window.clone()),
+        ("--retry-limits", "access.retry_limits", retry_limits.clone()),
+        ("--range", "access.range", range.clone()),
         ("--rate", "medium.rate", rate.map(|rate| rate.to_string())),
         ("--topology", "medium.topology", topology.clone()),
-        ("--bursting", "medium.bursting", bursting.map(|it| if it == Switch::On { "on" } else { "off" }.to_owned())),
+        ("--bursting", "medium.bursting", bursting.map(switched)),
         ("--duration", "run.duration", duration.map(|duration| format!("{duration:?}"))),
         ("--warmup", "run.warmup", warmup.map(|warmup| format!("{warmup:?}"))),
         ("--until", "run.until", until.clone()),

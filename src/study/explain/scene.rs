@@ -171,6 +171,9 @@ impl Scene {
             Kind::Fragment { .. } | Kind::Damaged { .. } => self.receives(event),
             Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => Setting::Alone,
             Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::TooLong { .. } => Setting::Alone,
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+                Setting::Alone
+            }
         }
     }
 
@@ -239,6 +242,7 @@ impl Scene {
             }
             Kind::Defer { .. } | Kind::Backoff { .. } => None,
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => None,
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => None,
         }
     }
 

@@ -122,6 +122,10 @@ impl Teller<'_> {
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.receivers(std::slice::from_ref(step))
             }
+            // Other methods' logs are refused.
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+                String::new()
+            }
         }
     }
 

@@ -112,13 +112,8 @@ impl<A: Access> Engine<A> {
 
     /// A transmission has just ended at `place`.
     fn receive<H: Host>(&mut self, place: StationId, id: TransmissionId, host: &mut H) {
-        let transmission = self.core.line.get(id);
-        if !transmission.is_for(place) || !self.station(place).attached {
-            return;
-        }
-        let frame = transmission.frame;
-        if let Some(kind) = A::verdict(&self.core, place, id) {
-            self.core.emit(place, frame, kind, host);
+        if self.core.line.get(id).is_for(place) && self.station(place).attached {
+            A::receives(self, place, id, host);
         }
     }
 }

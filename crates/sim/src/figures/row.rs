@@ -3,7 +3,7 @@
 use crate::figures::intervals::BELOW;
 use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::figures::results::Results;
-use crate::figures::slotted::{SLOTTED, SlottedFigure};
+use crate::figures::slotted::SlottedFigure;
 use std::collections::BTreeMap;
 
 /// A row's value.
@@ -69,7 +69,7 @@ pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
     }
     if let Some(slotted) = &medium.slotted {
         let value = |figure: SlottedFigure| figure(slotted).map_or(Value::Missing, Value::Measure);
-        row.extend(SLOTTED.iter().map(|(name, figure)| ((*name).to_owned(), value(*figure))));
+        row.extend(slotted.figures().map(|(name, figure)| ((*name).to_owned(), value(*figure))));
     }
     let half = |metric: &str, figure: Option<&str>| {
         medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
@@ -80,8 +80,8 @@ pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
         let below = format!("mean_bt{BELOW}");
         row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
-    if medium.slotted.is_some() {
-        row.extend(SLOTTED.iter().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
+    if let Some(slotted) = &medium.slotted {
+        row.extend(slotted.figures().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
     }
     let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
     let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(places);

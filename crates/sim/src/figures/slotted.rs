@@ -6,8 +6,11 @@
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
 use crate::words::configuration::slot;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, Method};
 use serde::{Deserialize, Serialize};
+
+/// What a frame of Ethernet has besides data, in octets.
+const HEADER_AND_FCS: u32 = 18;
 
 /// The figures of a slotted medium.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,6 +23,15 @@ pub struct SlottedResults {
     pub backlog: f64,
     /// Mean time from a frame's arrival to its last bit, in slots; none if no frame got through.
     pub delay: Option<f64>,
+    /// Of CSMA/CA: data of acknowledged frames, and of those for groups, in Mb/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput_mbps: Option<f64>,
+    /// Of CSMA/CA: the part of attempts that met another signal and got no answer; none without attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collision_probability: Option<f64>,
+    /// Of CSMA/CA: attempts in a slot of the sender's own counter; none without attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tau: Option<f64>,
 }
 
 /// How a figure is had from the results of a slotted medium.
@@ -33,6 +45,26 @@ pub const SLOTTED: &[(&str, SlottedFigure)] = &[
     ("delay", |slotted| slotted.delay),
 ];
 
+/// The further figures of CSMA/CA.
+pub const CSMA_CA: &[(&str, SlottedFigure)] = &[
+    ("goodput_mbps", |slotted| slotted.goodput_mbps),
+    ("collision_probability", |slotted| slotted.collision_probability),
+    ("tau", |slotted| slotted.tau),
+];
+
+/// All that any method has.
+pub fn all() -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+    SLOTTED.iter().chain(CSMA_CA)
+}
+
+impl SlottedResults {
+    /// What the method has whose results these are.
+    pub fn figures(&self) -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+        let further = if self.goodput_mbps.is_some() { CSMA_CA } else { &[] };
+        SLOTTED.iter().chain(further)
+    }
+}
+
 /// The sums over a stretch of time from which the figures follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotSums {
@@ -44,6 +76,13 @@ pub struct SlotSums {
     delay: u128,
     /// Backlogged frames, summed over bit times.
     backlog: u128,
+    /// Of CSMA/CA, the medium's rate; 0 of others.
+    rate: u64,
+    /// Bits of data in frames that got through.
+    data: u64,
+    collisions: u64,
+    /// Slots that were drawn.
+    waited: u64,
 }
 
 /// Counts what happens on a slotted medium.
@@ -61,7 +100,11 @@ pub struct Slots {
 impl Slots {
     /// Those of a medium made from `config`; nothing if it has no slots.
     pub fn of(config: &Config) -> Option<Slots> {
-        slot(&config.method).map(Slots::new)
+        let mut slots = slot(&config.method).map(Slots::new)?;
+        if let Method::CsmaCa(_) = config.method {
+            slots.sums.rate = config.rate.get();
+        }
+        Some(slots)
     }
 
     /// Slots of this length, nothing counted yet.
@@ -76,22 +119,29 @@ impl Slots {
         match event.kind {
             Kind::Attempt { .. } => self.sums.attempts += 1,
             Kind::Defer { .. } => self.deferred = Some((event.at, event.frame)),
+            // It comes before the first attempt.
+            Kind::Backoff { attempt: 0, slots } => self.sums.waited += slots,
             // It gives way to another sender: that counts as offered, but nothing was sent.
             Kind::Backoff { .. } if self.deferred.take() == Some((event.at, event.frame)) => self.sums.attempts += 1,
-            Kind::Backoff { attempt: 1, .. } => {
-                self.pass(event.at);
-                self.backlogged += 1;
+            Kind::Backoff { attempt, slots } => {
+                self.sums.waited += slots;
+                if attempt == 1 {
+                    self.pass(event.at);
+                    self.backlogged += 1;
+                }
             }
-            Kind::Transmitted { attempts, mac_delay, .. } => {
+            Kind::Transmitted { size, attempts, mac_delay, .. } => {
                 self.sums.frames += 1;
+                self.sums.data += u64::from(size.get().saturating_sub(HEADER_AND_FCS)) * 8;
                 self.sums.delay += u128::from(mac_delay.get());
                 self.leave(event.at, attempts);
             }
             // The last collision draws no backoff any more, so a frame with one attempt was never backlogged.
             Kind::Discarded { attempts, .. } => self.leave(event.at, attempts),
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Collision { .. } => {}
-            Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } => {}
+            Kind::Collision { .. } => self.sums.collisions += 1,
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Delivered { .. } => {}
             Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
         }
     }
 
@@ -100,7 +150,7 @@ impl Slots {
         self.pass(at);
         let sums = SlotSums { measured: at.since(self.from).get(), ..self.sums };
         self.from = at;
-        self.sums = SlotSums { slot: sums.slot, ..SlotSums::default() };
+        self.sums = SlotSums { slot: sums.slot, rate: sums.rate, ..SlotSums::default() };
         sums
     }
 
@@ -127,6 +177,10 @@ impl SlotSums {
             attempts: self.attempts + other.attempts,
             delay: self.delay + other.delay,
             backlog: self.backlog + other.backlog,
+            rate: self.rate.max(other.rate),
+            data: self.data + other.data,
+            collisions: self.collisions + other.collisions,
+            waited: self.waited + other.waited,
         }
     }
 
@@ -135,11 +189,18 @@ impl SlotSums {
         let slots = self.measured as f64 / self.slot as f64;
         let a_slot = |count: u64| if self.measured == 0 { 0.0 } else { count as f64 / slots };
         let delay = self.delay as f64 / self.slot as f64 / self.frames as f64;
+        let is_wireless = self.rate > 0;
+        let attempted = is_wireless && self.attempts > 0;
+        let seconds = self.measured as f64 / self.rate as f64;
+        let megabits = |bits: u64| if self.measured == 0 { 0.0 } else { bits as f64 / seconds / 1e6 };
         SlottedResults {
             throughput: a_slot(self.frames),
             offered_traffic: a_slot(self.attempts),
             backlog: if self.measured == 0 { 0.0 } else { self.backlog as f64 / self.measured as f64 },
             delay: (self.frames > 0).then_some(delay),
+            goodput_mbps: is_wireless.then(|| megabits(self.data)),
+            collision_probability: attempted.then(|| self.collisions as f64 / self.attempts as f64),
+            tau: attempted.then(|| self.attempts as f64 / (self.attempts + self.waited) as f64),
         }
     }
 }
@@ -150,7 +211,7 @@ impl SlotSums {
 /// from pairs and from groups of four serves. Runs are independent.
 pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independent: bool) {
     let groups: &[usize] = if independent { &[1] } else { &[1, 2, 4] };
-    for (name, figure) in SLOTTED {
+    for (name, figure) in all() {
         let half = |size: &usize| {
             let sums =
                 samples.chunks_exact(*size).map(|group| group.iter().copied().fold(SlotSums::default(), SlotSums::and));

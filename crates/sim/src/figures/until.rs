@@ -4,7 +4,7 @@ use crate::figures::intervals::BELOW;
 use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::figures::results::Results;
 use crate::figures::row::columns;
-use crate::figures::slotted::SLOTTED;
+use crate::figures::slotted;
 use crate::words::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -33,7 +33,7 @@ fn metrics() -> impl Iterator<Item = String> {
 
 /// Those that only a slotted medium has.
 fn of_slots() -> impl Iterator<Item = String> {
-    SLOTTED.iter().map(|(name, _)| (*name).to_owned())
+    slotted::all().map(|(name, _)| (*name).to_owned())
 }
 
 impl FromStr for Until {

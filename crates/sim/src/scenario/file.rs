@@ -9,7 +9,8 @@ mod texts;
 pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
 pub use self::texts::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PlaceText, RateText, SizesText, TopologyText, UntilText,
+    Network, PersistenceText, PhyText, PlaceText, RateText, RetryLimitsText, SizesText, TopologyText, UntilText,
+    WindowText,
 };
 
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
@@ -96,7 +97,7 @@ pub struct MediumSection {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessSection {
-    /// `"csma-cd"`, `"csma"`, `"aloha"` or `"slotted-aloha"`.
+    /// `"csma-cd"`, `"csma"`, `"csma-ca"`, `"aloha"` or `"slotted-aloha"`.
     pub method: Option<Spanned<AccessMethod>>,
     /// `"uniform:20"`, `"geometric:20"`, `"beb"`, `"rcp:1,10,100,200"` …
     pub backoff: Option<Spanned<BackoffText>>,
@@ -106,6 +107,16 @@ pub struct AccessSection {
     pub population: Option<Spanned<PopulationChoice>>,
     /// Of CSMA: `"1"`, `"non"`, or a probability.
     pub persistence: Option<Spanned<PersistenceText>>,
+    /// Of CSMA/CA: `"dsss-11"`, `"ofdm-54"` …
+    pub phy: Option<Spanned<PhyText>>,
+    /// Of CSMA/CA: RTS and CTS before each frame for one station.
+    pub rts: Option<Spanned<bool>>,
+    /// Of CSMA/CA: `"32:1024"`, the first and the largest window.
+    pub window: Option<Spanned<WindowText>>,
+    /// Of CSMA/CA: `"7:4"`, the short and the long retry limit.
+    pub retry_limits: Option<Spanned<RetryLimitsText>>,
+    /// Of CSMA/CA: stations that are farther apart do not hear each other.
+    pub range: Option<Spanned<LengthText>>,
 }
 
 /// How stations get to send.
@@ -117,6 +128,8 @@ pub enum AccessMethod {
     CsmaCd,
     /// Kleinrock and Tobagi 1975.
     Csma,
+    /// IEEE 802.11, clause 10.3.
+    CsmaCa,
     /// Abramson 1970.
     Aloha,
     /// Roberts 1972.
@@ -129,6 +142,7 @@ impl AccessMethod {
         match self {
             AccessMethod::CsmaCd => "CSMA/CD",
             AccessMethod::Csma => "CSMA",
+            AccessMethod::CsmaCa => "CSMA/CA",
             AccessMethod::Aloha => "pure ALOHA",
             AccessMethod::SlottedAloha => "slotted ALOHA",
         }
@@ -141,9 +155,12 @@ impl FromStr for AccessMethod {
         match text.trim() {
             "csma-cd" => Ok(AccessMethod::CsmaCd),
             "csma" => Ok(AccessMethod::Csma),
+            "csma-ca" => Ok(AccessMethod::CsmaCa),
             "aloha" => Ok(AccessMethod::Aloha),
             "slotted-aloha" => Ok(AccessMethod::SlottedAloha),
-            _ => Err(format!("`{text}` is no access method: write `csma-cd`, `csma`, `aloha` or `slotted-aloha`")),
+            _ => Err(format!(
+                "`{text}` is no access method: write `csma-cd`, `csma`, `csma-ca`, `aloha` or `slotted-aloha`"
+            )),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PlaceText, RateText, SizesText, TopologyText, UntilText,
+    Network, PersistenceText, PhyText, PlaceText, RateText, RetryLimitsText, SizesText, TopologyText, UntilText,
+    WindowText,
 };
 use crate::words::units;
 use std::str::FromStr;
@@ -108,8 +109,8 @@ const MEDIUM: &[Key] = &[
 const ACCESS: &[Key] = &[
     key(
         "method",
-        Choice(&["csma-cd", "csma", "aloha", "slotted-aloha"]),
-        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"aloha\"` or `\"slotted-aloha\"`",
+        Choice(&["csma-cd", "csma", "csma-ca", "aloha", "slotted-aloha"]),
+        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"` or `\"slotted-aloha\"`",
     ),
     key("backoff", Text(text::<BackoffText>), "a backoff in quotes, like `backoff = \"uniform:20\"`"),
     key("ack_delay", Whole(0, 1 << 24), "a whole number of slots from 0 up, like `ack_delay = 12`"),
@@ -119,6 +120,11 @@ const ACCESS: &[Key] = &[
         "a persistence in quotes: `persistence = \"1\"`, `\"non\"`, or a probability like `\"0.1\"`",
     ),
     key("population", Choice(&["stations", "infinite"]), "`population = \"stations\"` or `\"infinite\"`"),
+    key("phy", Text(text::<PhyText>), "a physical layer in quotes, like `phy = \"dsss-11\"` or `\"ofdm-54\"`"),
+    key("rts", Switch, "`rts = true` or `rts = false`"),
+    key("window", Text(text::<WindowText>), "two numbers of slots in quotes, like `window = \"32:1024\"`"),
+    key("retry_limits", Text(text::<RetryLimitsText>), "two numbers in quotes, like `retry_limits = \"7:4\"`"),
+    key("range", Text(text::<LengthText>), "a length with its unit in quotes, like `range = \"100 m\"`"),
 ];
 
 const TRAFFIC: &[Key] = &[

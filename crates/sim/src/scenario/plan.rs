@@ -4,6 +4,7 @@
 
 mod access;
 mod at;
+mod csma_ca;
 mod cuts;
 pub mod host;
 mod medium;
@@ -13,16 +14,17 @@ mod stations;
 
 use crate::figures::until::Until;
 use crate::scenario::file::{
-    AccessMethod, Network, Reading, Scenario, ScenarioError, SourceText, StationSection, TopologyText, file_text,
+    AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
+    WindowText, file_text,
 };
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
-use crate::words::units::lab_name;
+use crate::words::units::{Length, lab_name};
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Place};
-use ::medium::{Method, Persistence};
+use ::medium::{Method, Persistence, Phy};
 use backoff::Policy;
 use host::Host;
 use std::cell::RefCell;
@@ -185,6 +187,16 @@ pub struct Overrides {
     pub ack_delay: Option<u32>,
     /// `--persistence`
     pub persistence: Option<Persistence>,
+    /// `--phy`
+    pub phy: Option<Phy>,
+    /// `--rts`
+    pub rts: Option<bool>,
+    /// `--window`
+    pub window: Option<WindowText>,
+    /// `--retry-limits`
+    pub retry_limits: Option<RetryLimitsText>,
+    /// `--range`
+    pub range: Option<Length>,
     /// `--traffic`
     pub arrivals: Option<Arrivals>,
     /// `--frame-size`
@@ -271,9 +283,14 @@ impl Plan {
             let what = "in real time a cable is cut from the first instant on, by an `[[at]]` section, or by `ethbus cut` and `ethbus mend`: leave out `from` and `until`";
             return Err(Wrong { place: Some(place.clone()), name: "cut".to_owned(), what: what.to_owned() }.into());
         }
-        if matches!(self.medium.method, Method::Aloha(_) | Method::SlottedAloha(_)) {
+        let in_virtual_time_only = match self.medium.method {
+            Method::CsmaCd | Method::Csma(_) => None,
+            Method::Aloha(_) | Method::SlottedAloha(_) => Some("ALOHA"),
+            Method::CsmaCa(_) => Some("CSMA/CA"),
+        };
+        if let Some(name) = in_virtual_time_only {
             let what =
-                "ALOHA runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`".to_owned();
+                format!("{name} runs in virtual time only: take `csma-cd` or `csma`, or run it with `ethbus sim`");
             return Err(PlanError::option("access", what));
         }
         if self.pace.rate(self.medium.rate) <= BitRate::MBIT_100 {

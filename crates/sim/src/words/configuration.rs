@@ -3,10 +3,13 @@
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
+mod csma_ca;
+
 use backoff::Policy;
+use csma_ca::CsmaCaMirror;
 use medium::{
-    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, Method, Octets, Parameters, Persistence, Place, Population,
-    Repeater, Segments, SlottedAloha, StationId, Topology,
+    Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Place,
+    Population, Repeater, Segments, SlottedAloha, StationId, Topology,
 };
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
@@ -68,6 +71,7 @@ pub fn slot(method: &Method) -> Option<BitTimes> {
         Method::SlottedAloha(own) => Some(own.slot),
         Method::Aloha(own) => Some(own.slot),
         Method::Csma(own) => Some(own.slot),
+        Method::CsmaCa(own) => Some(own.frame_time),
         Method::CsmaCd => None,
     }
 }
@@ -117,6 +121,7 @@ enum MethodMirror {
     SlottedAloha(#[serde(with = "SlottedAlohaMirror")] SlottedAloha),
     Aloha(#[serde(with = "AlohaMirror")] Aloha),
     Csma(#[serde(with = "CsmaMirror")] Csma),
+    CsmaCa(#[serde(with = "CsmaCaMirror")] CsmaCa),
 }
 
 /// The mirror of a method without collision detection: what it has of its own, and what all of them have.
@@ -368,6 +373,7 @@ mod octets {
 mod tests {
     use super::*;
     use crate::words::contention;
+    use medium::{Phy, Reach};
 
     /// No two values alike and none a default, so that nothing can be lost or swapped unseen.
     fn odd() -> Config {
@@ -441,6 +447,10 @@ mod tests {
             let csma = with(Method::Csma(csma));
             assert_eq!(there_and_back(&csma), csma);
         }
+        let reach = Some(Reach { range: 7, positions: vec![1, 2, 30] });
+        let ca = CsmaCa { rts: true, window: 3, reach, ..CsmaCa::new(Phy::Dsss1, Octets::new(77)) };
+        let ca = Config { rate: Phy::Dsss1.rate(), topology: Topology::star(3, 1), ..with(Method::CsmaCa(ca)) };
+        assert_eq!(there_and_back(&ca), ca);
         let csma_cd = Config { backoff: Some(backoff), ..odd() };
         assert_eq!(there_and_back(&csma_cd), csma_cd);
     }

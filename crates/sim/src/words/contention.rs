@@ -2,7 +2,8 @@
 //! `rcp:1,10,100,200`; and how persistent a sender is that finds the line busy: `1`, `non`, `0.1`.
 
 use backoff::Policy;
-use medium::{Persistence, SlottedAloha};
+use medium::{Persistence, Phy, SlottedAloha};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// The slot that every policy here counts in.
@@ -124,6 +125,45 @@ pub fn persistence_name(persistence: Persistence) -> String {
     }
 }
 
+/// Reads the name of a physical layer of 802.11, like `dsss-11`.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn phy(text: &str) -> Result<Phy, String> {
+    Phy::ALL.into_iter().find(|phy| phy.name() == text.trim()).ok_or_else(|| {
+        format!(
+            "`{text}` is no physical layer: write `dsss-1`, `dsss-11`, `fhss-1`, or `ofdm-` and 6, 9, 12, 18, 24, 36, 48 or 54"
+        )
+    })
+}
+
+/// The most slots that 802.11's backoff may choose from.
+const MOST_WINDOW: u32 = 1 << 16;
+
+/// Reads `32:1024`: from how many numbers of slots the first draw chooses, and the most that any draw chooses from.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn window(text: &str) -> Result<(u32, u32), String> {
+    let window = text.split_once(':').and_then(|(first, most)| Some((slots(first)?, slots(most)?)));
+    window.filter(|(first, most)| first <= most && *most <= MOST_WINDOW).ok_or_else(|| {
+        format!("`{text}` is no window: write the first and the largest number of slots, like `32:1024`, up to 65536")
+    })
+}
+
+/// Reads `7:4`: after how many attempts without CTS or ACK, and after how many with CTS and without ACK, a frame is
+/// discarded.
+///
+/// # Errors
+/// Anything else, and what would be right.
+pub fn retry_limits(text: &str) -> Result<(NonZeroU32, NonZeroU32), String> {
+    let limit = |text: &str| slots(text).filter(|limit| *limit <= 255).and_then(NonZeroU32::new);
+    let limits = text.split_once(':').and_then(|(short, long)| Some((limit(short)?, limit(long)?)));
+    limits.ok_or_else(|| {
+        format!("`{text}` are no retry limits: write the short and the long one, 1 to 255 each, like `7:4`")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +209,22 @@ mod tests {
         }
         for text in ["", "0", "-1", "1.5", "2", "p", "0.00001", "0.1234567", "nan"] {
             assert!(persistence(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_802_11_has_is_read_as_people_write_it() {
+        for layer in Phy::ALL {
+            assert_eq!(phy(layer.name()), Ok(layer));
+        }
+        assert!(phy("ofdm-7").expect_err("no such rate").contains("write `dsss-1`"));
+        assert_eq!(window("32:1024"), Ok((32, 1024)));
+        for text in ["", "32", "0:16", "64:32", "1:65537", "a:b", "32:1024:1"] {
+            assert!(window(text).is_err(), "{text}");
+        }
+        assert_eq!(retry_limits("7:4").map(|(short, long)| (short.get(), long.get())), Ok((7, 4)));
+        for text in ["", "7", "0:4", "7:256"] {
+            assert!(retry_limits(text).is_err(), "{text}");
         }
     }
 

@@ -39,6 +39,9 @@ impl Teller<'_> {
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => String::new(),
             Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => String::new(),
             Kind::Transmitted { .. } | Kind::Discarded { .. } => String::new(),
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+                String::new()
+            }
         }
     }
 

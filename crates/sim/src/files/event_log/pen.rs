@@ -279,12 +279,13 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
     let after_arrivals = match event.kind {
         Kind::Offered { .. } => true,
         Kind::Collision { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => true,
-        Kind::Damaged { .. } | Kind::TooLong { .. } => true,
+        Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => true,
         Kind::Discarded { cause: Cause::Detached, .. } => {
             matches!(input, Input::Detach { station } if *station == event.station)
         }
         Kind::Discarded { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => false,
         Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => false,
+        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => false,
     };
     !is_offer(input) && (at < event.at || at == event.at && after_arrivals)
 }

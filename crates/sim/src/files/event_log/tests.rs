@@ -36,6 +36,11 @@ fn one_of_each() -> Vec<Event> {
         Kind::Fragment { bits: BitTimes::new(32) },
         Kind::Damaged { bits: BitTimes::new(513) },
         Kind::TooLong { size: Octets::new(24_992) },
+        Kind::Rts { attempt: 2, reserves: BitTimes::new(9_000) },
+        Kind::Cts { reserves: BitTimes::new(8_000) },
+        Kind::Data { attempt: 2, reserves: BitTimes::new(314) },
+        Kind::Ack,
+        Kind::Duplicate { size: Octets::new(64) },
     ];
     let discards = causes.map(|cause| Kind::Discarded { cause, attempts: 16 });
     let event = |(at, kind): (u64, Kind)| match kind {
@@ -44,6 +49,8 @@ fn one_of_each() -> Vec<Event> {
         Kind::Transmitted { .. } | Kind::Discarded { .. } => (at, 1, 1, kind),
         Kind::Delivered { .. } | Kind::Fragment { .. } => (at, 0, 1, kind),
         Kind::Damaged { .. } | Kind::TooLong { .. } => (at, 0, 1, kind),
+        Kind::Rts { .. } | Kind::Data { .. } => (at, 1, 1, kind),
+        Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => (at, 0, 1, kind),
     };
     let events = (5..).zip(kinds.into_iter().chain(discards)).map(event);
     events

@@ -7,9 +7,10 @@ use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Fault, Persistence};
+use medium::{BitInstant, BitRate, BitTimes, Fault, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -32,6 +33,39 @@ impl FromStr for PersistenceText {
     type Err = String;
     fn from_str(text: &str) -> Result<PersistenceText, String> {
         contention::persistence(text).map(PersistenceText)
+    }
+}
+
+/// A physical layer of 802.11, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhyText(pub Phy);
+
+impl FromStr for PhyText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PhyText, String> {
+        contention::phy(text).map(PhyText)
+    }
+}
+
+/// The first and the largest window of 802.11's backoff, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowText(pub u32, pub u32);
+
+impl FromStr for WindowText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<WindowText, String> {
+        contention::window(text).map(|(first, most)| WindowText(first, most))
+    }
+}
+
+/// The short and the long retry limit of 802.11, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryLimitsText(pub NonZeroU32, pub NonZeroU32);
+
+impl FromStr for RetryLimitsText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RetryLimitsText, String> {
+        contention::retry_limits(text).map(|(short, long)| RetryLimitsText(short, long))
     }
 }
 
@@ -281,6 +315,9 @@ deserialize_from_text!(
     InstantText,
     BackoffText,
     PersistenceText,
+    PhyText,
+    WindowText,
+    RetryLimitsText,
     BitTimesText,
     PlaceText,
     FaultText,

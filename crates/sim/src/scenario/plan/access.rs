@@ -28,16 +28,19 @@ impl Planner<'_> {
         parameters: &Parameters,
         topology: &Topology,
     ) -> Result<(Method, Option<Policy>), PlanError> {
-        let given = self.scenario.access.method.as_ref().map(|method| *method.get_ref());
-        let method = self.overrides.access.or(given).unwrap_or_default();
+        let method = self.access_method();
         self.only_its_own(method)?;
         if method == AccessMethod::CsmaCd {
             return Ok((Method::CsmaCd, self.backoff()));
         }
+        if method == AccessMethod::CsmaCa {
+            let size = self.longest_frame(sections, parameters).max(parameters.min_frame_size);
+            return Ok((Method::CsmaCa(self.csma_ca(sections, topology, size)?), None));
+        }
         let shared = self.shared(sections, parameters);
         let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
         let method = match method {
-            AccessMethod::CsmaCd => Method::CsmaCd,
+            AccessMethod::CsmaCd | AccessMethod::CsmaCa => panic!("made above"),
             AccessMethod::Csma => {
                 let standard = Csma::new(size);
                 let attempt_limit = attempt_limit.or(standard.attempt_limit);
@@ -60,7 +63,13 @@ impl Planner<'_> {
         Ok((method, None))
     }
 
-    fn backoff(&self) -> Option<Policy> {
+    /// How stations get to send, by name.
+    pub(super) fn access_method(&self) -> AccessMethod {
+        let given = self.scenario.access.method.as_ref().map(|method| *method.get_ref());
+        self.overrides.access.or(given).unwrap_or_default()
+    }
+
+    pub(super) fn backoff(&self) -> Option<Policy> {
         self.overrides.backoff.or(self.scenario.access.backoff.as_ref().map(|text| text.get_ref().0))
     }
 
@@ -129,20 +138,27 @@ impl Planner<'_> {
     fn only_its_own(&self, method: AccessMethod) -> Result<(), PlanError> {
         match method {
             AccessMethod::CsmaCd => {
+                self.only_of_csma_ca(method)?;
                 self.only_of_others(method)?;
                 self.one_backoff()
             }
+            AccessMethod::CsmaCa => {
+                self.only_of_csma_cd(method)?;
+                self.only_of_others(method)?;
+                self.nothing_of_contenders()
+            }
             AccessMethod::Csma | AccessMethod::Aloha | AccessMethod::SlottedAloha => {
+                self.only_of_csma_ca(method)?;
                 self.only_of_csma_cd(method)?;
                 if method == AccessMethod::Csma { Ok(()) } else { self.no_persistence(method, "csma") }
             }
         }
     }
 
-    /// Refuses what CSMA/CD has no use for.
+    /// Refuses what neither CSMA/CD nor CSMA/CA has a use for.
     fn only_of_others(&self, method: AccessMethod) -> Result<(), PlanError> {
         let access = &self.scenario.access;
-        let what = "CSMA/CD has no such thing: leave it out, or choose another method with";
+        let what = format!("{} has no such thing: leave it out, or choose another method with", method.title());
         if self.overrides.ack_delay.is_some() {
             return Err(self.wrong("--ack-delay", None, format!("{what} `--access slotted-aloha`")));
         }

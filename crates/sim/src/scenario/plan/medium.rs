@@ -1,7 +1,9 @@
 //! The medium of a plan: rate, parameters, places.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{BitTimesText, LengthText, PlaceText, RepeaterSection, StationSection, TopologyText};
+use crate::scenario::file::{
+    AccessMethod, BitTimesText, LengthText, PlaceText, RepeaterSection, StationSection, TopologyText,
+};
 use crate::words::units::Length;
 use medium::{
     BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError,
@@ -10,7 +12,9 @@ use std::num::NonZeroU32;
 use toml::Spanned;
 
 /// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
-const DEFAULT_SPEED: f64 = 0.77 * 299_792_458.0;
+const DEFAULT_SPEED: f64 = 0.77 * SPEED_OF_LIGHT;
+/// In metres a second.
+const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 /// A repeater's start-of-packet propagation delay at 10 Mb/s is at most 7.5 BT, or 8 in whole bit times (802.3, 9.5.5.1).
 const DEFAULT_REPEATER_DELAY: u64 = 8;
 
@@ -29,7 +33,8 @@ struct NamedSegment {
 impl Planner<'_> {
     pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
         let given = self.scenario.medium.rate.as_ref();
-        let bits = self.overrides.rate.or(given.map(|rate| rate.get_ref().0)).unwrap_or(BitRate::MBIT_10.get());
+        let usual = if self.access_method() == AccessMethod::CsmaCa { self.phy().rate() } else { BitRate::MBIT_10 };
+        let bits = self.overrides.rate.or(given.map(|rate| rate.get_ref().0)).unwrap_or(usual.get());
         match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
             Some(rate) => Ok(rate),
             None => {
@@ -128,6 +133,8 @@ impl Planner<'_> {
             "max_frame_size" => section.max_frame_size.as_ref().map(Spanned::span),
             "min_frame_size" => section.min_frame_size.as_ref().map(Spanned::span),
             "distance" => section.topology.as_ref().map(Spanned::span),
+            "rate" => section.rate.as_ref().map(Spanned::span),
+            "window" => self.scenario.access.window.as_ref().map(Spanned::span),
             _ => None,
         };
         // A value that contradicts another one may be the standard's own: then there is no better place than the file.
@@ -164,11 +171,17 @@ impl Planner<'_> {
         }
     }
 
+    /// How far a signal gets in a bit time: in the air as far as light.
+    pub(super) fn metres_per_bit(&self, rate: BitRate) -> f64 {
+        let usual = if self.access_method() == AccessMethod::CsmaCa { SPEED_OF_LIGHT } else { DEFAULT_SPEED };
+        self.scenario.medium.propagation_speed.unwrap_or(usual) / rate.get() as f64
+    }
+
     pub(super) fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
-        let speed = self.scenario.medium.propagation_speed.unwrap_or(DEFAULT_SPEED);
+        let metres = self.metres_per_bit(rate);
         let bits = |length: Length| match length {
             Length::BitTimes(bits) => bits as f64,
-            Length::Metres(metres) => metres / speed * rate.get() as f64,
+            Length::Metres(length) => length / metres,
         };
         let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
         let given = self.scenario.medium.topology.as_ref();

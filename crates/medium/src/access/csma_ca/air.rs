@@ -1,0 +1,271 @@
+//! Signals in the air of late, and what of them is heard at a place.
+//!
+//! Every signal is sent whole, so its end is known as it begins. Nobody is told of signals: a station works out what it
+//! has heard when it looks. Knows nothing of what stations do about it.
+
+use crate::frame::{FrameId, StationId, TransmissionId};
+use crate::line::Sides;
+use crate::time::{BitInstant, BitTimes};
+use crate::topology::Topology;
+use std::collections::VecDeque;
+
+/// What a signal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Rts,
+    Cts,
+    Data,
+    Ack,
+}
+
+/// A signal.
+#[derive(Clone, Debug)]
+pub(super) struct Signal {
+    pub source: StationId,
+    /// The one station that it is for.
+    pub to: Option<StationId>,
+    pub content: Content,
+    /// The frame that it is, asks for, grants or acknowledges.
+    pub about: FrameId,
+    pub begin: BitInstant,
+    pub end: BitInstant,
+    /// For how long after its end it reserves the medium (Duration).
+    pub reserves: BitTimes,
+    /// Its FCS is right.
+    pub good: bool,
+    /// The collision that it took part in.
+    pub episode: Option<u64>,
+    /// The line was cut as it began: which stations were on the far side.
+    pub parted: Option<Sides>,
+    /// Which stations were deaf as it began, if any.
+    pub unheard: Option<Box<[bool]>>,
+}
+
+/// Who hears whom: stations on a line, and how far apart they may be, in a unit of its own.
+///
+/// Bit times do not serve: at 1 Mb/s one of them is 300 m.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// Stations that are farther apart than this do not hear each other.
+    pub range: u64,
+    /// Where each station is.
+    pub positions: Vec<u64>,
+}
+
+impl Reach {
+    /// Whether these two hear each other.
+    #[inline]
+    pub fn joins(&self, a: StationId, b: StationId) -> bool {
+        self.positions[a.index()].abs_diff(self.positions[b.index()]) <= self.range
+    }
+
+    fn hides_some(&self) -> bool {
+        let (first, last) = (self.positions.iter().min(), self.positions.iter().max());
+        last.zip(first).is_some_and(|(last, first)| last - first > self.range)
+    }
+}
+
+/// A signal, and whether another may be where it is.
+#[derive(Debug)]
+struct Entry {
+    signal: Signal,
+    alone: bool,
+}
+
+/// All signals that still matter to anybody, in order of begin.
+#[derive(Debug)]
+pub(super) struct Air {
+    entries: VecDeque<Entry>,
+    /// The number of the first.
+    first: u64,
+    /// Who hears whom, if not everybody.
+    reach: Option<Reach>,
+    /// The longest way.
+    longest: BitTimes,
+    eifs: BitTimes,
+    /// The longest time between two looks of a station, reservations not counted.
+    longest_wait: BitTimes,
+    last_end: BitInstant,
+    longest_signal: BitTimes,
+    longest_reservation: BitTimes,
+}
+
+/// A signal as it is at a place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    pub begin: BitInstant,
+    pub end: BitInstant,
+    pub number: u64,
+}
+
+impl Air {
+    /// Nothing is in the air. No station waits longer than `longest_wait` without looking, after what it has heard.
+    pub fn new(topology: &Topology, reach: Option<&Reach>, eifs: BitTimes, longest_wait: BitTimes) -> Air {
+        let longest = BitTimes::new(topology.round_trip().get() / 2);
+        Air {
+            entries: VecDeque::new(),
+            first: 0,
+            reach: reach.filter(|reach| reach.hides_some()).cloned(),
+            longest,
+            eifs,
+            longest_wait,
+            last_end: BitInstant::ZERO,
+            longest_signal: BitTimes::ZERO,
+            longest_reservation: BitTimes::ZERO,
+        }
+    }
+
+    /// Some stations do not hear some others.
+    pub fn has_hidden(&self) -> bool {
+        self.reach.is_some()
+    }
+
+    /// The longest way.
+    pub fn longest(&self) -> BitTimes {
+        self.longest
+    }
+
+    /// Signals that began before this instant do not matter to a station that begins to listen.
+    pub fn horizon(&self, now: BitInstant) -> BitInstant {
+        let reach = self.longest_signal + self.longest_reservation + self.longest + self.eifs;
+        BitInstant::new(now.get().saturating_sub(reach.get()))
+    }
+
+    #[inline]
+    pub fn get(&self, id: TransmissionId) -> &Signal {
+        &self.entries[(id.get() - self.first) as usize].signal
+    }
+
+    fn entry(&self, number: u64) -> &Entry {
+        &self.entries[(number - self.first) as usize]
+    }
+
+    pub fn signal(&self, number: u64) -> &Signal {
+        &self.entry(number).signal
+    }
+
+    /// Puts a signal into the air, with the number that comes next.
+    pub fn begin(&mut self, signal: Signal) {
+        let (longest, oldest) = (self.longest, self.horizon(signal.begin));
+        let now = signal.begin;
+        while self.entries.front().is_some_and(|old| old.signal.end + self.longest_wait < oldest) {
+            self.entries.pop_front();
+            self.first += 1;
+        }
+        let alone = self.last_end + longest <= now;
+        if !alone {
+            let meets = |old: &&mut Entry| old.signal.end + longest > now;
+            self.entries.iter_mut().rev().filter(meets).for_each(|old| old.alone = false);
+        }
+        self.last_end = self.last_end.max(signal.end);
+        self.longest_signal = self.longest_signal.max(signal.end - signal.begin);
+        self.longest_reservation = self.longest_reservation.max(signal.reserves);
+        self.entries.push_back(Entry { signal, alone });
+    }
+
+    /// The signal, which has just begun, is an answer to this station.
+    pub fn answers(&mut self, id: TransmissionId, to: StationId) {
+        self.entries[(id.get() - self.first) as usize].signal.to = Some(to);
+    }
+
+    /// Whether the signal gets to `place`.
+    #[inline]
+    pub fn reaches(&self, signal: &Signal, place: StationId) -> bool {
+        let source = signal.source;
+        let near = self.reach.as_ref().is_none_or(|reach| reach.joins(source, place));
+        near && signal.parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()])
+    }
+
+    /// When the signal is at `place`, if the station there hears it.
+    #[inline]
+    fn heard(&self, topology: &Topology, number: u64, place: StationId) -> Option<Arrival> {
+        let signal = self.signal(number);
+        if signal.unheard.as_ref().is_some_and(|unheard| unheard[place.index()]) || !self.reaches(signal, place) {
+            return None;
+        }
+        let way = topology.distance(signal.source, place);
+        Some(Arrival { begin: signal.begin + way, end: signal.end + way, number })
+    }
+
+    /// What began at `place` since `since` and before `now` of the signals from number `next` on, in order of begin.
+    pub fn arrivals(
+        &self,
+        topology: &Topology,
+        place: StationId,
+        (since, now): (BitInstant, BitInstant),
+        next: u64,
+        into: &mut Vec<Arrival>,
+    ) {
+        into.clear();
+        let numbers = next.max(self.first)..self.first + self.entries.len() as u64;
+        let heard = numbers.filter_map(|number| self.heard(topology, number, place));
+        into.extend(heard.filter(|arrival| arrival.begin >= since && arrival.begin < now));
+        if !into.is_sorted_by_key(|arrival| arrival.begin) {
+            into.sort_by_key(|arrival| (arrival.begin, arrival.number));
+        }
+    }
+
+    /// The first signal from number `next` on that may still begin somewhere at `since` or later.
+    pub fn next_after(&self, mut next: u64, since: BitInstant) -> u64 {
+        next = next.max(self.first);
+        let past = |number: u64| {
+            let index = (number - self.first) as usize;
+            self.entries.get(index).is_some_and(|entry| entry.signal.begin + self.longest < since)
+        };
+        while past(next) {
+            next += 1;
+        }
+        next
+    }
+
+    /// Other signals that are at `place` while this one is, those of the station itself included.
+    pub fn met<'a>(
+        &'a self,
+        topology: &'a Topology,
+        number: u64,
+        place: StationId,
+    ) -> impl Iterator<Item = u64> + use<'a> {
+        let this = self.entry(number);
+        let way = topology.distance(this.signal.source, place);
+        let (begin, end) = (this.signal.begin + way, this.signal.end + way);
+        let index = (number - self.first) as usize;
+        let reach = self.longest_signal + self.longest;
+        let before = self.entries.range(..index).rev().take_while(move |other| other.signal.begin + reach > begin);
+        let after = self.entries.range(index + 1..).take_while(move |other| other.signal.begin < end);
+        let numbers = (0..number).rev().zip(before).chain((number + 1..).zip(after));
+        let alone = this.alone;
+        numbers.take_while(move |_| !alone).filter_map(move |(number, other)| {
+            let way = topology.distance(other.signal.source, place);
+            let overlaps = other.signal.begin + way < end && begin < other.signal.end + way;
+            (overlaps && self.reaches(&other.signal, place)).then_some(number)
+        })
+    }
+
+    /// The station at `place` can make the signal out: its FCS is right, and no other signal is there meanwhile.
+    #[inline]
+    pub fn is_clear(&self, topology: &Topology, number: u64, place: StationId) -> bool {
+        let entry = self.entry(number);
+        entry.signal.good && (entry.alone || self.met(topology, number, place).next().is_none())
+    }
+
+    /// The station at `place` sent while the signal was there.
+    pub fn is_spoken_over(&self, topology: &Topology, number: u64, place: StationId) -> bool {
+        !self.entry(number).alone && self.met(topology, number, place).any(|other| self.signal(other).source == place)
+    }
+
+    /// Takes the signal and what it met at `place` into one collision, and gives its number: one that they have, or
+    /// `next`; `None` if it met nothing.
+    pub fn share_episode(&mut self, topology: &Topology, number: u64, place: StationId, next: u64) -> Option<u64> {
+        let mut parties: Vec<u64> = self.met(topology, number, place).collect();
+        if parties.is_empty() {
+            return None;
+        }
+        parties.push(number);
+        let known = parties.iter().filter_map(|&party| self.signal(party).episode).min();
+        let episode = known.unwrap_or(next);
+        for party in parties {
+            self.entries[(party - self.first) as usize].signal.episode.get_or_insert(episode);
+        }
+        self.signal(number).episode
+    }
+}

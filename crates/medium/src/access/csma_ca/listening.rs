@@ -1,0 +1,164 @@
+//! What a station that waits has heard, and when it may send: DIFS or EIFS of silence, then slots that stand still
+//! while the medium is busy (IEEE 802.11, 10.3.4).
+//!
+//! ```text
+//!   signal | DIFS | slot | slot | signal, by which two slots are counted | DIFS | slot | …
+//! ```
+//! A station looks at the instant at which it could send if it heard nothing more. If signals came before, it takes
+//! account of them, and looks again when it could send after these.
+
+use super::Spans;
+use super::air::{Air, Arrival};
+use crate::frame::StationId;
+use crate::time::{BitInstant, BitTimes};
+use crate::topology::Topology;
+
+/// What a station knows of its place, and what it waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listening {
+    /// What began here before is taken account of.
+    since: BitInstant,
+    /// No signal before this number is still to be taken account of.
+    next: u64,
+    /// Since when no signal has been here; in the future while one is.
+    silent: BitInstant,
+    /// NAV: up to here the medium is reserved for others.
+    reserved: BitInstant,
+    /// What was heard last could not be made out.
+    spoilt: bool,
+    /// It does not count before this instant.
+    not_before: BitInstant,
+    /// Slots that are left; none if it may send after the gap without any.
+    pub slots: Option<u64>,
+    /// It may send without slots, and heard a signal before it could.
+    pub interrupted: bool,
+}
+
+/// Where all this happens.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub air: &'a Air,
+    pub topology: &'a Topology,
+    pub spans: &'a Spans,
+    pub station: StationId,
+    /// Everybody hears everything: whatever is in the air for longer than it takes to get everywhere stays alone.
+    pub alike: bool,
+}
+
+impl Listening {
+    /// Of a station that has never waited.
+    pub const IDLE: Listening = Listening {
+        since: BitInstant::ZERO,
+        next: 0,
+        silent: BitInstant::ZERO,
+        reserved: BitInstant::ZERO,
+        spoilt: false,
+        not_before: BitInstant::ZERO,
+        slots: None,
+        interrupted: false,
+    };
+
+    /// It begins to wait at `now` for so many slots, which it does not count before `not_before`.
+    pub fn new(air: &Air, now: BitInstant, not_before: BitInstant, slots: Option<u64>) -> Listening {
+        let since = air.horizon(now);
+        Listening { since, next: air.next_after(0, since), not_before, slots, ..Listening::IDLE }
+    }
+
+    /// It has drawn `slots`, which it counts from `now` on.
+    pub fn draw(&mut self, slots: u64, now: BitInstant) {
+        (self.slots, self.not_before, self.interrupted) = (Some(slots), now, false);
+    }
+
+    /// When its gap ends, and slots begin.
+    fn from(&self, spans: &Spans) -> BitInstant {
+        let gap = self.silent.max(self.reserved) + spans.difs;
+        let after_spoilt = if self.spoilt { self.silent + spans.eifs } else { BitInstant::ZERO };
+        gap.max(after_spoilt).max(self.not_before)
+    }
+
+    /// When it may send if it hears nothing more.
+    pub fn may_send(&self, spans: &Spans) -> BitInstant {
+        self.from(spans) + spans.slot * self.slots.unwrap_or(0)
+    }
+
+    /// Carrier or a reservation keeps the medium busy at `now`.
+    pub fn is_busy(&self, now: BitInstant) -> bool {
+        let carrier = self.silent >= now && now > BitInstant::ZERO;
+        carrier || self.reserved > now
+    }
+
+    /// Up to when the medium is reserved for others, as far as it has heard.
+    pub fn reserved(&self) -> BitInstant {
+        self.reserved
+    }
+
+    /// Slots that are left at `now`.
+    pub fn left(&self, now: BitInstant, spans: &Spans) -> u64 {
+        let passed = now.since(self.from(spans)).get() / spans.slot.get();
+        self.slots.unwrap_or(0) - passed
+    }
+
+    /// Takes account of what began here before `now`. What it returns holds as long as nothing more is heard; it may be
+    /// too early while a signal is here, since nobody knows what will become of that.
+    pub fn look(&mut self, place: Place<'_>, now: BitInstant, room: &mut Vec<Arrival>) -> Listening {
+        let Place { air, topology, station, .. } = place;
+        air.arrivals(topology, station, (self.since, now), self.next, room);
+        let mut state = *self;
+        let mut certain = None;
+        for &arrival in room.iter() {
+            let is_certain = arrival.end <= now || place.will_stay_alone(arrival, now);
+            if !is_certain && certain.is_none() {
+                state.since = arrival.begin;
+                certain = Some(state);
+            }
+            state.count_slots(arrival.begin, place.spans);
+            state.hear(arrival, place, is_certain);
+        }
+        *self = match certain {
+            Some(certain) => certain,
+            None => Listening { since: now, ..state },
+        };
+        self.next = air.next_after(self.next, self.since);
+        state
+    }
+
+    /// Slots pass until a signal begins.
+    fn count_slots(&mut self, begin: BitInstant, spans: &Spans) {
+        if begin <= self.silent {
+            return;
+        }
+        let passed = begin.since(self.from(spans)).get() / spans.slot.get();
+        self.interrupted |= self.slots.is_none() && begin >= self.not_before;
+        // Where the gap is not certain, it may be longer, and less slots may have passed.
+        self.slots = self.slots.map(|slots| slots.saturating_sub(passed));
+    }
+
+    fn hear(&mut self, arrival: Arrival, place: Place<'_>, is_certain: bool) {
+        let Place { air, topology, station, .. } = place;
+        let (signal, Arrival { end, number, .. }) = (air.signal(arrival.number), arrival);
+        self.silent = self.silent.max(end);
+        if signal.source == station || !is_certain {
+            self.spoilt = false;
+        } else if air.is_clear(topology, number, station) {
+            self.spoilt = false;
+            if signal.to != Some(station) {
+                self.reserved = self.reserved.max(end + signal.reserves);
+            }
+        } else if !air.is_spoken_over(topology, number, station) {
+            self.spoilt = true;
+        }
+    }
+}
+
+impl Place<'_> {
+    /// Whoever has not begun while the signal is here will not before it ends.
+    fn will_stay_alone(&self, arrival: Arrival, now: BitInstant) -> bool {
+        let signal = self.air.signal(arrival.number);
+        self.alike && signal.parted.is_none() && signal.begin + self.air.longest() < now
+    }
+}
+
+/// Whoever sends in a slot is heard everywhere in the next, and answers begin in time.
+pub(super) fn fits(longest: BitTimes, spans: &Spans) -> bool {
+    longest * 2 < spans.slot
+}

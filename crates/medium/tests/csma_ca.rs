@@ -1,0 +1,210 @@
+//! CSMA/CA: golden traces, and the engine against a model that looks at every bit time.
+//!
+//! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
+
+mod common;
+#[path = "common/dcf.rs"]
+mod dcf;
+#[path = "common/scenario.rs"]
+mod scenario;
+
+use common::{check_golden, offer, run, station, trace};
+use medium::{
+    BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Input, Method, Octets, OfdmRate, Phy,
+    Reach, Topology,
+};
+use proptest::prelude::*;
+use scenario::{Scenario, cut_scenario, faulty_scenario, runner};
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+const LONG: u64 = 1 << 30;
+
+fn with(topology: Topology, phy: Phy, change: impl FnOnce(&mut CsmaCa)) -> Config {
+    let mut own = CsmaCa::new(phy, Octets::new(64));
+    change(&mut own);
+    Config { method: Method::CsmaCa(own), ..Config::new(phy.rate(), topology, 1) }
+}
+
+fn bus(positions: &[u64]) -> Topology {
+    Topology::Bus { positions: positions.iter().map(|&position| BitTimes::new(position)).collect() }
+}
+
+fn apart(range: u64, positions: &[u64]) -> Option<Reach> {
+    Some(Reach { range, positions: positions.to_vec() })
+}
+
+fn check(name: &str, config: Config, inputs: &[(u64, Input)]) {
+    let (_, events) = run(config, inputs, LONG);
+    check_golden(name, &trace(&events));
+}
+
+/// IEEE 802.11, 10.3.4.2: the first frame finds a DIFS of silence and goes out; those that come meanwhile draw slots.
+#[test]
+fn a_frame_that_finds_silence_goes_out_and_others_draw_slots() {
+    let inputs = [offer(1000, 0, 1, 64), offer(1100, 1, 0, 64), offer(1200, 2, 0, 64), offer(1300, 0, 1, 64)];
+    check("csma_ca_slots.txt", with(Topology::star(3, 0), Phy::Dsss1, |_| {}), &inputs);
+}
+
+/// Clause 10.3.2.7: the NAV of the RTS keeps the others silent until the ACK has ended.
+#[test]
+fn rts_and_cts_reserve_the_medium() {
+    let inputs = [offer(1000, 0, 1, 200), offer(1400, 2, 1, 64)];
+    check("csma_ca_rts.txt", with(Topology::star(3, 1), Phy::Dsss1, |own| own.rts = true), &inputs);
+}
+
+/// Two that begin in one slot: neither gets an answer, and both draw from twice as many slots; the third waits an EIFS.
+#[test]
+fn a_collision_is_learnt_from_silence() {
+    let inputs = [offer(1000, 0, 2, 64), offer(1000, 1, 2, 64), offer(1100, 2, 0, 64)];
+    let own = |own: &mut CsmaCa| (own.window, own.most_window) = (2, 4);
+    check("csma_ca_collision.txt", with(Topology::star(3, 0), Phy::Dsss1, own), &inputs);
+}
+
+/// 0 and 2 do not hear each other: without RTS they meet at 1 again and again, until one is past its limit.
+#[test]
+fn hidden_stations_meet_in_the_middle() {
+    let inputs = [offer(1000, 0, 1, 400), offer(1300, 2, 1, 400)];
+    let own = |own: &mut CsmaCa| {
+        (own.window, own.most_window, own.reach) = (4, 16, apart(6, &[0, 5, 10]));
+    };
+    check("csma_ca_hidden.txt", with(bus(&[0, 5, 10]), Phy::Dsss1, own), &inputs);
+    let rts = |own: &mut CsmaCa| (own.rts, own.reach) = (true, apart(6, &[0, 5, 10]));
+    check("csma_ca_hidden_rts.txt", with(bus(&[0, 5, 10]), Phy::Dsss1, rts), &inputs);
+}
+
+/// A deaf station's signal meets the ACK at the sender's place: the frame comes again, is known, and is acknowledged.
+#[test]
+fn a_frame_whose_acknowledgement_is_lost_comes_twice() {
+    let deaf = (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) });
+    let inputs = [deaf, offer(1000, 1, 0, 64), offer(1850, 2, 1, 64)];
+    let own = |own: &mut CsmaCa| (own.window, own.reach) = (8, apart(5, &[9, 5, 0]));
+    check("csma_ca_duplicate.txt", with(bus(&[9, 5, 0]), Phy::Dsss1, own), &inputs);
+}
+
+#[test]
+fn faults_groups_and_stations_that_leave() {
+    let inputs = [
+        (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) }),
+        offer(1000, 0, 1, 64),
+        offer(1200, 2, 0, 64),
+        offer(1300, 1, 0, 64),
+        (6000, Input::SetFault { station: station(2), fault: Some(Fault::BadFcs) }),
+        offer(6100, 2, 0, 64),
+        offer(6100, 1, 2, 64),
+        (7000, Input::Detach { station: station(2) }),
+        (9000, Input::Offer { station: station(0), frame: Frame::new(Octets::new(100), Destination::All) }),
+    ];
+    check("csma_ca_faults.txt", with(Topology::star(3, 1), Phy::Dsss1, |_| {}), &inputs);
+}
+
+#[test]
+fn what_makes_no_medium_is_named() {
+    let parameter = |config: Config| match config.check() {
+        Err(ConfigError::Parameter { parameter, .. }) => parameter,
+        other => panic!("{other:?}"),
+    };
+    let star = || Topology::star(2, 0);
+    assert_eq!(parameter(with(star(), Phy::Dsss1, |own| own.window = 0)), "window");
+    assert_eq!(parameter(with(star(), Phy::Dsss1, |own| own.most_window = 16)), "window");
+    assert_eq!(parameter(with(Topology::star(2, 10), Phy::Dsss1, |_| {})), "distance");
+    assert_eq!(with(Topology::star(2, 9), Phy::Dsss1, |_| {}).check(), Ok(()));
+    let mut config = with(star(), Phy::Dsss11, |_| {});
+    config.rate = Phy::Dsss1.rate();
+    assert_eq!(parameter(config), "rate");
+}
+
+fn any_phy() -> impl Strategy<Value = Phy> {
+    prop_oneof![
+        3 => Just(Phy::Dsss1),
+        1 => Just(Phy::Fhss1),
+        1 => Just(Phy::Dsss11),
+        1 => Just(Phy::Ofdm(OfdmRate::Mbps6)),
+        1 => Just(Phy::Ofdm(OfdmRate::Mbps12)),
+        1 => Just(Phy::Ofdm(OfdmRate::Mbps54)),
+    ]
+}
+
+/// Stations along a line, now and then some of them out of range of others, and never a round trip of a slot in range.
+fn any_air() -> impl Strategy<Value = (Phy, Topology, Option<Reach>)> {
+    let places = proptest::collection::vec(0.0..1.0_f64, 1..=6);
+    (any_phy(), places, 0..3_u32, 0.0..1.0_f64, any::<bool>()).prop_map(|(phy, places, spread, near, star)| {
+        let most = (phy.slot().get() - 1) / 2;
+        if star {
+            return (phy, Topology::star(places.len(), most * u64::from(spread) / 2), None);
+        }
+        let hidden = spread == 2;
+        let length = if hidden { 3 * most } else { most };
+        let positions: Vec<u64> = places.iter().map(|place| (place * (length + 1) as f64) as u64).collect();
+        let range = 1 + (near * (most - 1) as f64) as u64;
+        let reach = Reach { range, positions: positions.clone() };
+        (phy, bus(&positions), (hidden || spread == 1).then_some(reach))
+    })
+}
+
+fn configured(air: impl Strategy<Value = (Phy, Topology, Option<Reach>)>) -> impl Strategy<Value = Config> {
+    let window = (prop_oneof![1..=4_u32, 1..=32_u32], 0..=4_u32);
+    let limit = || (1..=7_u32).prop_map(|limit| NonZeroU32::new(limit).expect("above zero"));
+    let own = (window, limit(), limit(), any::<bool>());
+    (air, own, 1..=4_usize, any::<u64>()).prop_map(|((phy, topology, reach), own, queue_limit, seed)| {
+        let ((window, stages), short, long, rts) = own;
+        let own = move |it: &mut CsmaCa| {
+            (it.window, it.most_window, it.rts, it.reach) = (window, window << stages, rts, reach.clone());
+            (it.short_retry_limit, it.long_retry_limit) = (short, long);
+        };
+        Config { queue_limit, seed, ..with(topology, phy, own) }
+    })
+}
+
+/// The events of the engine, or where those of the model part from them.
+fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
+    let until = 24_000 * (config.rate.get() / 1_000_000).min(12);
+    let stretch = (config.rate.get() / 1_000_000).min(12);
+    let inputs: Vec<_> = inputs.iter().map(|&(at, input)| (at * stretch, input)).collect();
+    let (_, engine) = run(config.clone(), &inputs, until);
+    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, &inputs, until);
+    if without != engine {
+        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
+    }
+    let model = dcf::run(config, &inputs, until);
+    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
+    if same == engine.len() && same == model.len() {
+        return Ok(engine);
+    }
+    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
+    let before = trace(&engine[same.saturating_sub(30)..same]);
+    let method = &config.method;
+    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+}
+
+fn agree(name: &str, cases: u32, scenarios: impl Strategy<Value = Scenario>) {
+    let seen = std::cell::RefCell::new(BTreeMap::<&str, u64>::new());
+    let result = runner(cases).run(&scenarios, |scenario| {
+        let events = agreed_events(&scenario).map_err(TestCaseError::fail)?;
+        for event in events {
+            *seen.borrow_mut().entry(event.kind.name()).or_default() += 1;
+        }
+        Ok(())
+    });
+    println!("{name}: {:?}", seen.borrow());
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+    for kind in ["defer", "collision", "transmitted", "discarded", "damaged", "rts", "cts", "data", "ack", "duplicate"]
+    {
+        assert!(seen.borrow().contains_key(kind), "{name}: no {kind}");
+    }
+}
+
+/// The same events, in the same order, as those of a model that counts every bit time at every place.
+#[test]
+fn engine_and_model_agree() {
+    agree("any air", 250, faulty_scenario(configured(any_air())));
+}
+
+/// Also where a wall comes and goes.
+#[test]
+fn engine_and_model_agree_behind_walls() {
+    let line = any_air().prop_filter("a line", |(_, topology, _)| !matches!(topology, Topology::Star { .. }));
+    agree("walls", 300, cut_scenario(configured(line)));
+}

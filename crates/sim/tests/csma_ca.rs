@@ -1,0 +1,79 @@
+//! CSMA/CA by the scenario file: hidden stations, and what is refused.
+
+use medium::{Method, Phy, Reach};
+use sim::figures::results::Results;
+use sim::figures::slotted::SlottedResults;
+use sim::run::measure;
+use sim::scenario::file::Scenario;
+use sim::scenario::plan::{Overrides, Plan};
+use std::path::Path;
+
+fn plan(text: &str) -> Result<Plan, String> {
+    let (scenario, source) =
+        Scenario::from_text(Path::new("s.toml"), text.to_owned()).map_err(|error| error.to_string())?;
+    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).map_err(|error| error.to_string())
+}
+
+fn run(text: &str) -> Results {
+    let plan = plan(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let measured = measure::run(&plan, plan.medium.seed, &mut (), |_| true).expect("a plan that was checked");
+    measure::results(&plan, &[measured])
+}
+
+fn figures(results: &Results) -> &SlottedResults {
+    results.medium.slotted.as_ref().expect("it counts frame times")
+}
+
+/// Two stations that send to one in the middle; `rts`, and how far they hear.
+fn hidden(rts: bool, range: u32) -> Results {
+    run(&format!(
+        "stations = 3\n[medium]\ntopology = \"bus:200m\"\n[access]\nmethod = \"csma-ca\"\nphy = \"dsss-1\"\nrts = {rts}\n\
+         range = \"{range} m\"\n[run]\nduration = \"60s\"\n[traffic]\nframe_size = 1518\n\
+         [[station]]\ndestination = \"st2\"\n[[station]]\narrivals = \"silent\"\n[[station]]\ndestination = \"st2\"\n"
+    ))
+}
+
+/// Where the two do not hear each other, a long frame meets the other's time and again; an RTS is short, and its CTS is
+/// heard by both (Tobagi and Kleinrock 1975; IEEE 802.11, 10.3.2.7).
+#[test]
+fn rts_and_cts_help_hidden_stations() {
+    let goodput = |rts, range| figures(&hidden(rts, range)).goodput_mbps.expect("of CSMA/CA");
+    let (seen, hidden_basic, hidden_rts) = (goodput(false, 300), goodput(false, 120), goodput(true, 120));
+    assert!(hidden_rts > 1.5 * hidden_basic, "{hidden_rts} with RTS, {hidden_basic} without");
+    assert!(seen > hidden_rts, "{seen} if nobody is hidden, {hidden_rts} with RTS");
+    let p = |rts| figures(&hidden(rts, 120)).collision_probability.expect("there were attempts");
+    assert!(p(false) > 2.0 * p(true), "{} and {}", p(false), p(true));
+}
+
+#[test]
+fn positions_stay_apart_where_a_bit_time_is_longer_than_the_line() {
+    let text = "stations = 3\n[medium]\ntopology = \"bus:200m\"\n[access]\nmethod = \"csma-ca\"\nphy = \"dsss-1\"\nrange = \"120 m\"\n";
+    let Method::CsmaCa(own) = plan(text).expect("a plan").medium.method else { panic!("CSMA/CA") };
+    assert_eq!(own.phy, Phy::Dsss1);
+    assert_eq!(own.reach, Some(Reach { range: 120_000, positions: vec![0, 100_000, 200_000] }));
+}
+
+#[test]
+fn what_belongs_elsewhere_is_refused_in_a_sentence() {
+    let access = |more: &str| format!("[access]\nmethod = \"csma-ca\"\n{more}");
+    for (text, words) in [
+        (access("backoff = \"beb\"\n"), "CSMA/CA waits by the window of 802.11"),
+        (access("ack_delay = 1\n"), "CSMA/CA has no such thing"),
+        (access("persistence = \"1\"\n"), "CSMA/CA has no such thing"),
+        (access("population = \"infinite\"\n"), "CSMA/CA has no such thing"),
+        (access("range = \"10 m\"\n"), "write `topology = \"bus:200m\"`"),
+        (access("phy = \"ofdm-5\"\n"), "dsss-11"),
+        (access("window = \"64:32\"\n"), "32:1024"),
+        (access("[medium]\nrate = \"10Mbit/s\"\n"), "that of the physical layer"),
+        (access("[medium]\nattempt_limit = 3\n"), "CSMA/CA has two limits"),
+        (access("[medium]\njam_size = \"32 BT\"\n"), "detects no collision"),
+        (access("[medium]\ntopology = \"star:120 BT\"\n"), "less than a slot"),
+        ("[access]\nmethod = \"csma\"\nrts = true\n".to_owned(), "CSMA has no such thing"),
+        ("[access]\nphy = \"dsss-1\"\n".to_owned(), "CSMA/CD has no such thing"),
+    ] {
+        let error = plan(&text).err().unwrap_or_else(|| panic!("taken: {text}"));
+        assert!(error.contains(words), "{text}: {error}");
+    }
+    let live = plan(&access("")).expect("a plan").require_real_time().expect_err("virtual time only").to_string();
+    assert!(live.contains("CSMA/CA runs in virtual time only"), "{live}");
+}
