@@ -277,7 +277,9 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     let config = log.header().config();
     match config.method {
         Method::CsmaCd => {}
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => return Err(ExplainError::Method),
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::Plca(_) => {
+            return Err(ExplainError::Method);
+        }
     }
     let longest = sim::words::configuration::longest_distance(&config.topology).get();
     // By then every station has heard the end, and whoever collided has finished the jam.

@@ -4,6 +4,7 @@ use crate::access::Access;
 use crate::access::aloha::{Aloha, PureAloha};
 use crate::access::csma::{CarrierSense, Csma};
 use crate::access::csma_cd::{CsmaCd, Parameters};
+use crate::access::plca::{Plca, Reconciliation};
 use crate::access::slotted_aloha::{Contention, SlottedAloha};
 use crate::time::BitRate;
 use crate::topology::Topology;
@@ -23,6 +24,8 @@ pub enum Method {
     Aloha(Aloha),
     /// CSMA without collision detection; of [`Parameters`] only the frame sizes count.
     Csma(Csma),
+    /// CSMA/CD with PLCA below it (802.3, clause 148), for 10BASE-T1S.
+    Plca(Plca),
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -87,13 +90,14 @@ impl Config {
             Method::SlottedAloha(_) => Contention::check(self),
             Method::Aloha(_) => PureAloha::check(self),
             Method::Csma(_) => CarrierSense::check(self),
+            Method::Plca(_) => Reconciliation::check(self),
         }
     }
 
     /// The attempt of a frame that is its last; `None`: there is no last.
     pub fn attempt_limit(&self) -> Option<NonZeroU32> {
         match &self.method {
-            Method::CsmaCd => Some(self.parameters.attempt_limit),
+            Method::CsmaCd | Method::Plca(_) => Some(self.parameters.attempt_limit),
             Method::SlottedAloha(own) => own.attempt_limit,
             Method::Aloha(own) => own.attempt_limit,
             Method::Csma(own) => own.attempt_limit,

@@ -106,7 +106,7 @@ impl Scene {
                 let beyond = |cut| self.config.topology.beyond(cut).ok().map(|far| (cut, Each::from(far)));
                 self.cut = cut.and_then(beyond);
             }
-            Input::Offer { .. } => return,
+            Input::Offer { .. } | Input::SetPlca { .. } => return,
         }
         let far = self.cut.as_ref().map(|(_, far)| far.clone());
         for story in &mut self.stories {
@@ -171,6 +171,7 @@ impl Scene {
             Kind::Fragment { .. } | Kind::Damaged { .. } => self.receives(event),
             Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => Setting::Alone,
             Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::TooLong { .. } => Setting::Alone,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => Setting::Alone,
         }
     }
 
@@ -239,6 +240,7 @@ impl Scene {
             }
             Kind::Defer { .. } | Kind::Backoff { .. } => None,
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => None,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => None,
         }
     }
 

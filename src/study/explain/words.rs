@@ -122,6 +122,8 @@ impl Teller<'_> {
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.receivers(std::slice::from_ref(step))
             }
+            // Of PLCA, whose logs are not explained frame by frame.
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
         }
     }
 
@@ -200,6 +202,7 @@ impl Teller<'_> {
                     of(station)
                 )
             }
+            Input::SetPlca { station, .. } => format!("PLCA of {} is told other settings.", of(station)),
             Input::SetFault { station, fault } => {
                 let whose = of(station);
                 match fault {

@@ -349,6 +349,7 @@ impl Model {
             Input::Attach { station } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.faults[station.index()] = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetPlca { .. } => panic!("a method without PLCA"),
             Input::Detach { station } => {
                 self.attached[station.index()] = false;
                 let gone = |phase| !matches!(phase, Phase::Sent(_) | Phase::Told { .. });

@@ -92,6 +92,7 @@ impl Slots {
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Collision { .. } => {}
             Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } => {}
             Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
         }
     }
 

@@ -138,6 +138,7 @@ impl Observer for FrameTable {
             Kind::Discarded { cause, .. } => self.done(event, cause.name())?,
             Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
         }
         Ok(())
     }

@@ -39,6 +39,7 @@ impl Teller<'_> {
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => String::new(),
             Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => String::new(),
             Kind::Transmitted { .. } | Kind::Discarded { .. } => String::new(),
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
         }
     }
 

@@ -36,6 +36,9 @@ fn one_of_each() -> Vec<Event> {
         Kind::Fragment { bits: BitTimes::new(32) },
         Kind::Damaged { bits: BitTimes::new(513) },
         Kind::TooLong { size: Octets::new(24_992) },
+        Kind::Beacon { empty: 7, length: BitTimes::new(276) },
+        Kind::Commit { id: 254 },
+        Kind::PlcaStatus { ok: true },
     ];
     let discards = causes.map(|cause| Kind::Discarded { cause, attempts: 16 });
     let event = |(at, kind): (u64, Kind)| match kind {
@@ -44,6 +47,7 @@ fn one_of_each() -> Vec<Event> {
         Kind::Transmitted { .. } | Kind::Discarded { .. } => (at, 1, 1, kind),
         Kind::Delivered { .. } | Kind::Fragment { .. } => (at, 0, 1, kind),
         Kind::Damaged { .. } | Kind::TooLong { .. } => (at, 0, 1, kind),
+        Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => (at, 1, 1, kind),
     };
     let events = (5..).zip(kinds.into_iter().chain(discards)).map(event);
     events
