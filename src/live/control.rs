@@ -8,6 +8,7 @@ use link::channel::{Channel, hold};
 use link::namespace::{Namespace, UserNamespace};
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault};
+use sim::words::plca::SettingsText;
 use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -74,6 +75,11 @@ impl Control {
             Control::Cable(Some(Cut { segment, position_bt })) => format!("cut {segment} {position_bt}"),
             Control::Change { station, change: Change::Attach } => format!("attach {station}"),
             Control::Change { station, change: Change::Detach } => format!("detach {station}"),
+            Control::Change { station, change: Change::Plca(settings) } => {
+                let SettingsText { enabled, node_id, node_cnt, to_tmr, burst_cnt, burst_tmr } = settings;
+                let enabled = u8::from(*enabled);
+                format!("plca {station} {enabled} {node_id} {node_cnt} {to_tmr} {burst_cnt} {burst_tmr}")
+            }
             Control::Change { station, change: Change::Fault(None) } => format!("fault {station} none"),
             Control::Change { station, change: Change::Fault(Some(fault)) } => format!("fault {station} {fault}"),
         }
@@ -95,10 +101,19 @@ impl Control {
             ["attach", station] => (station, Change::Attach),
             ["detach", station] => (station, Change::Detach),
             ["fault", station, name] => (station, Change::Fault(fault(name).ok()?.map(FaultName))),
+            ["plca", station, ref settings @ ..] => (station, Change::Plca(settings_of(settings)?)),
             _ => return None,
         };
         Some(Control::Change { station: station.to_owned(), change })
     }
+}
+
+/// The settings of PLCA as a request has them.
+fn settings_of(words: &[&str]) -> Option<SettingsText> {
+    let numbers: Vec<u8> = words.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    let [enabled @ 0..=1, node_id, node_cnt, to_tmr, burst_cnt, burst_tmr] = numbers[..] else { return None };
+    let settings = SettingsText { enabled: enabled == 1, node_id, node_cnt, to_tmr, burst_cnt, burst_tmr };
+    medium::PlcaSettings::from(settings).check().is_ok().then_some(settings)
 }
 
 /// Listens for requests to the lab `name`. Each comes with the stream that its answer goes to.
@@ -236,7 +251,8 @@ mod tests {
         let change = |change| Control::Change { station: "a-name-of-15.oc".to_owned(), change };
         let faults = [None, Some(Fault::Deaf), Some(Fault::BadFcs), Some(Fault::Babble)];
         let faults = faults.map(|fault| change(Change::Fault(fault.map(FaultName))));
-        let plugs = [change(Change::Attach), change(Change::Detach)];
+        let settings = SettingsText::from(medium::PlcaSettings { burst_count: 255, ..medium::PlcaSettings::off() });
+        let plugs = [change(Change::Attach), change(Change::Detach), change(Change::Plca(settings))];
         let enter = Control::Enter { station: "a-name-of-15.oc".to_owned() };
         let cut = Cut { segment: 1023, position_bt: u64::MAX };
         let others = [enter, Control::Cable(None), Control::Cable(Some(cut))];
@@ -256,6 +272,9 @@ mod tests {
             "cut",
             "cut 1",
             "cut a b",
+            "plca a",
+            "plca a 1 2 0 32 0 128",
+            "plca a 2 2 8 32 0 128",
         ] {
             assert_eq!(Control::read(nonsense), None, "{nonsense}");
         }

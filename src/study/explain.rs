@@ -277,7 +277,7 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     let config = log.header().config();
     match config.method {
         Method::CsmaCd => {}
-        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) | Method::Plca(_) => {
             return Err(ExplainError::Method);
         }
     }

@@ -9,8 +9,10 @@ pub(crate) mod contenders;
 pub(crate) mod csma;
 pub(crate) mod csma_ca;
 pub(crate) mod csma_cd;
+pub(crate) mod plca;
 pub(crate) mod slotted_aloha;
 
+use self::plca::PlcaSettings;
 use crate::config::{Config, ConfigError};
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -92,6 +94,26 @@ pub(crate) trait Access: Sized + Debug {
 
     /// From now on some station does not hear what others hear.
     fn places_differ(engine: &mut Engine<Self>) {
+        let _ = engine;
+    }
+
+    /// `station` has just been put back on the medium.
+    fn attached<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H) {
+        let _ = (engine, station, host);
+    }
+
+    /// `station` is told other settings of PLCA.
+    fn set_plca<H: Host>(engine: &mut Engine<Self>, station: StationId, settings: PlcaSettings, host: &mut H) {
+        let _ = (engine, station, settings, host);
+    }
+
+    /// The cable has just been cut, or mended.
+    fn parted(engine: &mut Engine<Self>) {
+        let _ = engine;
+    }
+
+    /// Whatever is counted starts from zero.
+    fn restart(engine: &mut Engine<Self>) {
         let _ = engine;
     }
 

@@ -5,6 +5,7 @@ use crate::access::aloha::{Aloha, PureAloha};
 use crate::access::csma::{CarrierSense, Csma};
 use crate::access::csma_ca::{CsmaCa, Dcf};
 use crate::access::csma_cd::{CsmaCd, Parameters};
+use crate::access::plca::{Plca, Reconciliation};
 use crate::access::slotted_aloha::{Contention, SlottedAloha};
 use crate::time::BitRate;
 use crate::topology::Topology;
@@ -26,6 +27,8 @@ pub enum Method {
     Csma(Csma),
     /// IEEE 802.11 DCF; of [`Parameters`] only the frame sizes count.
     CsmaCa(CsmaCa),
+    /// CSMA/CD with PLCA below it (802.3, clause 148), for 10BASE-T1S.
+    Plca(Plca),
 }
 
 /// Everything a [`Medium`](crate::Medium) is made from.
@@ -91,13 +94,14 @@ impl Config {
             Method::Aloha(_) => PureAloha::check(self),
             Method::Csma(_) => CarrierSense::check(self),
             Method::CsmaCa(_) => Dcf::check(self),
+            Method::Plca(_) => Reconciliation::check(self),
         }
     }
 
     /// The attempt of a frame that is its last; `None`: there is no last.
     pub fn attempt_limit(&self) -> Option<NonZeroU32> {
         match &self.method {
-            Method::CsmaCd => Some(self.parameters.attempt_limit),
+            Method::CsmaCd | Method::Plca(_) => Some(self.parameters.attempt_limit),
             Method::SlottedAloha(own) => own.attempt_limit,
             Method::Aloha(own) => own.attempt_limit,
             Method::Csma(own) => own.attempt_limit,

@@ -51,6 +51,12 @@ impl<A: Access> Engine<A> {
         self.core.agenda.next().0.min(A::due(self))
     }
 
+    /// Counts from zero again.
+    pub fn restart_tally(&mut self) {
+        self.core.tally.restart();
+        A::restart(self);
+    }
+
     /// Runs everything before `limit`.
     pub fn run_until<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
         self.run_before((limit, Phase::Timers), host);
@@ -69,7 +75,11 @@ impl<A: Access> Engine<A> {
                 self.station_mut(station).attached = false;
                 A::detached(self, station, host);
             }
-            Input::Attach { station } => self.station_mut(station).attached = true,
+            Input::Attach { station } => {
+                self.station_mut(station).attached = true;
+                A::attached(self, station, host);
+            }
+            Input::SetPlca { station, settings } => A::set_plca(self, station, settings, host),
             Input::SetFault { station, fault } => self.set_fault(station, fault),
             Input::SetCut { cut } => self.set_cut(cut),
         }
@@ -167,5 +177,6 @@ impl<A: Access> Engine<A> {
             Ok(beyond) => beyond.into(),
             Err(error) => panic!("{error}"),
         }));
+        A::parted(self);
     }
 }

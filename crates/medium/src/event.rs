@@ -147,7 +147,7 @@ kinds! {
         /// Later than slotTime after the first bit of the preamble; or in a burst, after its first frame, at all.
         late: bool,
         /// Which overlap on the medium, from 1. Its parties name the same one; two overlaps that meet only later
-        /// keep their numbers.
+        /// keep their numbers. 0: none; PLCA told the MAC of a collision, so that it waits for its turn.
         episode: u64,
     },
     /// Preamble and jam were sent to the end.
@@ -231,6 +231,24 @@ kinds! {
     Duplicate = "duplicate" {
         /// Padded length, from destination address to FCS.
         size: Octets,
+    },
+    /// The coordinator sends a BEACON after a cycle in which somebody sent, or its first one (802.3, 148.4.4). BEACONs
+    /// after empty cycles are told of here. It is no frame: its serial is 0.
+    Beacon = "beacon" {
+        /// Empty cycles since the last event of this kind.
+        empty: u64,
+        /// How long the cycle was that ends now; 0 if none does.
+        length: BitTimes,
+    },
+    /// The node takes its turn for a frame: COMMIT, or at once the frame.
+    Commit = "commit" {
+        /// Which turn: curID.
+        id: u32,
+    },
+    /// plca_status has changed: with FAIL the station is one of plain CSMA/CD. No frame: its serial is 0.
+    PlcaStatus = "plca_status" {
+        /// OK: BEACONs are sent or seen.
+        ok: bool,
     },
 }
 

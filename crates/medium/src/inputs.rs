@@ -1,5 +1,6 @@
 //! What the medium is given: inputs, and the host that a run asks.
 
+use crate::access::plca::PlcaSettings;
 use crate::event::Event;
 use crate::frame::{Frame, StationId};
 use crate::time::BitInstant;
@@ -32,6 +33,14 @@ pub enum Input {
         station: StationId,
         /// What is wrong with it; replaces what was wrong before.
         fault: Option<Fault>,
+    },
+    /// A node of a medium with [PLCA](crate::Method::Plca) is told other settings, and plca_reset has it begin anew; on any
+    /// other medium nothing happens.
+    SetPlca {
+        /// Which station's.
+        station: StationId,
+        /// All of them.
+        settings: PlcaSettings,
     },
     /// The cable is cut in two just before a place, each end terminated, or, with `None`, whole again. A cut replaces the
     /// one before.

@@ -50,6 +50,7 @@ pub use access::contenders::Population;
 pub use access::csma::{Csma, Persistence};
 pub use access::csma_ca::{CsmaCa, OfdmRate, Phy, Reach};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
+pub use access::plca::{Plca, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaNode, PlcaSettings, PlcaStatus};
 pub use access::slotted_aloha::SlottedAloha;
 pub use config::{Config, ConfigError, Method};
 pub use event::{Cause, Event, Kind, KindError, Value, Visitor};

@@ -4,6 +4,7 @@ use crate::access::aloha::PureAloha;
 use crate::access::csma::CarrierSense;
 use crate::access::csma_ca::Dcf;
 use crate::access::csma_cd::CsmaCd;
+use crate::access::plca::{PlcaCounters, PlcaCycles, PlcaSettings, Reconciliation};
 use crate::access::slotted_aloha::Contention;
 use crate::config::{Config, ConfigError, Method};
 use crate::engine::Engine;
@@ -32,6 +33,7 @@ enum AnyEngine {
     Aloha(Box<Engine<PureAloha>>),
     Csma(Box<Engine<CarrierSense>>),
     CsmaCa(Box<Engine<Dcf>>),
+    Plca(Box<Engine<Reconciliation>>),
 }
 
 /// Does the same with whichever engine it is.
@@ -43,6 +45,7 @@ macro_rules! with {
             AnyEngine::Aloha($this) => $what,
             AnyEngine::Csma($this) => $what,
             AnyEngine::CsmaCa($this) => $what,
+            AnyEngine::Plca($this) => $what,
         }
     };
 }
@@ -74,6 +77,7 @@ impl Medium {
             Method::Aloha(_) => AnyEngine::Aloha(Box::new(Engine::new(config)?)),
             Method::Csma(_) => AnyEngine::Csma(Box::new(Engine::new(config)?)),
             Method::CsmaCa(_) => AnyEngine::CsmaCa(Box::new(Engine::new(config)?)),
+            Method::Plca(_) => AnyEngine::Plca(Box::new(Engine::new(config)?)),
         };
         Ok(Medium { engine, events: VecDeque::new() })
     }
@@ -183,7 +187,35 @@ impl Medium {
 
     /// Counts from zero again; what is queued or on its way stays.
     pub fn restart_tally(&mut self) {
-        with!(&mut self.engine, engine => engine.core.tally.restart());
+        with!(&mut self.engine, engine => engine.restart_tally());
+    }
+
+    /// What the PLCA node of a station has counted; `None` without PLCA.
+    pub fn plca_counters(&self, station: StationId) -> Option<PlcaCounters> {
+        self.plca().map(|engine| engine.plca_counters(station))
+    }
+
+    /// Whether plca_status of a station is OK; `None` without PLCA.
+    pub fn plca_status(&self, station: StationId) -> Option<bool> {
+        self.plca().map(|engine| engine.plca_status(station))
+    }
+
+    /// The cycles from BEACON to BEACON; `None` without PLCA.
+    pub fn plca_cycles(&self) -> Option<&PlcaCycles> {
+        self.plca().map(|engine| engine.plca_cycles())
+    }
+
+    /// What the PLCA node of a station is told just now; `None` without PLCA.
+    pub fn plca_settings(&self, station: StationId) -> Option<PlcaSettings> {
+        self.plca().map(|engine| engine.plca_settings(station))
+    }
+
+    fn plca(&self) -> Option<&Engine<Reconciliation>> {
+        match &self.engine {
+            AnyEngine::Plca(engine) => Some(engine),
+            AnyEngine::CsmaCd(_) | AnyEngine::SlottedAloha(_) | AnyEngine::Aloha(_) => None,
+            AnyEngine::Csma(_) | AnyEngine::CsmaCa(_) => None,
+        }
     }
 
     /// The name that the next frame offered by `station` will have.

@@ -157,6 +157,7 @@ impl Tally {
             Kind::Offered { .. } => counters.offered += 1,
             Kind::QueueDrop => counters.queue_drops += 1,
             Kind::Defer { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
             Kind::Attempt { excessive_deferral, .. } => {
                 counters.attempts += 1;
                 counters.excessive_deferrals += u64::from(excessive_deferral);
@@ -219,6 +220,10 @@ impl Counters {
 
 impl MediumTally {
     fn collision(&mut self, episode: u64) {
+        // A logical collision met nothing on the medium.
+        if episode == 0 {
+            return;
+        }
         self.collisions += 1;
         self.collision_episodes += u64::from(episode > self.last_episode);
         self.last_episode = self.last_episode.max(episode);

@@ -6,6 +6,7 @@ pub mod configuration;
 pub mod contention;
 pub mod fault;
 pub mod interface;
+pub mod plca;
 pub mod units;
 
 pub use pnet_base::MacAddr;

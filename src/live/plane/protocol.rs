@@ -9,6 +9,7 @@ use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
 use sim::words::configuration::WrittenConfig;
 use sim::words::fault::FaultName;
+use sim::words::plca::SettingsText;
 
 /// The first message, with the descriptors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -136,6 +137,8 @@ pub enum Change {
     Detach,
     /// Something is wrong with it, or nothing any more.
     Fault(Option<FaultName>),
+    /// Its PLCA is told other settings.
+    Plca(SettingsText),
 }
 
 /// What the data plane tells.

@@ -106,7 +106,7 @@ impl Scene {
                 let beyond = |cut| self.config.topology.beyond(cut).ok().map(|far| (cut, Each::from(far)));
                 self.cut = cut.and_then(beyond);
             }
-            Input::Offer { .. } => return,
+            Input::Offer { .. } | Input::SetPlca { .. } => return,
         }
         let far = self.cut.as_ref().map(|(_, far)| far.clone());
         for story in &mut self.stories {
@@ -174,6 +174,7 @@ impl Scene {
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
                 Setting::Alone
             }
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => Setting::Alone,
         }
     }
 
@@ -243,6 +244,7 @@ impl Scene {
             Kind::Defer { .. } | Kind::Backoff { .. } => None,
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => None,
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => None,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => None,
         }
     }
 

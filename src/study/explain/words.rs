@@ -126,6 +126,8 @@ impl Teller<'_> {
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
                 String::new()
             }
+            // Of PLCA, whose logs are not explained frame by frame.
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
         }
     }
 
@@ -204,6 +206,7 @@ impl Teller<'_> {
                     of(station)
                 )
             }
+            Input::SetPlca { station, .. } => format!("PLCA of {} is told other settings.", of(station)),
             Input::SetFault { station, fault } => {
                 let whose = of(station);
                 match fault {

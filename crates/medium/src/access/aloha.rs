@@ -70,7 +70,7 @@ pub(crate) struct Mac {
 fn own(config: &Config) -> &Aloha {
     match &config.method {
         Method::Aloha(own) => own,
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
             panic!("another method's configuration made a medium of ALOHA")
         }
     }

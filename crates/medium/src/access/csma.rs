@@ -102,7 +102,7 @@ pub(crate) struct Mac {
 fn own(config: &Config) -> &Csma {
     match &config.method {
         Method::Csma(own) => own,
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::CsmaCa(_) => {
+        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::CsmaCa(_) => {
             panic!("another method's configuration made a medium of CSMA")
         }
     }

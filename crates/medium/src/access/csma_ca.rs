@@ -174,7 +174,7 @@ const MOST_WINDOW: u32 = 1 << 16;
 fn own(config: &Config) -> &CsmaCa {
     match &config.method {
         Method::CsmaCa(own) => own,
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
+        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
             panic!("another method's configuration made a medium of CSMA/CA")
         }
     }

@@ -14,11 +14,13 @@
 //! ```
 
 mod acts;
+pub(super) mod attempts;
 mod deferring;
 mod one_place;
 mod parameters;
 mod tables;
 
+use attempts::Below;
 use one_place::OnePlace;
 pub use parameters::Parameters;
 pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
@@ -31,7 +33,6 @@ use crate::event::{Cause, Kind};
 use crate::frame::{Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Worth};
-use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use backoff::{Backoff, Generator, Limits};
@@ -58,32 +59,32 @@ struct Alone {
 /// A station's MAC: its two machines, and what they remember of the frame at the head of the queue.
 #[derive(Debug)]
 pub(crate) struct Mac {
-    transmit: Transmit,
+    pub(super) transmit: Transmit,
     /// Kept only while the station waits to send; asked of the line when it becomes ready.
-    deference: Deference,
-    backoff: Backoff,
-    generator: Generator,
+    pub(super) deference: Deference,
+    pub(super) backoff: Backoff,
+    pub(super) generator: Generator,
     /// When part 1 of the gap ends, while Deference is in it; the timer is that of the whole gap.
-    part_1_end: BitInstant,
+    pub(super) part_1_end: BitInstant,
     /// It sent in the stretch of carrier that it waits through (4.2.8, wasTransmitting).
-    was_transmitting: bool,
+    pub(super) was_transmitting: bool,
     /// When the frame at the head of the queue got there.
-    head_since: BitInstant,
+    pub(super) head_since: BitInstant,
     /// When the station last became ready for an attempt.
-    ready_since: BitInstant,
+    pub(super) ready_since: BitInstant,
     /// The frame at the head was delayed on its first attempt.
-    deferred: bool,
+    pub(super) deferred: bool,
     /// The frame at the head has waited longer than maxDeferTime before.
-    excessive_deferral: bool,
+    pub(super) excessive_deferral: bool,
     /// When the latest attempt began; `NEVER` before the first.
-    begin: BitInstant,
+    pub(super) begin: BitInstant,
     /// When the burst began that the station is in.
-    burst: Option<BitInstant>,
+    pub(super) burst: Option<BitInstant>,
     /// When its last frame ended: a frame that is ready by then goes on with the burst.
-    burst_open_at: BitInstant,
+    pub(super) burst_open_at: BitInstant,
     /// A collision of the frame at the head was late.
-    late: bool,
-    transmission: Option<TransmissionId>,
+    pub(super) late: bool,
+    pub(super) transmission: Option<TransmissionId>,
 }
 
 impl Access for CsmaCd {
@@ -100,47 +101,18 @@ impl Access for CsmaCd {
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {
-        let limits = Limits::IEEE_802_3
-            .with_attempt_limit(config.parameters.attempt_limit)
-            .with_backoff_limit(config.parameters.backoff_limit);
-        Mac {
-            transmit: Transmit::Idle,
-            deference: Deference::Free,
-            backoff: Backoff::new(limits),
-            generator: Generator::stream(config.seed, station.index() as u64),
-            part_1_end: BitInstant::ZERO,
-            was_transmitting: false,
-            head_since: BitInstant::ZERO,
-            ready_since: BitInstant::ZERO,
-            deferred: false,
-            excessive_deferral: false,
-            begin: NEVER,
-            burst: None,
-            burst_open_at: BitInstant::ZERO,
-            late: false,
-            transmission: None,
-        }
+        Mac::new(config, station)
     }
 
     fn admit(&self, config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
-        let p = &config.parameters;
-        let too_long = frame.size > p.frame_size_limit(frame.tagged);
-        if frame.size < HEADER_AND_FCS {
-            return Err(Cause::TooShort);
-        }
-        if too_long && fault != Some(Fault::Babble) {
-            return Err(Cause::TooLong);
-        }
-        let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
-        let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
-        Ok(Admitted { size: Octets::new(size), too_long })
+        admit(config, frame, fault)
     }
 
     fn frame_ready<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
         let now = engine.core.instant;
         let this = engine.station_mut(station);
         if this.queue.len() == 1 {
-            this.renew_head(now);
+            this.mac.renew_head(now);
         }
         if engine.method.here.holds() && engine.station(station).mac.transmit == Transmit::Idle {
             return engine.wait_in_one_place(station, host);
@@ -238,7 +210,12 @@ impl Access for CsmaCd {
 
 /// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
 /// The signal began, and its frame would have ended, at `span`; it was cut at `end`.
-fn cut_short(parameters: &Parameters, span: (BitInstant, BitInstant), preamble: BitInstant, end: BitInstant) -> Kind {
+pub(super) fn cut_short(
+    parameters: &Parameters,
+    span: (BitInstant, BitInstant),
+    preamble: BitInstant,
+    end: BitInstant,
+) -> Kind {
     let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
     let first = preamble == span.0;
     if bits < parameters.least_received(first).get() {
@@ -249,8 +226,23 @@ fn cut_short(parameters: &Parameters, span: (BitInstant, BitInstant), preamble: 
     Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
 }
 
+/// Whether a MAC takes `frame` from the host of a station with this `fault`, and as what.
+pub(super) fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
+    let p = &config.parameters;
+    let too_long = frame.size > p.frame_size_limit(frame.tagged);
+    if frame.size < HEADER_AND_FCS {
+        return Err(Cause::TooShort);
+    }
+    if too_long && fault != Some(Fault::Babble) {
+        return Err(Cause::TooLong);
+    }
+    let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
+    let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
+    Ok(Admitted { size: Octets::new(size), too_long })
+}
+
 /// What a frame is worth to receivers if its sender has this `fault`.
-fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
+pub(super) fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
     match fault {
         _ if too_long => Worth::TooLong,
         Some(Fault::BadFcs) => Worth::BadFcs,
@@ -258,26 +250,90 @@ fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
     }
 }
 
-impl Station<Mac> {
+impl Mac {
+    /// The MAC of `station` before anything has happened.
+    pub(super) fn new(config: &Config, station: StationId) -> Mac {
+        let limits = Limits::IEEE_802_3
+            .with_attempt_limit(config.parameters.attempt_limit)
+            .with_backoff_limit(config.parameters.backoff_limit);
+        Mac {
+            transmit: Transmit::Idle,
+            deference: Deference::Free,
+            backoff: Backoff::new(limits),
+            generator: Generator::stream(config.seed, station.index() as u64),
+            part_1_end: BitInstant::ZERO,
+            was_transmitting: false,
+            head_since: BitInstant::ZERO,
+            ready_since: BitInstant::ZERO,
+            deferred: false,
+            excessive_deferral: false,
+            begin: NEVER,
+            burst: None,
+            burst_open_at: BitInstant::ZERO,
+            late: false,
+            transmission: None,
+        }
+    }
+
     /// An attempt begins at `now`: whether the frame has waited longer than `max_defer_time` for the first time.
-    fn starts_late(&mut self, now: BitInstant, max_defer_time: BitTimes) -> bool {
-        let excessive = !self.mac.excessive_deferral && now - self.mac.ready_since > max_defer_time;
-        self.mac.excessive_deferral |= excessive;
+    pub(super) fn starts_late(&mut self, now: BitInstant, max_defer_time: BitTimes) -> bool {
+        let excessive = !self.excessive_deferral && now - self.ready_since > max_defer_time;
+        self.excessive_deferral |= excessive;
         excessive
     }
 
     /// Which attempt the frame at the head is at, from 1.
-    fn attempt(&self) -> u32 {
-        self.mac.backoff.attempts() + 1
+    pub(super) fn attempt(&self) -> u32 {
+        self.backoff.attempts() + 1
     }
 
     /// The next frame, if any, is at the head since `now`, and nothing has happened to it.
-    fn renew_head(&mut self, now: BitInstant) {
-        let mac = &mut self.mac;
-        mac.head_since = now;
-        mac.deferred = false;
-        mac.excessive_deferral = false;
-        mac.late = false;
-        mac.backoff.reset();
+    pub(super) fn renew_head(&mut self, now: BitInstant) {
+        self.head_since = now;
+        self.deferred = false;
+        self.excessive_deferral = false;
+        self.late = false;
+        self.backoff.reset();
+    }
+}
+
+impl Below for CsmaCd {
+    #[inline(always)]
+    fn mac_of(own: &mut Mac) -> &mut Mac {
+        own
+    }
+
+    fn wait<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.wait(station, host);
+    }
+
+    fn attempt<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.attempt(station, host);
+    }
+
+    fn jam<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.jam(station, host);
+    }
+
+    fn finish<H: Host>(engine: &mut Engine<CsmaCd>, station: StationId, host: &mut H) {
+        engine.finish(station, host);
+    }
+
+    fn jam_ends(engine: &mut Engine<CsmaCd>, station: StationId) {
+        engine.end_transmission(station, false);
+    }
+
+    fn set_backoff(engine: &mut Engine<CsmaCd>, station: StationId, at: BitInstant) {
+        let now = engine.core.instant;
+        engine.core.agenda.timers.set(station.index(), now, at);
+    }
+
+    fn stop_timer(engine: &mut Engine<CsmaCd>, station: StationId) {
+        engine.stop_timer(station);
+    }
+
+    fn ignore(engine: &mut Engine<CsmaCd>, station: StationId) {
+        engine.method.here.leave(station);
+        engine.ignore(station);
     }
 }

@@ -88,7 +88,7 @@ fn farthest(config: &Config) -> u64 {
 fn own(config: &Config) -> &SlottedAloha {
     match &config.method {
         Method::SlottedAloha(own) => own,
-        Method::CsmaCd | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+        Method::CsmaCd | Method::Plca(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
             panic!("another method's configuration made a medium of slotted ALOHA")
         }
     }

@@ -214,7 +214,7 @@ impl Model<'_> {
             Input::Offer { station, frame } => self.offer(now, station.index(), frame),
             Input::Attach { station } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.bad[station.index()] = fault == Some(Fault::BadFcs),
-            Input::SetCut { .. } => panic!("a star has no cable"),
+            Input::SetCut { .. } | Input::SetPlca { .. } => panic!("a star has no cable, and no PLCA"),
             Input::Detach { station } => {
                 self.attached[station.index()] = false;
                 let ids: Vec<FrameId> = (self.packets.iter())

@@ -610,6 +610,7 @@ impl Model {
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
             Input::Detach { station } => self.detach(now, station.index()),
+            Input::SetPlca { .. } => panic!("a method without PLCA"),
         }
     }
 

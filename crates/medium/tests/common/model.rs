@@ -375,6 +375,7 @@ impl Model<'_> {
             Input::Attach { station } => self.stations[station.index()].attached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetPlca { .. } => {}
         }
     }
 

@@ -391,6 +391,7 @@ fn number(input: Input) -> Option<StationId> {
         | Input::Detach { station }
         | Input::Attach { station }
         | Input::SetFault { station, .. } => Some(station),
+        Input::SetPlca { station, .. } => Some(station),
         Input::SetCut { .. } => None,
     }
 }

@@ -91,7 +91,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         Method::Csma(own) => {
             (Some(own.persistence), own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population)
         }
-        Method::CsmaCd | Method::SlottedAloha(_) => panic!("ALOHA or CSMA"),
+        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::CsmaCa(_) => panic!("ALOHA or CSMA"),
     };
     let mut model = Model {
         persistence,
@@ -349,6 +349,7 @@ impl Model {
             Input::Attach { station } => self.attached[station.index()] = true,
             Input::SetFault { station, fault } => self.faults[station.index()] = fault,
             Input::SetCut { cut } => self.cut = cut,
+            Input::SetPlca { .. } => panic!("a method without PLCA"),
             Input::Detach { station } => {
                 self.attached[station.index()] = false;
                 let gone = |phase| !matches!(phase, Phase::Sent(_) | Phase::Told { .. });

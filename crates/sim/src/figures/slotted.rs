@@ -142,6 +142,7 @@ impl Slots {
             Kind::Offered { .. } | Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Delivered { .. } => {}
             Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
         }
     }
 

@@ -4,6 +4,7 @@ use crate::files::columns::{key, number, string, truth};
 use crate::files::event_log::Names;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
+use crate::words::plca::SettingsText;
 use medium::{BitInstant, Destination, Frame, Input, StationId};
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,7 @@ pub(super) fn write(
         Input::Attach { station } => ("attach", Some(station)),
         Input::Detach { station } => ("detach", Some(station)),
         Input::SetFault { station, .. } => ("set_fault", Some(station)),
+        Input::SetPlca { station, .. } => ("set_plca", Some(station)),
         Input::SetCut { .. } => ("set_cut", None),
     };
     line.extend_from_slice(b"{\"t\":");
@@ -72,6 +74,10 @@ pub(super) fn write(
         Input::SetFault { fault, .. } => {
             key(line, "fault");
             serde_json::to_writer(&mut *line, &fault.map(FaultName)).expect("a name");
+        }
+        Input::SetPlca { settings, .. } => {
+            key(line, "plca");
+            serde_json::to_writer(&mut *line, &SettingsText::from(*settings)).expect("numbers");
         }
         Input::SetCut { cut } => {
             key(line, "cut");

@@ -19,6 +19,7 @@ use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
+use crate::words::plca::SettingsText;
 use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
 use quick::Offer;
 use serde::{Deserialize, Serialize};
@@ -148,6 +149,7 @@ enum Line {
     Attach { t: u64, station: String },
     Detach { t: u64, station: String },
     SetFault { t: u64, station: String, fault: Option<FaultName> },
+    SetPlca { t: u64, station: String, plca: SettingsText },
     SetCut { t: u64, cut: Option<Cut> },
     Restart { t: u64, run_to: u64 },
     Missing { count: u64 },
@@ -246,6 +248,9 @@ impl<R: BufRead> RecordReader<R> {
             }
             Line::Attach { t, station } => input(t, Input::Attach { station: self.station(&station)? }),
             Line::Detach { t, station } => input(t, Input::Detach { station: self.station(&station)? }),
+            Line::SetPlca { t, station, plca } => {
+                input(t, Input::SetPlca { station: self.station(&station)?, settings: plca.into() })
+            }
             Line::SetFault { t, station, fault } => {
                 let fault = fault.map(|FaultName(fault)| fault);
                 input(t, Input::SetFault { station: self.station(&station)?, fault })

@@ -139,6 +139,7 @@ impl Observer for FrameTable {
             Kind::Defer { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
         }
         Ok(())
     }

@@ -91,6 +91,10 @@ fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Opti
             );
             Some((change(station, Change::Fault(fault.map(FaultName))), Some(what)))
         }
+        Input::SetPlca { station, settings } => {
+            let what = format!("PLCA of {} is told other settings", names(station.index() as u16));
+            Some((change(station, Change::Plca(settings.into())), Some(what)))
+        }
         Input::SetCut { cut } => {
             let what = if cut.is_some() { "the cable is cut" } else { "the cable is mended" };
             Some((Request::Cable(cut.map(Into::into)), Some(what.to_owned())))

@@ -129,6 +129,7 @@ impl Coordinator {
             Change::Fault(fault) => {
                 self.apply(Input::SetFault { station, fault: fault.map(|FaultName(fault)| fault) });
             }
+            Change::Plca(settings) => self.apply(Input::SetPlca { station, settings: settings.into() }),
         }
     }
 

@@ -1,32 +1,17 @@
 //! What the two machines of CSMA/CD do to the medium: 802.3, 4.2.3.2 and 4.2.8.
 
 use super::deferring::Deferring;
-use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitInput};
 use super::{Alone, CsmaCd, worth};
 use crate::engine::Engine;
 use crate::engine::state::Core;
-use crate::event::{Cause, Kind};
+use crate::event::Kind;
 use crate::frame::{FrameId, PREAMBLE_AND_SFD, Queued, StationId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission, Worth};
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::time::{BitInstant, BitTimes};
 
 impl Engine<CsmaCd> {
-    /// Tells the transmit machine of `station`. The only place where its acts are chosen.
-    pub(super) fn tell_transmit<H: Host>(&mut self, station: StationId, input: TransmitInput, host: &mut H) {
-        let state = self.station(station).mac.transmit;
-        match state.act(input) {
-            Some(TransmitAct::Stay) => {}
-            Some(TransmitAct::Wait) => self.wait(station, host),
-            Some(TransmitAct::Attempt) => self.attempt(station, host),
-            Some(TransmitAct::Jam) => self.jam(station, host),
-            Some(TransmitAct::Finish) => self.finish(station, host),
-            Some(TransmitAct::BackOff) => self.back_off(station, host),
-            Some(TransmitAct::Abandon) => self.abandon(station, host),
-            None => panic!("{input:?} in {state:?} of {station}"),
-        }
-    }
-
     /// Tells the deference machine of `station`, which waits to send.
     pub(super) fn tell_deference<H: Host>(&mut self, station: StationId, input: DeferenceInput, host: &mut H) {
         let state = self.station(station).mac.deference;
@@ -57,7 +42,7 @@ impl Engine<CsmaCd> {
         self.tell_deference(station, DeferenceInput::Timeout, host);
     }
 
-    fn stop_timer(&mut self, station: StationId) {
+    pub(super) fn stop_timer(&mut self, station: StationId) {
         self.core.agenda.timers.stop(station.index());
     }
 
@@ -111,12 +96,12 @@ impl Engine<CsmaCd> {
         }
     }
 
-    fn ignore(&mut self, station: StationId) {
+    pub(super) fn ignore(&mut self, station: StationId) {
         self.core.line.ignore_begins(station);
         self.core.line.ignore_silence(station);
     }
 
-    fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn wait<H: Host>(&mut self, station: StationId, host: &mut H) {
         if self.method.here.holds() {
             return self.wait_in_one_place(station, host);
         }
@@ -135,7 +120,7 @@ impl Engine<CsmaCd> {
             return self.tell_transmit(station, TransmitInput::MediumFree, host);
         }
         let this = self.station_mut(station);
-        let attempt = this.attempt();
+        let attempt = this.mac.attempt();
         this.mac.deferred |= attempt == 1;
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
@@ -153,17 +138,17 @@ impl Engine<CsmaCd> {
     ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
     ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
     /// ```
-    fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = self.station_mut(station);
-        let excessive_deferral = this.starts_late(now, parameters.max_defer_time);
+        let excessive_deferral = this.mac.starts_late(now, parameters.max_defer_time);
         this.mac.transmit = Transmit::Transmitting;
         this.mac.begin = now;
         let burst = this.mac.burst.is_some();
         if parameters.burst_limit > BitTimes::ZERO {
             this.mac.burst.get_or_insert(now);
         }
-        let (frame, attempt, head, fault) = (this.frame(), this.attempt(), *this.head(), this.fault);
+        let (frame, attempt, head, fault) = (this.frame(), this.mac.attempt(), *this.head(), this.fault);
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst }, host);
 
         let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
@@ -204,12 +189,12 @@ impl Engine<CsmaCd> {
     ///     |preamble|frame..|jam 32|                                       |preamble 64  |jam 32|
     /// ```
     /// In the extension bits before a later frame of a burst: the jam, and no preamble.
-    fn jam<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn jam<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = self.station_mut(station);
         this.mac.transmit = Transmit::Jamming;
         this.mac.burst = None;
-        let (begin, frame, attempt) = (this.mac.begin, this.frame(), this.attempt());
+        let (begin, frame, attempt) = (this.mac.begin, this.frame(), this.mac.attempt());
         let id = this.mac.transmission.expect("a station that sends has a transmission");
         let episode = self.core.line.join_episode(station, now, id);
         let transmission = self.core.line.get_mut(id);
@@ -226,7 +211,7 @@ impl Engine<CsmaCd> {
         self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
     }
 
-    fn finish<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn finish<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, burst_limit) = (self.core.instant, self.core.config.parameters.burst_limit);
         let this = self.station(station);
         let id = this.mac.transmission.expect("a station that sends has a transmission");
@@ -234,7 +219,7 @@ impl Engine<CsmaCd> {
         let preamble = sent.preamble.expect("a collision before the preamble ends in a jam");
         let transmitted = Kind::Transmitted {
             size: sent.size,
-            attempts: this.attempt(),
+            attempts: this.mac.attempt(),
             deferred: this.mac.deferred,
             access_delay: preamble - this.mac.head_since,
             mac_delay: now - this.head().arrived,
@@ -259,7 +244,7 @@ impl Engine<CsmaCd> {
         let sent = this.queue.pop_front().expect("a station that sends has a frame");
         let transmitted = Kind::Transmitted {
             size: sent.size,
-            attempts: this.attempt(),
+            attempts: this.mac.attempt(),
             deferred: this.mac.deferred,
             access_delay: begin - this.mac.head_since,
             mac_delay: end - sent.arrived,
@@ -268,7 +253,7 @@ impl Engine<CsmaCd> {
         };
         this.mac.transmit = Transmit::Idle;
         this.mac.burst_open_at = end;
-        this.renew_head(end);
+        this.mac.renew_head(end);
         let waits = !this.queue.is_empty();
         self.core.instant = end;
         let one_place = self.core.line.is_one_place();
@@ -308,50 +293,7 @@ impl Engine<CsmaCd> {
         }
     }
 
-    pub(super) fn back_off<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let (now, parameters) = (self.core.instant, self.core.config.parameters);
-        let this = self.station_mut(station);
-        let (frame, attempt) = (this.frame(), this.attempt());
-        let given_up = this.mac.late && parameters.extend_size > Octets::new(0);
-        self.core.emit(station, frame, Kind::JamEnd { attempt }, host);
-        self.end_transmission(station, false);
-        if given_up {
-            return self.discard(station, Cause::LateCollision, attempt, host);
-        }
-        let Some(slots) = self.draw(station) else {
-            return self.discard(station, Cause::ExcessiveCollisions, attempt, host);
-        };
-        let this = self.station_mut(station);
-        if !this.attached {
-            return self.abandon(station, host);
-        }
-        this.mac.transmit = Transmit::BackingOff;
-        self.core.agenda.timers.set(station.index(), now, now + parameters.slot_time * slots);
-        self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
-    }
-
-    /// How many slots to wait after one collision more; `None` if that was the last attempt.
-    fn draw(&mut self, station: StationId) -> Option<u64> {
-        let Engine { core, stations, .. } = self;
-        let mac = &mut stations[station.index()].mac;
-        let Some(policy) = &core.config.backoff else {
-            let word = mac.generator.next_u64();
-            return mac.backoff.collide(word);
-        };
-        mac.backoff.collide(0)?;
-        let law = policy.law(mac.backoff.attempts().into())?;
-        Some(law.draw_ns(&mut mac.generator))
-    }
-
-    /// Gives up the frame at the head.
-    fn discard<H: Host>(&mut self, station: StationId, cause: Cause, attempts: u32, host: &mut H) {
-        let frame = self.station(station).frame();
-        self.core.emit(station, frame, Kind::Discarded { cause, attempts }, host);
-        self.core.release(frame);
-        self.next_frame(station, host);
-    }
-
-    fn end_transmission(&mut self, station: StationId, whole: bool) {
+    pub(super) fn end_transmission(&mut self, station: StationId, whole: bool) {
         if self.method.here.holds() {
             return;
         }
@@ -361,41 +303,6 @@ impl Engine<CsmaCd> {
         self.ignore(station);
         if whole {
             self.core.settle_after_end(id);
-        }
-    }
-
-    /// The frame at the head is done with; the next one starts at once, without backoff.
-    fn next_frame<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let now = self.core.instant;
-        let this = self.station_mut(station);
-        this.queue.pop_front();
-        this.mac.transmit = Transmit::Idle;
-        this.renew_head(now);
-        if !this.attached {
-            self.abandon(station, host);
-        } else if !this.queue.is_empty() {
-            self.tell_transmit(station, TransmitInput::FrameReady, host);
-        } else {
-            self.stop_timer(station);
-        }
-    }
-
-    /// Discards every frame of a station that is off the medium.
-    pub(super) fn abandon<H: Host>(&mut self, station: StationId, host: &mut H) {
-        self.method.here.leave(station);
-        self.ignore(station);
-        self.stop_timer(station);
-        let now = self.core.instant;
-        let this = self.station_mut(station);
-        let mut attempts = this.mac.backoff.attempts();
-        this.mac.transmit = Transmit::Idle;
-        this.mac.burst = None;
-        this.renew_head(now);
-        while let Some(queued) = self.station_mut(station).queue.pop_front() {
-            let frame = FrameId { station, serial: queued.serial };
-            self.core.emit(station, frame, Kind::Discarded { cause: Cause::Detached, attempts }, host);
-            self.core.release(frame);
-            attempts = 0;
         }
     }
 }

@@ -293,7 +293,7 @@ impl Engine<CsmaCd> {
             return self.attempt_in_one_place(station, host);
         }
         self.method.here.wait(station);
-        let attempt = this.attempt();
+        let attempt = this.mac.attempt();
         this.mac.deferred |= attempt == 1;
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
@@ -303,10 +303,10 @@ impl Engine<CsmaCd> {
         let (now, parameters) = (self.core.instant, &self.core.config.parameters);
         let this = &mut self.stations[station.index()];
         this.would(TransmitAct::Attempt, TransmitInput::MediumFree);
-        let excessive_deferral = this.starts_late(now, parameters.max_defer_time);
+        let excessive_deferral = this.mac.starts_late(now, parameters.max_defer_time);
         this.mac.transmit = Transmit::Transmitting;
         this.mac.begin = now;
-        let (head, frame, attempt) = (this.head(), this.frame(), this.attempt());
+        let (head, frame, attempt) = (this.head(), this.frame(), this.mac.attempt());
         let frame_end = now + PREAMBLE_AND_SFD + head.size.bit_times();
         let end = frame_end.max(now + PREAMBLE_AND_SFD + parameters.least_carrier());
         let worth = worth(head.too_long, this.fault);
@@ -330,7 +330,7 @@ impl Engine<CsmaCd> {
             this.would(TransmitAct::Jam, TransmitInput::Collision);
             this.mac.transmit = Transmit::Jamming;
             this.mac.late |= late;
-            let (frame, attempt) = (this.frame(), this.attempt());
+            let (frame, attempt) = (this.frame(), this.mac.attempt());
             self.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
         }
     }
@@ -340,7 +340,7 @@ impl Engine<CsmaCd> {
         let now = self.core.instant;
         let this = &mut self.stations[station.index()];
         this.would(TransmitAct::Finish, TransmitInput::Timeout);
-        let (frame, attempts) = (this.frame(), this.attempt());
+        let (frame, attempts) = (this.frame(), this.mac.attempt());
         let sent = this.queue.pop_front().expect("a station that sends has a frame");
         let transmitted = Kind::Transmitted {
             size: sent.size,
@@ -352,11 +352,11 @@ impl Engine<CsmaCd> {
             no_carrier: false,
         };
         this.mac.transmit = Transmit::Idle;
-        this.renew_head(now);
+        this.mac.renew_head(now);
         let (attached, more) = (this.attached, !this.queue.is_empty());
         self.core.emit(station, frame, transmitted, host);
         if !attached {
-            self.abandon(station, host);
+            self.abandon_all(station, host);
         } else if more {
             self.wait_in_one_place(station, host);
         }

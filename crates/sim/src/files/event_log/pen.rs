@@ -286,6 +286,8 @@ fn took_effect(at: BitInstant, input: &Input, event: &Event) -> bool {
         Kind::Discarded { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => false,
         Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Transmitted { .. } => false,
         Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => false,
+        Kind::Beacon { .. } | Kind::Commit { .. } => false,
+        Kind::PlcaStatus { .. } => matches!(input, Input::SetPlca { station, .. } if *station == event.station),
     };
     !is_offer(input) && (at < event.at || at == event.at && after_arrivals)
 }

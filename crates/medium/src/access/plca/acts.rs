@@ -1,0 +1,418 @@
+//! What MAC and machines of a node do to each other, and to the line.
+
+use super::tables::{Control, Data};
+use super::wire::{Piece, Sent, What};
+use super::{Own, PlcaSettings, Reconciliation};
+use crate::access::csma_cd::attempts::Below;
+use crate::access::csma_cd::{Deference, Mac, Transmit, TransmitInput, worth};
+use crate::engine::Engine;
+use crate::event::Kind;
+use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
+use crate::inputs::Host;
+use crate::line::Worth;
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+use std::cmp::Reverse;
+
+impl Own {
+    /// plca_txen: the MAC sends preamble, frame or jam.
+    #[inline]
+    pub(super) fn mac_sends(&self) -> bool {
+        matches!(self.mac.transmit, Transmit::Transmitting | Transmit::Jamming)
+    }
+}
+
+impl Below for Reconciliation {
+    #[inline(always)]
+    fn mac_of(own: &mut Own) -> &mut Mac {
+        &mut own.mac
+    }
+
+    fn wait<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
+        let now = engine.core.instant;
+        let own = &mut engine.station_mut(station).mac;
+        let handed_over = own.mac.head_since + own.node.own.host_delay;
+        own.mac.transmit = Transmit::WaitingToSend;
+        own.mac.ready_since = now.max(handed_over);
+        own.handing_over = handed_over > now;
+        if own.handing_over {
+            return engine.set_mac_timer(station, handed_over);
+        }
+        engine.ask_deference(station, host);
+    }
+
+    fn attempt<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
+        let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
+        let this = engine.station_mut(station);
+        let (frame, bits) = (this.frame(), this.head().size.bit_times().max(parameters.least_carrier()));
+        let mac = &mut this.mac.mac;
+        let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
+        mac.transmit = Transmit::Transmitting;
+        mac.begin = now;
+        let attempt = mac.attempt();
+        this.mac.line_begin = now;
+        engine.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
+        engine.set_mac_timer(station, now + PREAMBLE_AND_SFD + bits);
+        engine.settle_node(station, host);
+    }
+
+    fn jam<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
+        let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
+        let this = &mut engine.stations[station.index()];
+        let (frame, own) = (this.frame(), &mut this.mac);
+        let (begin, attempt) = (own.mac.begin, own.mac.attempt());
+        own.mac.transmit = Transmit::Jamming;
+        own.line_begin = begin;
+        let wire = &mut engine.method.wire;
+        let on_line = own.piece.filter(|&piece| own.node.tx_en(true) && wire.get(piece).what == What::Frame);
+        // A logical collision is one of the MAC alone: nothing has met on the medium.
+        let episode = match on_line {
+            Some(piece) => {
+                wire.get_mut(piece).cut = true;
+                let with_plca = u64::from(own.node.data == Data::Transmit);
+                own.counters.collisions_in_turn += with_plca;
+                own.counters.corrupted += with_plca;
+                wire.join_episode(piece, now)
+            }
+            None => 0,
+        };
+        let late = parameters.late(now - begin, false);
+        own.mac.late |= late;
+        engine.core.emit(station, frame, Kind::Collision { attempt, late, episode }, host);
+        engine.set_mac_timer(station, parameters.jam_begin(now, begin) + parameters.jam_size);
+    }
+
+    fn finish<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
+        let now = engine.core.instant;
+        let this = engine.station_mut(station);
+        let (frame, head, own) = (this.frame(), *this.head(), &mut this.mac);
+        let transmitted = Kind::Transmitted {
+            size: head.size,
+            attempts: own.mac.attempt(),
+            deferred: own.mac.deferred,
+            access_delay: own.line_begin - own.mac.head_since,
+            mac_delay: now - head.arrived,
+            extension: BitTimes::ZERO,
+            no_carrier: false,
+        };
+        own.mac.transmit = Transmit::Idle;
+        let piece = own.piece;
+        engine.core.emit(station, frame, transmitted, host);
+        engine.release_sent(frame, piece);
+        engine.settle_node(station, host);
+        engine.next_frame(station, host);
+    }
+
+    fn jam_ends(engine: &mut Engine<Reconciliation>, station: StationId) {
+        engine.station_mut(station).mac.mac.transmit = Transmit::BackingOff;
+        engine.method.cut_ends.push(station);
+    }
+
+    fn set_backoff(engine: &mut Engine<Reconciliation>, station: StationId, at: BitInstant) {
+        engine.set_mac_timer(station, at);
+    }
+
+    fn stop_timer(engine: &mut Engine<Reconciliation>, station: StationId) {
+        engine.set_mac_timer(station, NEVER);
+    }
+
+    fn ignore(engine: &mut Engine<Reconciliation>, station: StationId) {
+        engine.station_mut(station).mac.handing_over = false;
+    }
+}
+
+/// The MAC's side.
+impl Engine<Reconciliation> {
+    pub(super) fn set_mac_timer(&mut self, station: StationId, at: BitInstant) {
+        self.station_mut(station).mac.mac_at = at;
+        self.look_ahead(station);
+    }
+
+    /// When something happens next at `station`.
+    pub(super) fn look_ahead(&mut self, station: StationId) {
+        let own = &self.stations[station.index()].mac;
+        self.method.next[station.index()] = own.mac_at.min(own.node.next());
+    }
+
+    pub(super) fn plca_frame_ready<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.cycles.disturb();
+        let now = self.core.instant;
+        let this = self.station_mut(station);
+        if this.queue.len() == 1 {
+            this.mac.mac.renew_head(now);
+        }
+        self.tell_transmit(station, TransmitInput::FrameReady, host);
+    }
+
+    /// The MAC has a frame: sends it at once, or defers.
+    fn ask_deference<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let this = &mut self.stations[station.index()];
+        let (frame, own) = (this.frame(), &mut this.mac);
+        own.watch.catch_up(now, &parameters);
+        if own.watch.state == Deference::Free {
+            return self.tell_transmit(station, TransmitInput::MediumFree, host);
+        }
+        let attempt = own.mac.attempt();
+        own.mac.deferred |= attempt == 1;
+        let gap_end = own.watch.gap_end(&parameters).unwrap_or(NEVER);
+        self.core.emit(station, frame, Kind::Defer { attempt }, host);
+        self.set_mac_timer(station, gap_end);
+    }
+
+    /// The timer of the MAC ends.
+    pub(super) fn mac_timer_ends<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.cycles.disturb();
+        self.set_mac_timer(station, NEVER);
+        let own = &mut self.station_mut(station).mac;
+        match own.mac.transmit {
+            Transmit::WaitingToSend if std::mem::take(&mut own.handing_over) => self.ask_deference(station, host),
+            Transmit::WaitingToSend => {
+                own.watch.release();
+                self.tell_transmit(station, TransmitInput::MediumFree, host);
+            }
+            Transmit::Idle | Transmit::Transmitting | Transmit::Jamming | Transmit::BackingOff => {
+                self.tell_transmit(station, TransmitInput::Timeout, host);
+            }
+        }
+        while let Some(station) = self.method.cut_ends.pop() {
+            self.settle_node(station, host);
+        }
+    }
+
+    /// Carrier at `station` is now as it will be in the bit that begins.
+    pub(super) fn tell_carrier(&mut self, station: StationId) {
+        let (now, parameters) = (self.core.instant, self.core.config.parameters);
+        let (heard, line) = self.method.wire.heard(station.index());
+        let own = &mut self.stations[station.index()].mac;
+        own.changed = false;
+        let others = heard.without(line);
+        let commit = line.is_none() && heard.count() == 1 && others.commits == 1;
+        let carrier = own.node.carrier(heard.count() > 0, commit);
+        let sends = own.mac_sends();
+        own.watch.tell(now, carrier, sends, &parameters);
+        if own.mac.transmit == Transmit::WaitingToSend && !own.handing_over {
+            own.mac_at = own.watch.gap_end(&parameters).unwrap_or(NEVER);
+            self.look_ahead(station);
+        }
+    }
+
+    /// The MAC is done with a frame, which is on the line as `piece`, or lost in PLCA.
+    fn release_sent(&mut self, frame: FrameId, piece: Option<u64>) {
+        let waits = piece.is_some_and(|piece| {
+            let piece = self.method.wire.get_mut(piece);
+            piece.released = piece.frame.is_some_and(|sent| sent.id == frame) && !piece.settled;
+            piece.released
+        });
+        if !waits {
+            self.core.release(frame);
+        }
+    }
+}
+
+/// The node's side.
+impl Engine<Reconciliation> {
+    /// Runs the machines of `station` until they stay where they are, and has the line carry what they want.
+    pub(super) fn settle_node<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let index = station.index();
+        loop {
+            let now = self.core.instant;
+            let (heard, line) = self.method.wire.heard(index);
+            let before = self.method.in_timers;
+            let this = &mut self.stations[index];
+            let own = &mut this.mac;
+            let sends = own.mac_sends();
+            own.node.attached = this.attached || (sends && own.piece.is_some());
+            own.node.catch_up(now, before, &mut own.counters);
+            let seen = own.node.seen(now, heard, line, sends, own.line_begin > own.mac.begin);
+            // A frame that is ready as a turn begins is in time for it.
+            if let Some(to) = own.node.data.next(&seen) {
+                self.enter_data(station, to, host);
+            } else if let Some(to) = own.node.control.next(&seen) {
+                if to == Control::SendBeacon {
+                    self.before_beacon(station, host);
+                }
+                let (now, own) = (self.core.instant, &mut self.stations[index].mac);
+                own.node.enter_control(to, now, &seen, &self.method.plca, &mut own.counters);
+                if to == Control::Commit {
+                    self.emit_commit(station, host);
+                }
+            } else if let Some(to) = own.node.status.next(&seen) {
+                let changed = own.node.enter_status(to, now, &self.method.plca, &mut own.counters);
+                let ok = own.node.status_ok;
+                if changed {
+                    self.method.cycles.disturb();
+                    self.core.emit(station, nameless(station), Kind::PlcaStatus { ok }, host);
+                }
+            } else {
+                break;
+            }
+        }
+        self.drive(station);
+        self.note_change(station);
+        self.look_ahead(station);
+    }
+
+    fn note_change(&mut self, station: StationId) {
+        let own = &mut self.stations[station.index()].mac;
+        if !std::mem::replace(&mut own.changed, true) {
+            self.method.changed.push(station);
+        }
+    }
+
+    fn enter_data<H: Host>(&mut self, station: StationId, to: Data, host: &mut H) {
+        let now = self.core.instant;
+        let own = &mut self.stations[station.index()].mac;
+        own.node.enter_data(to, now, &self.method.plca, &mut own.counters);
+        match to {
+            Data::Transmit => own.line_begin = now,
+            Data::Flush => {
+                let piece = own.piece.expect("a node that sends has something on the line");
+                let sent = self.method.wire.get(piece).frame.expect("a frame");
+                own.node.flush_end = sent.frame_end;
+            }
+            Data::Collide if own.node.own.heeds_logical_collisions => {
+                self.tell_transmit(station, TransmitInput::Collision, host);
+            }
+            Data::Collide
+            | Data::Normal
+            | Data::WaitIdle
+            | Data::Idle
+            | Data::Receive
+            | Data::Hold
+            | Data::DelayPending
+            | Data::Pending
+            | Data::WaitMac => {}
+        }
+    }
+
+    fn emit_commit<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let this = self.station(station);
+        let frame = if this.queue.is_empty() { nameless(station) } else { this.frame() };
+        let id = this.mac.node.cur_id.into();
+        self.core.emit(station, frame, Kind::Commit { id }, host);
+    }
+
+    /// While its frame is on the line, the station hears another: the MAC is told, if the PHY tells it.
+    pub(super) fn detect_collision<H: Host>(&mut self, station: StationId, host: &mut H) {
+        let (heard, line) = self.method.wire.heard(station.index());
+        let own = &self.stations[station.index()].mac;
+        let meets = line.is_some() && heard.count() > 1 && own.node.own.collision_detection;
+        if meets && own.mac.transmit == Transmit::Transmitting && own.node.tx_en(true) {
+            self.tell_transmit(station, TransmitInput::Collision, host);
+        }
+    }
+
+    /// Has the line carry what the machines of `station` want.
+    fn drive(&mut self, station: StationId) {
+        let now = self.core.instant;
+        let own = &self.stations[station.index()].mac;
+        let want = if own.node.tx_en(own.mac_sends()) { Some(What::Frame) } else { own.node.command };
+        let is = own.piece.map(|piece| self.method.wire.get(piece).what);
+        if is == want {
+            return;
+        }
+        let (mut begin, mut after) = (now, None);
+        if let Some(piece) = own.piece {
+            // ESD and what goes with it follow a frame that nothing cut short.
+            let sent = self.method.wire.get(piece);
+            let delimited = sent.what == What::Frame && !sent.cut && own.delimited;
+            begin = now + if delimited { self.method.plca.end_delimiter } else { BitTimes::ZERO };
+            // What follows ESD may be over before it has begun: one bit of it is heard all the same.
+            begin = begin.max(sent.begin + BitTimes::new(1));
+            self.method.wire.end(piece, begin);
+            self.expect_settled_after(piece, begin);
+            after = want.map(|_| piece);
+        }
+        let piece = want.map(|what| {
+            let frame = (what == What::Frame).then(|| self.sent(station));
+            self.method.wire.begin(Piece::new(station, what, begin, frame), after)
+        });
+        let own = &mut self.stations[station.index()].mac;
+        own.piece = piece;
+        own.delimited = own.node.data != Data::Normal;
+        if want == Some(What::Frame) {
+            self.expect_settled_early(station);
+        }
+    }
+
+    /// The frame at the head, as a signal that begins now. What PLCA has held back and lost makes it a bad one.
+    fn sent(&self, station: StationId) -> Sent {
+        let now = self.core.instant;
+        let this = self.station(station);
+        let (head, own) = (this.head(), &this.mac);
+        let lost = own.node.data == Data::Normal && own.mac.begin < now;
+        let worth = if lost { Worth::BadFcs } else { worth(head.too_long, this.fault) };
+        let begin = if lost { own.mac.begin } else { now };
+        Sent::new(this.frame(), head, worth, begin + PREAMBLE_AND_SFD + head.size.bit_times())
+    }
+
+    fn expect_settled_early(&mut self, station: StationId) {
+        let gap = self.core.config.parameters.inter_packet_gap + self.method.plca.phy_on;
+        let at = self.core.instant + self.core.line.farthest(station) + gap;
+        let piece = self.stations[station.index()].mac.piece;
+        if let (Some(piece), true) = (piece, self.core.config.keep_outputs) {
+            self.method.settled.push(Reverse((at, station, piece)));
+        }
+    }
+
+    fn expect_settled_after(&mut self, piece: u64, end: BitInstant) {
+        let sent = self.method.wire.get(piece);
+        if sent.what == What::Frame && !sent.cut && self.core.config.keep_outputs {
+            let source = sent.source;
+            let at = end + self.core.line.farthest(source) + self.method.plca.phy_off;
+            self.method.settled.push(Reverse((at, source, piece)));
+        }
+    }
+}
+
+/// What is done to a station from outside.
+impl Engine<Reconciliation> {
+    pub(super) fn plca_detached<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.cycles.disturb();
+        let own = &mut self.stations[station.index()].mac;
+        if own.mac_sends() && own.piece.is_none() {
+            // Nothing of the attempt is on the line, but it has been made.
+            let _ = own.mac.backoff.collide(0);
+            self.abandon_all(station, host);
+        } else {
+            self.tell_transmit(station, TransmitInput::Detach, host);
+        }
+        self.settle_node(station, host);
+    }
+
+    pub(super) fn plca_attached<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.method.cycles.disturb();
+        self.settle_node(station, host);
+    }
+
+    pub(super) fn plca_set<H: Host>(&mut self, station: StationId, settings: PlcaSettings, host: &mut H) {
+        self.method.cycles.disturb();
+        let now = self.core.instant;
+        let own = &mut self.station_mut(station).mac;
+        own.node.catch_up(now, false, &mut own.counters);
+        // plca_reset: all machines begin anew, whatever they did.
+        own.node.set(settings);
+        own.node.reset = true;
+        self.settle_node(station, host);
+        self.station_mut(station).mac.node.reset = false;
+        self.method.plca.nodes[station.index()].settings = settings;
+        self.settle_node(station, host);
+    }
+
+    pub(super) fn plca_restart(&mut self) {
+        let now = self.core.instant;
+        for this in &mut self.stations {
+            let own = &mut this.mac;
+            own.node.catch_up(now, false, &mut own.counters);
+            own.counters = Default::default();
+        }
+        self.method.cycles.disturb();
+        self.method.cycles.sums = Default::default();
+    }
+}
+
+/// The name of what is no frame.
+pub(super) fn nameless(station: StationId) -> FrameId {
+    FrameId { station, serial: 0 }
+}

@@ -1,0 +1,127 @@
+//! Cycles from BEACON to BEACON: how many there were and how long, and whether the next one can only be as the last.
+
+use super::node::{Node, PlcaCounters};
+use super::watch::Watch;
+use crate::frame::StationId;
+use crate::time::{BitInstant, BitTimes};
+
+/// Cycles of a bus with PLCA, from one BEACON of the coordinator to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlcaCycles {
+    /// How many ended.
+    pub cycles: u64,
+    /// In how many of them nobody sent.
+    pub empty: u64,
+    /// How long they were together.
+    pub sum: BitTimes,
+    /// How long the shortest was; 0 if there was none.
+    pub shortest: BitTimes,
+    /// How long the longest was.
+    pub longest: BitTimes,
+}
+
+impl PlcaCycles {
+    /// `count` cycles more, each of `length`.
+    fn add(&mut self, length: BitTimes, count: u64, empty: bool) {
+        self.shortest = if self.cycles == 0 { length } else { self.shortest.min(length) };
+        self.longest = self.longest.max(length);
+        self.cycles += count;
+        self.empty += if empty { count } else { 0 };
+        self.sum += length * count;
+    }
+}
+
+/// How all nodes were as the coordinator was about to send a BEACON.
+#[derive(Debug)]
+struct Begin {
+    at: BitInstant,
+    nodes: Vec<(Node, Watch)>,
+    counters: Vec<PlcaCounters>,
+}
+
+/// What is known of cycles.
+#[derive(Debug)]
+pub(super) struct Cycles {
+    pub sums: PlcaCycles,
+    /// The last BEACON of the coordinator.
+    last: Option<BitInstant>,
+    /// Empty cycles since the last event that told of a BEACON.
+    pub untold: u64,
+    begin: Option<Begin>,
+    /// Empty cycles in a row.
+    quiet: u8,
+    /// The coordinator whose cycles they are.
+    pub owner: Option<StationId>,
+    /// The bus is in a cycle that comes back as it is until something happens from outside.
+    pub regular: bool,
+}
+
+impl Cycles {
+    pub fn new() -> Cycles {
+        Cycles {
+            sums: PlcaCycles::default(),
+            last: None,
+            untold: 0,
+            begin: None,
+            quiet: 0,
+            owner: None,
+            regular: false,
+        }
+    }
+
+    /// Something happens that is not part of an empty cycle.
+    #[inline]
+    pub fn disturb(&mut self) {
+        self.begin = None;
+        self.quiet = 0;
+        self.regular = false;
+    }
+
+    /// The cycle that ends was empty: whether the one before it was so too.
+    pub fn is_second_empty(&mut self) -> bool {
+        self.quiet = self.quiet.saturating_add(1);
+        self.quiet > 1
+    }
+
+    /// The coordinator sends a BEACON at `now`: the length of the cycle that ends, if one does.
+    pub fn beacon(&mut self, now: BitInstant, busy: bool) -> Option<BitTimes> {
+        let length = self.last.replace(now).map(|last| now - last);
+        if let Some(length) = length {
+            self.sums.add(length, 1, !busy);
+        }
+        length
+    }
+
+    /// The nodes as they are at `now`, if nothing is going on: how long the cycle is that comes back, and what each node
+    /// counts in it.
+    pub fn period(
+        &mut self,
+        now: BitInstant,
+        nodes: Option<Vec<(Node, Watch)>>,
+        counters: Vec<PlcaCounters>,
+    ) -> Option<(BitTimes, Vec<PlcaCounters>)> {
+        let Some(nodes) = nodes else {
+            self.disturb();
+            return None;
+        };
+        let before = self.begin.replace(Begin { at: now, nodes, counters })?;
+        let begin = self.begin.as_ref()?;
+        if before.nodes != begin.nodes {
+            return None;
+        }
+        let counted = begin.counters.iter().zip(&before.counters).map(|(now, before)| now.since(before)).collect();
+        Some((now - before.at, counted))
+    }
+
+    /// `count` cycles, each of `length` and empty, went by, in each of which each node `counted` so much.
+    pub fn pass(&mut self, length: BitTimes, count: u64, counted: &[PlcaCounters]) {
+        self.sums.add(length, count, true);
+        self.untold += count;
+        let span = length * count;
+        self.last = self.last.map(|last| last + span);
+        if let Some(begin) = &mut self.begin {
+            begin.at = begin.at + span;
+            begin.counters.iter_mut().zip(counted).for_each(|(sum, more)| *sum = sum.and(more, count));
+        }
+    }
+}

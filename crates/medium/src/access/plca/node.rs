@@ -1,0 +1,489 @@
+//! One node of PLCA: the variables and timers of its three machines (802.3, 148.4.4 to 148.4.6).
+//!
+//! Turns that pass without anything are not stepped through: a node that waits knows when the next turn begins that
+//! matters to it, and how many have passed is worked out when somebody asks.
+
+use super::settings::{Plca, PlcaNode, PlcaSettings};
+use super::tables::{Control, Data, Seen, Status};
+use super::wire::{Heard, What};
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+
+/// Defines what a node counts once.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a node of PLCA counts: the counters of 30.16, and those that chips offer.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct PlcaCounters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl PlcaCounters {
+            /// Every counter with its name.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+
+            /// What was counted since `earlier`.
+            pub fn since(&self, earlier: &PlcaCounters) -> PlcaCounters {
+                PlcaCounters { $($name: self.$name - earlier.$name,)* }
+            }
+
+            /// This, and `times` times `more`.
+            pub fn and(&self, more: &PlcaCounters, times: u64) -> PlcaCounters {
+                PlcaCounters { $($name: self.$name + more.$name * times,)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// BCNCNT: BEACONs sent or seen.
+    beacons,
+    /// TOCNT: own transmit opportunities, used or not.
+    opportunities,
+    /// Own transmit opportunities that a frame went out in.
+    used,
+    /// Own transmit opportunities that passed unused.
+    yielded,
+    /// EMPCYC: cycles, from BEACON to BEACON, in which nobody sent.
+    empty_cycles,
+    /// RXINTO: somebody else sent in an own transmit opportunity.
+    received_in_own_turn,
+    /// UNEXPB: a BEACON at a node that sends BEACONs itself.
+    unexpected_beacons,
+    /// BCNBFTO: a BEACON came before the node's own transmit opportunity.
+    beacons_before_turn,
+    /// TXCOL: collisions on the line in an own transmit opportunity.
+    collisions_in_turn,
+    /// CORTXCNT: frames sent with PLCA that collided on the line.
+    corrupted,
+    /// Collisions that PLCA told the MAC of, so that it waits for its turn; they are in the MAC's counters too.
+    logical_collisions,
+    /// Times that plca_status fell to FAIL.
+    status_losses,
+}
+
+/// A node's machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub own: PlcaNode,
+    /// A bit for each of its ids.
+    ids: [u64; 4],
+    pub control: Control,
+    pub data: Data,
+    pub status: Status,
+    pub cur_id: u8,
+    pub active: bool,
+    pub status_ok: bool,
+    pub committed: bool,
+    pub pending: bool,
+    pub bursts: u8,
+    pub command: Option<What>,
+    /// When the turn of `cur_id` began.
+    turn_since: BitInstant,
+    /// When the next turn begins that matters.
+    to_end: BitInstant,
+    beacon_end: BitInstant,
+    detection_end: BitInstant,
+    invalid_end: BitInstant,
+    burst_end: BitInstant,
+    line_end: BitInstant,
+    pub flush_end: BitInstant,
+    pending_end: BitInstant,
+    commit_end: BitInstant,
+    status_end: BitInstant,
+    /// Somebody has sent since the last BEACON.
+    busy_cycle: bool,
+    /// Its station is on the medium.
+    pub attached: bool,
+    /// plca_reset.
+    pub reset: bool,
+}
+
+impl Node {
+    pub fn new(own: PlcaNode) -> Node {
+        let mut node = Node {
+            own,
+            ids: [0; 4],
+            control: Control::Disable,
+            data: Data::Normal,
+            status: Status::Inactive,
+            cur_id: 0,
+            active: false,
+            status_ok: false,
+            committed: false,
+            pending: false,
+            bursts: 0,
+            command: None,
+            turn_since: BitInstant::ZERO,
+            to_end: NEVER,
+            beacon_end: NEVER,
+            detection_end: NEVER,
+            invalid_end: NEVER,
+            burst_end: NEVER,
+            line_end: NEVER,
+            flush_end: NEVER,
+            pending_end: NEVER,
+            commit_end: NEVER,
+            status_end: NEVER,
+            busy_cycle: false,
+            attached: true,
+            reset: false,
+        };
+        node.set(own.settings);
+        node
+    }
+
+    /// New settings; the machines see them when they are run next.
+    pub fn set(&mut self, settings: PlcaSettings) {
+        self.own.settings = settings;
+        self.ids = [0; 4];
+        for id in std::iter::once(settings.node_id).chain(self.own.more_ids) {
+            if id != PlcaSettings::UNCONFIGURED {
+                self.ids[usize::from(id) / 64] |= 1 << (id % 64);
+            }
+        }
+    }
+
+    fn on(&self) -> bool {
+        let settings = &self.own.settings;
+        settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED && self.attached && !self.reset
+    }
+
+    pub fn is_coordinator(&self) -> bool {
+        self.own.settings.node_id == 0
+    }
+
+    fn to(&self) -> u64 {
+        self.own.settings.to_timer.into()
+    }
+
+    /// The cycle is over at this curID.
+    fn last(&self) -> u8 {
+        if self.is_coordinator() { self.own.settings.node_count } else { 255 }
+    }
+
+    #[inline]
+    fn owns(&self, id: u8) -> bool {
+        self.ids[usize::from(id) / 64] >> (id % 64) & 1 == 1
+    }
+
+    /// The first of its ids from `id` on, below `end`.
+    fn next_own(&self, id: u8, end: u8) -> Option<u8> {
+        (id..end).find(|&id| self.owns(id))
+    }
+
+    /// Its MAC waits for a turn that it would use.
+    fn wants(&self) -> bool {
+        self.pending && self.active
+    }
+
+    /// A node that counts turns.
+    #[inline]
+    pub fn counts_turns(&self) -> bool {
+        matches!(self.control, Control::WaitTo | Control::Yield)
+    }
+
+    /// Works out which turn goes on, of those that nothing happened in: at `now`, or with `before` just before it.
+    pub fn catch_up(&mut self, now: BitInstant, before: bool, counters: &mut PlcaCounters) {
+        if !self.counts_turns() {
+            return;
+        }
+        let elapsed = now.since(self.turn_since).get();
+        let turns = if before { elapsed.saturating_sub(1) / self.to() } else { elapsed / self.to() };
+        // The end of the last turn is for the machine to see.
+        let left = u64::from(self.last().saturating_sub(self.cur_id)).saturating_sub(1);
+        let turns = turns.min(left);
+        if turns == 0 {
+            return;
+        }
+        for id in self.cur_id + 1..=self.cur_id + turns as u8 {
+            self.yields(id, counters);
+        }
+        self.cur_id += turns as u8;
+        self.turn_since = self.turn_since + BitTimes::new(turns * self.to());
+        self.control = if self.owns(self.cur_id) { Control::Yield } else { Control::WaitTo };
+        self.plan();
+    }
+
+    fn yields(&mut self, id: u8, counters: &mut PlcaCounters) {
+        let own = u64::from(self.owns(id));
+        counters.opportunities += own;
+        counters.yielded += own;
+    }
+
+    /// When the next turn begins that matters: one that the node would use, or the end of the cycle.
+    pub fn plan(&mut self) {
+        let last = self.last();
+        let next = match self.wants() {
+            true => self.next_own(self.cur_id.saturating_add(1), last).unwrap_or(last),
+            false => last,
+        };
+        let turns = u64::from(next.saturating_sub(self.cur_id)).max(1);
+        self.to_end = self.turn_since + BitTimes::new(turns * self.to());
+    }
+
+    /// When something happens next by itself.
+    #[inline]
+    pub fn next(&self) -> BitInstant {
+        let control = match self.control {
+            Control::WaitTo | Control::Yield => self.to_end,
+            Control::SendBeacon => self.beacon_end,
+            Control::Burst => self.burst_end,
+            Control::Disable
+            | Control::Resync
+            | Control::Recover
+            | Control::Syncing
+            | Control::EarlyReceive
+            | Control::Commit
+            | Control::Receive
+            | Control::Transmit
+            | Control::Abort
+            | Control::NextTxOpportunity => NEVER,
+        };
+        let data = match self.data {
+            Data::Hold => self.line_end,
+            Data::DelayPending => self.pending_end,
+            Data::WaitMac => self.commit_end,
+            Data::Flush => self.flush_end,
+            Data::Normal
+            | Data::WaitIdle
+            | Data::Idle
+            | Data::Receive
+            | Data::Collide
+            | Data::Pending
+            | Data::Transmit => NEVER,
+        };
+        control.min(data).min(self.invalid_end).min(self.status_end)
+    }
+
+    /// The node's frame is to be on the line.
+    pub fn tx_en(&self, mac_sends: bool) -> bool {
+        match self.data {
+            Data::Transmit | Data::Flush => true,
+            Data::Normal => mac_sends,
+            Data::WaitIdle
+            | Data::Idle
+            | Data::Receive
+            | Data::Hold
+            | Data::Collide
+            | Data::DelayPending
+            | Data::Pending
+            | Data::WaitMac => false,
+        }
+    }
+
+    /// CARRIER_STATUS, as the MAC is told.
+    pub fn carrier(&self, crs: bool, commit: bool) -> bool {
+        match self.data {
+            Data::Normal => crs,
+            Data::Receive => crs && !commit,
+            Data::WaitIdle | Data::Idle | Data::WaitMac => false,
+            Data::Hold | Data::Collide | Data::DelayPending | Data::Pending | Data::Transmit | Data::Flush => true,
+        }
+    }
+
+    /// What the machines see at `now`, while `heard`, with `own` of it, is heard at the node's place.
+    #[inline]
+    pub fn seen(&self, now: BitInstant, heard: Heard, own: Option<What>, mac_sends: bool, delayed: bool) -> Seen {
+        let others = heard.without(own);
+        let clear = others.count() == 1 && own.is_none();
+        Seen {
+            crs: heard.count() > 0,
+            receiving: others.frames + others.commits > 0,
+            beacon: clear && others.beacons == 1,
+            tx_en: self.tx_en(mac_sends),
+            on: self.on(),
+            coordinator: self.is_coordinator(),
+            own_turn: self.owns(self.cur_id),
+            active: self.active,
+            pending: self.pending,
+            committed: self.committed,
+            burst_over: self.bursts >= self.own.settings.burst_count,
+            last_turn: (self.is_coordinator() && self.cur_id >= self.own.settings.node_count) || self.cur_id == 255,
+            no_command: self.command.is_none(),
+            status: self.status_ok,
+            mac_sends,
+            delayed,
+            to_done: self.to_end <= now,
+            beacon_done: self.beacon_end <= now,
+            detection_done: self.detection_end <= now,
+            invalid_done: self.invalid_end <= now,
+            burst_done: self.burst_end <= now,
+            line_full: self.line_end <= now,
+            flushed: self.flush_end <= now,
+            pending_done: self.pending_end <= now,
+            commit_done: self.commit_end <= now,
+            status_done: self.status_end <= now,
+        }
+    }
+
+    /// The acts of a state of the control machine that is entered.
+    pub fn enter_control(
+        &mut self,
+        to: Control,
+        now: BitInstant,
+        seen: &Seen,
+        plca: &Plca,
+        counters: &mut PlcaCounters,
+    ) {
+        let from = std::mem::replace(&mut self.control, to);
+        match to {
+            Control::Disable => {
+                (self.command, self.committed, self.cur_id, self.active) = (None, false, 0, false);
+                self.stop_timers();
+            }
+            Control::Resync => {
+                self.active = false;
+                self.stop_timers();
+            }
+            Control::Recover => self.active = false,
+            Control::SendBeacon => {
+                self.beacon(counters);
+                (self.beacon_end, self.command, self.active) = (now + plca.beacon, Some(What::Beacon), true);
+            }
+            Control::Syncing => self.sync(seen, now, plca, counters),
+            Control::WaitTo => {
+                (self.turn_since, self.detection_end) = (now, NEVER);
+                self.plan();
+                counters.opportunities += u64::from(self.owns(self.cur_id));
+            }
+            Control::EarlyReceive => {
+                self.detection_end = now + plca.beacon_detection;
+                counters.received_in_own_turn += u64::from(from == Control::Yield && seen.receiving);
+                counters.unexpected_beacons += u64::from(self.is_coordinator() && seen.beacon);
+            }
+            Control::Commit => {
+                (self.command, self.committed, self.bursts) = (Some(What::Commit), true, 0);
+                // Whoever takes a turn waits for no BEACON.
+                self.invalid_end = NEVER;
+            }
+            Control::Yield => {
+                counters.yielded += 1;
+                self.plan();
+            }
+            Control::Receive => self.busy_cycle = true,
+            Control::Transmit => {
+                (self.command, self.busy_cycle, self.burst_end) = (None, true, NEVER);
+                self.committed &= self.bursts < self.own.settings.burst_count;
+                counters.used += u64::from(from == Control::Commit);
+            }
+            Control::Burst => {
+                (self.bursts, self.command) = (self.bursts + 1, Some(What::Commit));
+                self.burst_end = now + BitTimes::new(self.own.settings.burst_timer.into());
+            }
+            Control::Abort => (self.command, self.committed, self.burst_end) = (None, false, NEVER),
+            Control::NextTxOpportunity => (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false),
+        }
+    }
+
+    fn stop_timers(&mut self) {
+        (self.invalid_end, self.detection_end, self.beacon_end, self.burst_end) = (NEVER, NEVER, NEVER, NEVER);
+    }
+
+    fn sync(&mut self, seen: &Seen, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) {
+        if seen.beacon {
+            let came = (0..=self.cur_id).any(|id| self.owns(id));
+            counters.beacons_before_turn += u64::from(self.active && !came);
+            self.beacon(counters);
+            self.invalid_end = NEVER;
+        } else if !self.is_coordinator() {
+            self.invalid_end = now + plca.invalid_beacon;
+        }
+        (self.cur_id, self.command, self.active) = (0, None, true);
+        (self.beacon_end, self.detection_end) = (NEVER, NEVER);
+    }
+
+    /// A BEACON is sent or seen.
+    fn beacon(&mut self, counters: &mut PlcaCounters) {
+        counters.beacons += 1;
+        counters.empty_cycles += u64::from(self.active && !self.busy_cycle);
+        self.busy_cycle = false;
+    }
+
+    /// Somebody has sent since the last BEACON.
+    pub fn was_busy(&self) -> bool {
+        self.busy_cycle
+    }
+
+    /// The acts of a state of the data machine that is entered.
+    pub fn enter_data(&mut self, to: Data, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) {
+        self.data = to;
+        let pending = match to {
+            Data::Hold => {
+                self.line_end = now + plca.delay_line;
+                true
+            }
+            Data::Collide => {
+                (self.line_end, self.pending_end) = (NEVER, now + plca.pending);
+                counters.logical_collisions += 1;
+                false
+            }
+            Data::Pending => {
+                self.pending_end = NEVER;
+                true
+            }
+            Data::WaitMac => {
+                self.commit_end = now + plca.commit;
+                true
+            }
+            Data::DelayPending | Data::Idle | Data::Receive | Data::Flush => false,
+            Data::Normal | Data::WaitIdle | Data::Transmit => {
+                (self.line_end, self.pending_end, self.commit_end, self.flush_end) = (NEVER, NEVER, NEVER, NEVER);
+                false
+            }
+        };
+        if std::mem::replace(&mut self.pending, pending) != pending && self.counts_turns() {
+            self.plan();
+        }
+    }
+
+    /// The acts of a state of the status machine that is entered; whether plca_status has changed.
+    pub fn enter_status(&mut self, to: Status, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) -> bool {
+        self.status = to;
+        let ok = match to {
+            Status::Inactive => {
+                self.status_end = NEVER;
+                false
+            }
+            Status::Active => {
+                self.status_end = NEVER;
+                true
+            }
+            Status::Hysteresis => {
+                self.status_end = now + plca.status;
+                self.status_ok
+            }
+        };
+        let changed = std::mem::replace(&mut self.status_ok, ok) != ok;
+        counters.status_losses += u64::from(changed && !ok);
+        changed
+    }
+
+    /// What comes back in every cycle of a bus on which nothing happens, as it is relative to `now`; `None` if something is
+    /// going on.
+    pub fn relative(&self, now: BitInstant) -> Option<Node> {
+        let quiet = [self.invalid_end, self.burst_end, self.beacon_end, self.detection_end, self.line_end];
+        let data = [self.pending_end, self.commit_end, self.flush_end];
+        if quiet.iter().chain(&data).any(|&end| end != NEVER) {
+            return None;
+        }
+        let since = |at: BitInstant| if self.counts_turns() { BitInstant::new(now.since(at).get()) } else { NEVER };
+        let until = BitInstant::new(self.to_end.since(now).get());
+        let to_end = if self.counts_turns() { until } else { NEVER };
+        Some(Node { turn_since: since(self.turn_since), to_end, ..self.clone() })
+    }
+
+    /// The same later by `span`, in which cycles went by.
+    pub fn pass(&mut self, span: BitTimes) {
+        if self.counts_turns() {
+            (self.turn_since, self.to_end) = (self.turn_since + span, self.to_end + span);
+        }
+    }
+
+    /// When something happens that does not come back in every cycle.
+    pub fn next_of_its_own(&self) -> BitInstant {
+        self.status_end
+    }
+}

@@ -1,0 +1,299 @@
+//! The loop of a medium with PLCA: what is due, in the written order of ties, and cycles that go by.
+
+use super::acts::nameless;
+use super::wire::{EVERYWHERE, Edge};
+use super::{Own, PlcaCounters, Reconciliation};
+use crate::access::csma_cd::cut_short;
+use crate::engine::Engine;
+use crate::event::Kind;
+use crate::frame::{PREAMBLE_AND_SFD, StationId};
+use crate::inputs::Host;
+use crate::line::Worth;
+use crate::outputs::Output;
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+use std::cmp::Reverse;
+
+impl Engine<Reconciliation> {
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it.
+    pub(super) fn run_plca<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
+        self.core.limit = limit;
+        while !host.stops() {
+            let (timer, signal, now) = (self.next_timer(), self.next_signal(), self.core.instant);
+            if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
+                self.feed(host);
+            } else if !self.method.changed.is_empty() && timer.min(signal).min(limit) > now {
+                self.end_instant();
+            } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
+                self.core.instant = timer;
+                self.method.in_timers = true;
+                self.run_timer(timer, host);
+                self.method.in_timers = false;
+            } else if signal < limit && signal < timer {
+                self.core.instant = signal;
+                self.run_edges(host);
+            } else {
+                break;
+            }
+        }
+        self.core.limit = BitInstant::ZERO;
+    }
+
+    /// When something is due next that the world outside might notice.
+    pub(super) fn plca_due(&self) -> BitInstant {
+        if !self.method.changed.is_empty() {
+            return self.core.instant + BitTimes::new(1);
+        }
+        if self.method.cycles.regular { self.next_irregular() } else { self.next_timer().min(self.next_signal()) }
+    }
+
+    #[inline]
+    fn next_timer(&self) -> BitInstant {
+        self.method.next.iter().copied().min().unwrap_or(NEVER)
+    }
+
+    /// The first thing that does not come back in every cycle.
+    fn next_irregular(&self) -> BitInstant {
+        self.stations.iter().map(|this| this.mac.mac_at.min(this.mac.node.next_of_its_own())).min().unwrap_or(NEVER)
+    }
+
+    #[inline]
+    fn next_signal(&self) -> BitInstant {
+        self.method.wire.next.min(self.next_settled())
+    }
+
+    fn next_settled(&self) -> BitInstant {
+        self.method.settled.peek().map_or(NEVER, |Reverse((at, ..))| *at)
+    }
+
+    /// The instant is over: MACs are told of carrier.
+    fn end_instant(&mut self) {
+        let mut changed = std::mem::take(&mut self.method.changed);
+        changed.drain(..).for_each(|station| self.tell_carrier(station));
+        self.method.changed = changed;
+    }
+
+    /// The first station of those whose timers end at `now`: its MAC, then its machines.
+    fn run_timer<H: Host>(&mut self, now: BitInstant, host: &mut H) {
+        let first = self.method.next.iter().position(|&at| at == now).expect("a timer ends now");
+        let station = StationId::new(first as u16);
+        if self.stations[first].mac.mac_at == now {
+            return self.mac_timer_ends(station, host);
+        }
+        self.settle_node(station, host);
+        // A node that waits for nothing new would be asked again for ever.
+        assert!(self.core.instant > now || self.method.next[first] > now, "{station} stays at {now}");
+    }
+
+    /// Signals end, then signals begin, then outputs settle.
+    fn run_edges<H: Host>(&mut self, host: &mut H) {
+        let now = self.core.instant;
+        let edge = [Edge::End, Edge::Begin].into_iter().find(|&edge| self.method.wire.is_next(now, edge));
+        match edge {
+            Some(Edge::End) => self.edges_end(host),
+            Some(Edge::Begin) => self.edges_begin(host),
+            None => {
+                if let Some(Reverse((_, _, piece))) = self.method.settled.pop() {
+                    self.settle_outputs(piece);
+                }
+            }
+        }
+    }
+
+    fn edges_end<H: Host>(&mut self, host: &mut H) {
+        let now = self.core.instant;
+        let mut received = Vec::new();
+        let mut told = std::mem::take(&mut self.method.told);
+        while let Some((place, id)) = self.method.wire.take(now, Edge::End) {
+            received.extend(self.method.wire.addressees(place, id).map(|station| (station, id)));
+            self.method.wire.ends_at(place, id);
+            self.add_told(place, &mut told);
+        }
+        received.sort_unstable();
+        received.into_iter().for_each(|(station, id)| self.receive_piece(station, id, host));
+        self.tell(told, host);
+    }
+
+    fn edges_begin<H: Host>(&mut self, host: &mut H) {
+        let now = self.core.instant;
+        let mut told = std::mem::take(&mut self.method.told);
+        while let Some((place, id)) = self.method.wire.take(now, Edge::Begin) {
+            self.method.wire.begins_at(place, id, now);
+            self.add_told(place, &mut told);
+        }
+        self.tell(told, host);
+    }
+
+    fn add_told(&self, place: u16, told: &mut Vec<StationId>) {
+        if place != EVERYWHERE {
+            told.push(StationId::new(place));
+        } else if told.len() < self.stations.len() {
+            told.clear();
+            told.extend((0..self.stations.len() as u16).map(StationId::new));
+        }
+    }
+
+    /// What is heard at these stations has changed.
+    fn tell<H: Host>(&mut self, mut told: Vec<StationId>, host: &mut H) {
+        if !self.method.wire.is_one_place() {
+            told.sort_unstable();
+            told.dedup();
+        }
+        for &station in &told {
+            self.detect_collision(station, host);
+            self.settle_node(station, host);
+        }
+        told.clear();
+        self.method.told = told;
+    }
+
+    /// What the station at `place`, which a frame is addressed to, makes of it as it ends there.
+    fn receive_piece<H: Host>(&mut self, place: StationId, id: u64, host: &mut H) {
+        if !self.station(place).attached {
+            return;
+        }
+        let piece = self.method.wire.get(id);
+        let sent = piece.frame.expect("only frames have addressees");
+        let end = piece.end.expect("it has ended");
+        let kind = if piece.cut {
+            // A station that sends does not receive.
+            if piece.spoken.contains(&(place.index() as u16)) {
+                return;
+            }
+            // What a delay line held back may be cut before the preamble is out.
+            let preamble = piece.begin;
+            let least = preamble + PREAMBLE_AND_SFD;
+            cut_short(&self.core.config.parameters, (preamble, sent.frame_end), preamble, end.max(least))
+        } else {
+            match sent.worth {
+                Worth::TooLong => Kind::TooLong { size: sent.size },
+                Worth::Good if !piece.is_spoilt_at(place) => Kind::Delivered { size: sent.size },
+                Worth::Good | Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
+            }
+        };
+        self.core.emit(place, sent.id, kind, host);
+    }
+
+    /// Gives out the deliveries of a frame if nothing can change them any more.
+    fn settle_outputs(&mut self, id: u64) {
+        let now = self.core.instant;
+        let stations = self.stations.len() as u16;
+        let esd = self.method.plca.end_delimiter;
+        let Some(piece) = self.method.wire.find(id).filter(|piece| !piece.settled && !piece.cut) else { return };
+        let sent = piece.frame.expect("only frames are settled");
+        let farthest = self.core.line.farthest(piece.source) + self.method.plca.phy_off;
+        let over = piece.end.is_some_and(|end| end + farthest <= now);
+        if !over && !piece.spoilt.is_empty() {
+            return;
+        }
+        let delimited = self.stations[piece.source.index()].mac.delimited;
+        let end = piece.end.unwrap_or(sent.frame_end + if delimited { esd } else { BitTimes::ZERO });
+        let spoilt =
+            |&place: &StationId| sent.worth != Worth::Good || piece.is_spoilt_at(place) || !piece.reaches(place);
+        let others = (0..stations).map(StationId::new).filter(|&place| place != piece.source);
+        let damaged = others.filter(spoilt).collect();
+        let piece = self.method.wire.get_mut(id);
+        piece.settled = true;
+        let released = piece.released;
+        self.core.give_out(Output::Carried { frame: sent.id, end, damaged });
+        if released {
+            self.core.release(sent.id);
+        }
+    }
+}
+
+/// Cycles of a bus on which nothing happens.
+impl Engine<Reconciliation> {
+    /// The coordinator `station` is about to send a BEACON: lets cycles that are as the last one was go by.
+    pub(super) fn before_beacon<H: Host>(&mut self, station: StationId, host: &mut H) {
+        if !self.counts_cycles(station) {
+            return self.method.cycles.disturb();
+        }
+        let busy = self.station(station).mac.node.was_busy();
+        if !busy {
+            self.pass_cycles(station);
+        }
+        let (now, cycles) = (self.core.instant, &mut self.method.cycles);
+        let length = cycles.beacon(now, busy);
+        if !busy && length.is_some() {
+            cycles.untold += 1;
+            return;
+        }
+        cycles.disturb();
+        let empty = std::mem::take(&mut cycles.untold);
+        let length = length.unwrap_or(BitTimes::ZERO);
+        self.core.emit(station, nameless(station), Kind::Beacon { empty, length }, host);
+    }
+
+    /// Cycles are those of one coordinator: the first that sends BEACONs, as long as it does.
+    fn counts_cycles(&mut self, station: StationId) -> bool {
+        let sends = |other: StationId| {
+            let this = &self.stations[other.index()];
+            this.attached && this.mac.node.is_coordinator() && this.mac.node.own.settings.enabled
+        };
+        let owner = *self.method.cycles.owner.get_or_insert(station);
+        if owner != station && !sends(owner) {
+            self.method.cycles.owner = Some(station);
+        }
+        self.method.cycles.owner == Some(station)
+    }
+
+    fn pass_cycles(&mut self, station: StationId) {
+        let now = self.core.instant;
+        let alone = |(index, &at): (usize, &BitInstant)| index == station.index() || at > now;
+        let quiet = self.method.wire.is_silent()
+            && self.method.changed.is_empty()
+            && self.core.done.is_empty()
+            && self.method.next.iter().enumerate().all(alone);
+        if !quiet || !self.method.cycles.is_second_empty() {
+            return;
+        }
+        let parameters = &self.core.config.parameters;
+        let relative = |own: &Own| Some((own.node.relative(now)?, own.watch.relative(now, parameters)));
+        let nodes = self.stations.iter().map(|this| relative(&this.mac)).collect();
+        let counters = self.stations.iter().map(|this| this.mac.counters).collect();
+        let Some((length, counted)) = self.method.cycles.period(now, nodes, counters) else { return };
+        self.method.cycles.regular = true;
+        let bound = self.core.limit.min(self.next_irregular());
+        let count = bound.since(now).get().saturating_sub(1) / length.get().max(1);
+        if count > 0 {
+            self.let_cycles_pass(length, count, &counted);
+        }
+    }
+
+    fn let_cycles_pass(&mut self, length: BitTimes, count: u64, counted: &[PlcaCounters]) {
+        let span = length * count;
+        self.core.instant = self.core.instant + span;
+        self.method.cycles.pass(length, count, counted);
+        for (index, (this, more)) in self.stations.iter_mut().zip(counted).enumerate() {
+            let own = &mut this.mac;
+            own.node.pass(span);
+            own.watch.pass(span);
+            own.counters = own.counters.and(more, count);
+            self.method.next[index] = own.mac_at.min(own.node.next());
+        }
+    }
+
+    /// What a station's node has counted, up to now.
+    pub(crate) fn plca_counters(&self, station: StationId) -> PlcaCounters {
+        let own = &self.station(station).mac;
+        let (mut node, mut counters) = (own.node.clone(), own.counters);
+        node.catch_up(self.core.instant, false, &mut counters);
+        counters
+    }
+
+    /// Whether plca_status of a station is OK.
+    pub(crate) fn plca_status(&self, station: StationId) -> bool {
+        self.station(station).mac.node.status_ok
+    }
+
+    /// What a station's node is told just now.
+    pub(crate) fn plca_settings(&self, station: StationId) -> super::PlcaSettings {
+        self.station(station).mac.node.own.settings
+    }
+
+    /// The cycles so far.
+    pub(crate) fn plca_cycles(&self) -> &super::PlcaCycles {
+        &self.method.cycles.sums
+    }
+}

@@ -1,0 +1,160 @@
+//! What PLCA needs from the user: the settings of each node, under ethtool's names, and the timers of clause 148.
+
+use crate::config::{Config, ConfigError, rule};
+use crate::time::{BitRate, BitTimes};
+
+/// What a node is told of PLCA (802.3, 30.16), under ethtool's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlcaSettings {
+    /// aPLCAAdminState: PLCA is on.
+    pub enabled: bool,
+    /// aPLCALocalNodeID: 0 is the coordinator; 255 means not configured, and PLCA stays off.
+    pub node_id: u8,
+    /// aPLCANodeCount: turns in a cycle; only the coordinator needs it.
+    pub node_count: u8,
+    /// aPLCATransmitOpportunityTimer, in bit times: equal at all nodes.
+    pub to_timer: u8,
+    /// aPLCAMaxBurstCount: frames that may follow the first one of a turn.
+    pub burst_count: u8,
+    /// aPLCABurstTimer, in bit times: how long a turn is kept for the next frame.
+    pub burst_timer: u8,
+}
+
+impl PlcaSettings {
+    /// The id of a node that has none.
+    pub const UNCONFIGURED: u8 = 255;
+
+    /// The defaults of ethtool and clause 30.16, with PLCA on and this id.
+    pub const fn new(node_id: u8, node_count: u8) -> PlcaSettings {
+        PlcaSettings { enabled: true, node_id, node_count, to_timer: 32, burst_count: 0, burst_timer: 128 }
+    }
+
+    /// PLCA is off, and all else as it is by default.
+    pub const fn off() -> PlcaSettings {
+        PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
+    }
+
+    /// Checks each value against its range.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        rule(self.node_count > 0, "node-cnt", "1 to 255 (802.3, 30.16.1.1.3)")?;
+        rule(self.to_timer > 0, "to-tmr", "1 to 255 BT (802.3, 30.16.1.1.5)")
+    }
+}
+
+/// One station's PLCA: its settings, and what its chips and its host make of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlcaNode {
+    /// What it is told.
+    pub settings: PlcaSettings,
+    /// Further turns of the node, beside that of its id (chips offer up to eight); 255 is none.
+    pub more_ids: [u8; 8],
+    /// Its PHY tells the MAC of collisions on the line. Some drivers turn that off with PLCA.
+    pub collision_detection: bool,
+    /// Its MAC takes notice of the logical collision that makes it wait for its turn.
+    pub heeds_logical_collisions: bool,
+    /// From when a frame is at the head of its queue until the host has handed it over.
+    pub host_delay: BitTimes,
+}
+
+impl PlcaNode {
+    /// A node that does everything right.
+    pub const fn new(settings: PlcaSettings) -> PlcaNode {
+        PlcaNode {
+            settings,
+            more_ids: [PlcaSettings::UNCONFIGURED; 8],
+            collision_detection: true,
+            heeds_logical_collisions: true,
+            host_delay: BitTimes::ZERO,
+        }
+    }
+}
+
+/// What PLCA needs beside the parameters of CSMA/CD: 10BASE-T1S, 10 Mb/s.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plca {
+    /// One for each station.
+    pub nodes: Vec<PlcaNode>,
+    /// beacon_timer.
+    pub beacon: BitTimes,
+    /// beacon_det_timer.
+    pub beacon_detection: BitTimes,
+    /// invalid_beacon_timer: 4.0 us ± 10 %.
+    pub invalid_beacon: BitTimes,
+    /// commit_timer: how long a turn waits for the MAC.
+    pub commit: BitTimes,
+    /// pending_timer: from a logical collision until the node asks for its turn.
+    pub pending: BitTimes,
+    /// plca_status_timer: from the loss of BEACONs until the node falls back to CSMA/CD.
+    pub status: BitTimes,
+    /// delay_line_length: how long a MAC's bits wait for their turn.
+    pub delay_line: BitTimes,
+    /// What follows a frame on the line: ESD and ESDOK, ESDERR or ESDBRS.
+    pub end_delimiter: BitTimes,
+    /// From TX_EN to the line, and from the line to CRS on.
+    pub phy_on: BitTimes,
+    /// From TX_EN off to the line, and from the line to CRS off.
+    pub phy_off: BitTimes,
+}
+
+impl Plca {
+    /// The longest that a delay line can be: a collision that comes later than slotTime is late.
+    pub const LONGEST_DELAY_LINE: BitTimes = BitTimes::new(512);
+    /// The delay line that clause 148 asks for.
+    pub const USUAL_DELAY_LINE: BitTimes = BitTimes::new(396);
+
+    /// The timers of clause 148 at 10 Mb/s.
+    pub fn new(nodes: Vec<PlcaNode>) -> Plca {
+        let delay_line = Plca::delay_line_for(&nodes);
+        Plca {
+            nodes,
+            beacon: BitTimes::new(20),
+            beacon_detection: BitTimes::new(22),
+            invalid_beacon: BitTimes::new(40),
+            commit: BitTimes::new(288),
+            pending: BitTimes::new(512),
+            status: BitTimes::new(130_090),
+            delay_line,
+            end_delimiter: BitTimes::new(8),
+            phy_on: BitTimes::ZERO,
+            phy_off: BitTimes::ZERO,
+        }
+    }
+
+    /// As right a bus of `stations` as there is: ids in order of stations, and the node count right.
+    pub fn right(stations: usize) -> Plca {
+        let count = u8::try_from(stations.clamp(1, 255)).unwrap_or(u8::MAX);
+        let id = |station: usize| u8::try_from(station).unwrap_or(PlcaSettings::UNCONFIGURED);
+        Plca::new((0..stations).map(|station| PlcaNode::new(PlcaSettings::new(id(station), count))).collect())
+    }
+
+    /// Long enough for a turn to come while all others yield, where a delay line can be so long.
+    pub fn delay_line_for(nodes: &[PlcaNode]) -> BitTimes {
+        let count = nodes.iter().map(|node| u64::from(node.settings.node_count)).max().unwrap_or(1);
+        let turn = nodes.iter().map(|node| u64::from(node.settings.to_timer)).max().unwrap_or(32);
+        BitTimes::new(20 + count * turn).max(Plca::USUAL_DELAY_LINE).min(Plca::LONGEST_DELAY_LINE)
+    }
+
+    /// Checks every value against its range.
+    pub(crate) fn check(&self, config: &Config) -> Result<(), ConfigError> {
+        rule(config.rate == BitRate::MBIT_10, "rate", "10 Mb/s with PLCA (802.3, clauses 147 and 148)")?;
+        rule(config.parameters.burst_limit == BitTimes::ZERO, "burst_limit", "0 with PLCA: bursts are PLCA's own")?;
+        rule(self.nodes.len() == config.topology.stations(), "nodes", "one for each station")?;
+        self.nodes.iter().try_for_each(|node| node.settings.check())?;
+        let least = crate::frame::PREAMBLE_AND_SFD.get() + config.parameters.min_frame_size.bit_times().get();
+        let longest = Plca::LONGEST_DELAY_LINE.min(BitTimes::new(least - 1));
+        rule(
+            (BitTimes::new(1)..=longest).contains(&self.delay_line),
+            "delay_line",
+            "1 to 512 BT, and less than the least frame takes",
+        )?;
+        let spans = [self.beacon, self.beacon_detection, self.invalid_beacon, self.commit, self.pending, self.status];
+        let fits = spans.iter().all(|span| (1..=1 << 31).contains(&span.get()));
+        rule(fits, "plca timers", "1 to 2^31 BT")?;
+        let short = |span: BitTimes| span.get() <= 512;
+        rule(short(self.end_delimiter) && short(self.phy_on) && short(self.phy_off), "phy delays", "at most 512 BT")?;
+        rule(self.phy_off >= self.phy_on, "phy delays", "off no sooner than on")
+    }
+}

@@ -1,0 +1,400 @@
+//! What is on the line: BEACONs, COMMITs and frames, and what is heard of them at each place, and when.
+//!
+//! ```text
+//!   at the source   |COMMIT|frame ......|       pieces of one carrier follow each other without a bit of silence
+//!   at another place   |COMMIT|frame ......|
+//! ```
+//! On a star without distance all places hear the same, and one count of what is heard stands for all of them.
+//! Knows nothing of PLCA's machines.
+
+use crate::config::Config;
+use crate::frame::{Destination, FrameId, Queued, StationId};
+use crate::line::{Sides, Worth};
+use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
+use crate::topology::Topology;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What a piece of carrier is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Beacon,
+    Commit,
+    Frame,
+}
+
+/// How many signals are heard at a place, by what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub beacons: u16,
+    pub commits: u16,
+    pub frames: u16,
+}
+
+impl Heard {
+    #[inline]
+    pub fn count(&self) -> u16 {
+        self.beacons + self.commits + self.frames
+    }
+
+    #[inline]
+    pub fn of(&mut self, what: What) -> &mut u16 {
+        match what {
+            What::Beacon => &mut self.beacons,
+            What::Commit => &mut self.commits,
+            What::Frame => &mut self.frames,
+        }
+    }
+
+    /// Without the one that the place's own station sends.
+    #[inline]
+    pub fn without(mut self, own: Option<What>) -> Heard {
+        if let Some(own) = own {
+            *self.of(own) -= 1;
+        }
+        self
+    }
+}
+
+/// A frame, as a signal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub id: FrameId,
+    pub size: Octets,
+    pub destination: Destination,
+    pub worth: Worth,
+    /// Its last bit, if nothing cuts it short.
+    pub frame_end: BitInstant,
+}
+
+impl Sent {
+    pub fn new(id: FrameId, queued: &Queued, worth: Worth, frame_end: BitInstant) -> Sent {
+        Sent { id, size: queued.size, destination: queued.destination, worth, frame_end }
+    }
+
+    fn is_for(&self, place: StationId) -> bool {
+        match self.destination {
+            Destination::Station(to) => to == place && self.id.station != place,
+            Destination::All => self.id.station != place,
+            Destination::Nobody => false,
+        }
+    }
+}
+
+/// One piece of carrier.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub source: StationId,
+    pub what: What,
+    pub begin: BitInstant,
+    /// The first instant without it, once that is known.
+    pub end: Option<BitInstant>,
+    /// It goes on where one of this kind ends.
+    follows: Option<What>,
+    /// Another piece goes on where it ends.
+    followed: bool,
+    pub frame: Option<Sent>,
+    /// A collision cut it short.
+    pub cut: bool,
+    pub episode: Option<u64>,
+    /// Places where another signal was heard while it was; [`EVERYWHERE`] is all of them.
+    pub spoilt: Vec<u16>,
+    /// Stations that sent meanwhile.
+    pub spoken: Vec<u16>,
+    /// Its deliveries have been given out.
+    pub settled: bool,
+    /// The medium is done with the frame as soon as its deliveries have been given out.
+    pub released: bool,
+    /// The cable was cut as it began.
+    parted: Option<Sides>,
+    /// Edges that are still to come.
+    edges: u32,
+}
+
+impl Piece {
+    pub fn new(source: StationId, what: What, begin: BitInstant, frame: Option<Sent>) -> Piece {
+        Piece {
+            source,
+            what,
+            begin,
+            end: None,
+            follows: None,
+            followed: false,
+            frame,
+            cut: false,
+            episode: None,
+            spoilt: Vec::new(),
+            spoken: Vec::new(),
+            settled: false,
+            released: false,
+            parted: None,
+            edges: 0,
+        }
+    }
+
+    pub fn is_spoilt_at(&self, place: StationId) -> bool {
+        self.spoilt.iter().any(|&at| at == EVERYWHERE || usize::from(at) == place.index())
+    }
+
+    pub fn reaches(&self, place: StationId) -> bool {
+        self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source.index()])
+    }
+}
+
+/// A place that stands for all of them.
+pub(super) const EVERYWHERE: u16 = u16::MAX;
+
+/// What happens at a place: in an instant ends come before begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Edge {
+    End,
+    Begin,
+}
+
+/// The line, and what is heard where.
+#[derive(Debug)]
+pub(super) struct Wire {
+    topology: Topology,
+    stations: u16,
+    /// All places are one.
+    one_place: bool,
+    on_delay: BitTimes,
+    off_delay: BitTimes,
+    heard: Box<[Heard]>,
+    /// What is heard at each place of its own station's signal.
+    own: Box<[Option<What>]>,
+    edges: BinaryHeap<Reverse<(BitInstant, Edge, u16, u64)>>,
+    pub next: BitInstant,
+    pieces: VecDeque<Piece>,
+    first: u64,
+    pub parted: Option<Sides>,
+    pub episodes: u64,
+}
+
+impl Wire {
+    pub fn new(config: &Config, on_delay: BitTimes, off_delay: BitTimes) -> Wire {
+        let stations = config.topology.stations();
+        let one_place = matches!(&config.topology, Topology::Star { distance, .. } if *distance == BitTimes::ZERO);
+        Wire {
+            topology: config.topology.clone(),
+            stations: stations as u16,
+            one_place,
+            on_delay,
+            off_delay,
+            heard: vec![Heard::default(); if one_place { 1 } else { stations }].into(),
+            own: vec![None; stations].into(),
+            edges: BinaryHeap::new(),
+            next: NEVER,
+            pieces: VecDeque::new(),
+            first: 0,
+            parted: None,
+            episodes: 0,
+        }
+    }
+
+    /// What is heard at a place, and what of it is the station's own.
+    #[inline]
+    pub fn heard(&self, place: usize) -> (Heard, Option<What>) {
+        (self.heard[if self.one_place { 0 } else { place }], self.own[place])
+    }
+
+    /// Nothing is on the line, and nothing is on its way.
+    pub fn is_silent(&self) -> bool {
+        self.next == NEVER && self.heard.iter().all(|heard| heard.count() == 0)
+    }
+
+    pub fn is_one_place(&self) -> bool {
+        self.one_place
+    }
+
+    pub fn get(&self, id: u64) -> &Piece {
+        &self.pieces[(id - self.first) as usize]
+    }
+
+    pub fn get_mut(&mut self, id: u64) -> &mut Piece {
+        &mut self.pieces[(id - self.first) as usize]
+    }
+
+    /// A piece that has not been forgotten.
+    pub fn find(&self, id: u64) -> Option<&Piece> {
+        self.pieces.get(id.checked_sub(self.first)? as usize)
+    }
+
+    fn push(&mut self, id: u64, at: BitInstant, edge: Edge, delay: BitTimes) {
+        let mut edges = 0;
+        if self.one_place {
+            self.edges.push(Reverse((at + delay, edge, EVERYWHERE, id)));
+            edges = 1;
+        } else {
+            let piece = &self.pieces[(id - self.first) as usize];
+            for place in 0..self.stations {
+                let station = StationId::new(place);
+                if piece.reaches(station) {
+                    let way = if station == piece.source {
+                        BitTimes::ZERO
+                    } else {
+                        self.topology.distance(piece.source, station)
+                    };
+                    self.edges.push(Reverse((at + way + delay, edge, place, id)));
+                    edges += 1;
+                }
+            }
+        }
+        self.get_mut(id).edges += edges;
+        self.look();
+    }
+
+    fn look(&mut self) {
+        self.next = self.edges.peek().map_or(NEVER, |Reverse((at, ..))| *at);
+    }
+
+    /// A station sends `piece` from its begin on, right after the piece `after`, if it goes on where that ends.
+    pub fn begin(&mut self, mut piece: Piece, after: Option<u64>) -> u64 {
+        self.retire();
+        if let Some(after) = after {
+            let before = self.get_mut(after);
+            before.followed = true;
+            piece.follows = Some(before.what);
+            piece.parted.clone_from(&before.parted);
+        } else {
+            piece.parted.clone_from(&self.parted);
+        }
+        let (id, begin) = (self.first + self.pieces.len() as u64, piece.begin);
+        // Its end is one edge more, at least.
+        self.pieces.push_back(piece);
+        self.push(id, begin, Edge::Begin, self.on_delay);
+        id
+    }
+
+    /// The piece ends at `at`.
+    pub fn end(&mut self, id: u64, at: BitInstant) {
+        self.get_mut(id).end = Some(at);
+        self.push(id, at, Edge::End, self.off_delay);
+    }
+
+    /// Whether an edge of this kind is due at `at`.
+    #[inline]
+    pub fn is_next(&self, at: BitInstant, edge: Edge) -> bool {
+        self.edges.peek().is_some_and(|&Reverse((when, kind, ..))| when == at && kind == edge)
+    }
+
+    /// The first edge at `at`, and where; `EVERYWHERE` on one place.
+    #[inline]
+    pub fn take(&mut self, at: BitInstant, edge: Edge) -> Option<(u16, u64)> {
+        let &Reverse((when, kind, place, id)) = self.edges.peek()?;
+        if when != at || kind != edge {
+            return None;
+        }
+        self.edges.pop();
+        self.look();
+        self.get_mut(id).edges -= 1;
+        Some((place, id))
+    }
+
+    /// A piece begins to be heard at `place`.
+    pub fn begins_at(&mut self, place: u16, id: u64, now: BitInstant) {
+        let index = if self.one_place { 0 } else { usize::from(place) };
+        let (what, follows, source) = {
+            let piece = self.get(id);
+            (piece.what, piece.follows, piece.source.index())
+        };
+        let heard = &mut self.heard[index];
+        if let Some(before) = follows {
+            *heard.of(before) -= 1;
+        }
+        *heard.of(what) += 1;
+        let many = heard.count() > 1;
+        if self.one_place || source == usize::from(place) {
+            self.own[source] = Some(what);
+        }
+        if many {
+            self.overlap(place, now);
+        }
+    }
+
+    /// A piece ends at `place`.
+    pub fn ends_at(&mut self, place: u16, id: u64) {
+        let index = if self.one_place { 0 } else { usize::from(place) };
+        let (what, followed, source) = {
+            let piece = self.get(id);
+            (piece.what, piece.followed, piece.source.index())
+        };
+        if followed {
+            return;
+        }
+        *self.heard[index].of(what) -= 1;
+        if self.one_place || source == usize::from(place) {
+            self.own[source] = None;
+        }
+    }
+
+    /// Several signals are heard at `place`: frames among them are spoilt there.
+    fn overlap(&mut self, place: u16, now: BitInstant) {
+        let there = self.there(place, now);
+        let speakers: Vec<u16> = there
+            .iter()
+            .map(|&id| self.get(id).source.index() as u16)
+            .filter(|&source| self.one_place || source == place)
+            .collect();
+        for &id in &there {
+            let piece = self.get_mut(id);
+            if !piece.spoilt.contains(&place) {
+                piece.spoilt.push(place);
+            }
+            piece.spoken.extend(&speakers);
+        }
+    }
+
+    /// What is heard at `place` at `now`, ends and begins of that instant included.
+    pub fn there(&self, place: u16, now: BitInstant) -> Vec<u64> {
+        let station = StationId::new(place);
+        let is_on = |piece: &Piece| {
+            let way = match place {
+                EVERYWHERE => BitTimes::ZERO,
+                _ if station == piece.source => BitTimes::ZERO,
+                _ if self.one_place => BitTimes::ZERO,
+                _ => self.topology.distance(piece.source, station),
+            };
+            let here = place == EVERYWHERE || piece.reaches(station);
+            let begun = piece.begin + way + self.on_delay <= now;
+            // A piece that is followed has ended where the next has begun.
+            let off = if piece.followed { self.on_delay } else { self.off_delay };
+            here && begun && piece.end.is_none_or(|end| end + way + off > now)
+        };
+        (self.first..).zip(&self.pieces).filter(|(_, piece)| is_on(piece)).map(|(id, _)| id).collect()
+    }
+
+    /// Takes a station's frame and all that is heard at its place into one collision, and gives its number.
+    pub fn join_episode(&mut self, id: u64, now: BitInstant) -> u64 {
+        let place = self.get(id).source.index() as u16;
+        let there = self.there(place, now);
+        let known = there.iter().filter_map(|&other| self.get(other).episode).min();
+        let episode = self.get(id).episode.or(known).unwrap_or(self.episodes + 1);
+        self.episodes = self.episodes.max(episode);
+        for other in there.into_iter().chain([id]) {
+            self.get_mut(other).episode.get_or_insert(episode);
+        }
+        episode
+    }
+
+    /// Whom a frame is for, of those that it reaches at `place`.
+    pub fn addressees(&self, place: u16, id: u64) -> impl Iterator<Item = StationId> + use<> {
+        let piece = self.get(id);
+        let frame = piece.frame.filter(|_| place == EVERYWHERE || piece.reaches(StationId::new(place)));
+        let places = match (frame, place) {
+            (None, _) => 0..0,
+            (Some(_), EVERYWHERE) => 0..self.stations,
+            (Some(_), place) => place..place + 1,
+        };
+        places.map(StationId::new).filter(move |&station| frame.is_some_and(|frame| frame.is_for(station)))
+    }
+
+    /// Forgets what has ended everywhere.
+    fn retire(&mut self) {
+        while self.pieces.front().is_some_and(|piece| piece.end.is_some() && piece.edges == 0) {
+            self.pieces.pop_front();
+            self.first += 1;
+        }
+    }
+}

@@ -1,0 +1,910 @@
+//! The reference model of PLCA: MAC and reconciliation sublayer of every node, one bit time after the other.
+//!
+//! Slow on purpose, and written without the engine in view: at every instant every machine of every node is asked, turns
+//! are counted one by one, and what is heard is worked out anew from the list of all signals. It knows no agenda, no
+//! lazy count of turns, and no cycle that is like the last.
+//!
+//! What the standard leaves open is as docs/plca.md and the public types have it.
+
+#[path = "signal.rs"]
+mod signal;
+
+use backoff::Generator;
+use medium::{
+    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets, Plca,
+    PlcaNode, PlcaSettings,
+};
+use signal::{distances, id};
+use std::collections::VecDeque;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum What {
+    Beacon,
+    Commit,
+    Frame,
+}
+
+/// Parts of an instant: decisions see the bit before, then signals end, then signals begin.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Decisions,
+    Ends,
+    Begins,
+}
+
+struct Signal {
+    source: usize,
+    what: What,
+    begin: u64,
+    end: Option<u64>,
+    /// Another goes on where it ends.
+    followed: bool,
+    name: FrameId,
+    size: Octets,
+    destination: Destination,
+    too_long: bool,
+    bad_fcs: bool,
+    cut: bool,
+    delimited: bool,
+    episode: Option<u64>,
+    spoilt: Vec<bool>,
+    spoken: Vec<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Mac {
+    Idle,
+    HandingOver { until: u64 },
+    Waiting,
+    Transmitting { end: u64 },
+    Jamming { end: u64 },
+    BackingOff { until: u64 },
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Deference {
+    Free,
+    Busy { was_transmitting: bool },
+    Gap { since: u64, was_transmitting: bool },
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Control {
+    Disable,
+    Resync,
+    Recover,
+    SendBeacon { done: u64 },
+    Syncing,
+    WaitTo { done: u64 },
+    EarlyReceive { detected: u64 },
+    Commit,
+    Yield { done: u64 },
+    Receive,
+    Transmit,
+    Burst { done: u64 },
+    Abort,
+    Next,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Data {
+    Normal,
+    WaitIdle,
+    Idle,
+    Receive,
+    Hold { full: u64 },
+    Collide { done: u64 },
+    DelayPending { done: u64 },
+    Pending,
+    WaitMac { done: u64 },
+    Transmit,
+    Flush { done: u64 },
+}
+
+struct Queued {
+    name: FrameId,
+    size: Octets,
+    destination: Destination,
+    too_long: bool,
+    arrived: u64,
+}
+
+struct Node {
+    own: PlcaNode,
+    attached: bool,
+    fault: Option<Fault>,
+    serial: u64,
+    queue: VecDeque<Queued>,
+    head_since: u64,
+    ready_since: u64,
+    begin: u64,
+    attempts: u32,
+    deferred: bool,
+    excess: bool,
+    generator: Generator,
+    mac: Mac,
+    deference: Deference,
+    carrier: bool,
+    control: Control,
+    cur_id: u8,
+    active: bool,
+    committed: bool,
+    bc: u8,
+    command: Option<What>,
+    invalid: Option<u64>,
+    data: Data,
+    line_begin: u64,
+    /// plca_status; and when it falls, while plca_active is not there.
+    ok: bool,
+    hysteresis: Option<u64>,
+    busy_cycle: bool,
+    signal: Option<usize>,
+}
+
+pub struct Model<'a> {
+    config: &'a Config,
+    plca: &'a Plca,
+    nodes: Vec<Node>,
+    signals: Vec<Signal>,
+    distance: Vec<Vec<u64>>,
+    episodes: u64,
+    now: u64,
+    part: Part,
+    /// plca_reset of the node that is asked.
+    reset: bool,
+    last_beacon: Option<u64>,
+    owner: Option<usize>,
+    empty: u64,
+    events: Vec<Event>,
+}
+
+/// The events of `inputs` (in order of time) before instant `until`.
+pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    let Method::Plca(plca) = &config.method else { panic!("a medium of PLCA") };
+    let nodes = (0..plca.nodes.len()).map(|number| Node {
+        own: plca.nodes[number],
+        attached: true,
+        fault: None,
+        serial: 0,
+        queue: VecDeque::new(),
+        head_since: 0,
+        ready_since: 0,
+        begin: 0,
+        attempts: 0,
+        deferred: false,
+        excess: false,
+        generator: Generator::stream(config.seed, number as u64),
+        mac: Mac::Idle,
+        deference: Deference::Free,
+        carrier: false,
+        control: Control::Disable,
+        cur_id: 0,
+        active: false,
+        committed: false,
+        bc: 0,
+        command: None,
+        invalid: None,
+        data: Data::Normal,
+        line_begin: 0,
+        ok: false,
+        hysteresis: None,
+        busy_cycle: false,
+        signal: None,
+    });
+    let mut model = Model {
+        config,
+        plca,
+        nodes: nodes.collect(),
+        signals: Vec::new(),
+        distance: (0..plca.nodes.len()).map(|station| distances(&config.topology, station)).collect(),
+        episodes: 0,
+        now: 0,
+        part: Part::Decisions,
+        reset: false,
+        last_beacon: None,
+        owner: None,
+        empty: 0,
+        events: Vec::new(),
+    };
+    let mut inputs = inputs.iter().peekable();
+    for now in 0..until {
+        model.timers(now);
+        while let Some((_, input)) = inputs.next_if(|(at, _)| *at == now) {
+            model.input(input);
+        }
+        model.ends();
+        model.begins();
+        model.watch();
+    }
+    model.events
+}
+
+impl Model<'_> {
+    fn emit(&mut self, station: usize, frame: FrameId, kind: Kind) {
+        self.events.push(Event { at: BitInstant::new(self.now), station: id(station), frame, kind });
+    }
+
+    fn emit_head(&mut self, station: usize, kind: Kind) {
+        let frame = self.nodes[station].queue[0].name;
+        self.emit(station, frame, kind);
+    }
+
+    /// The bits of `signal` that `station` hears in the bit time that begins at `t`.
+    fn on(&self, signal: &Signal, station: usize, t: u64) -> bool {
+        let way = self.distance[signal.source][station];
+        let begin = signal.begin + way + self.plca.phy_on.get();
+        let off = if signal.followed { self.plca.phy_on.get() } else { self.plca.phy_off.get() };
+        begin <= t && signal.end.is_none_or(|end| t < end + way + off)
+    }
+
+    /// What `station` hears in the present part of the instant.
+    fn heard(&self, station: usize) -> Vec<&Signal> {
+        let now = self.now;
+        let is_there = |signal: &&Signal| match self.part {
+            Part::Decisions => now > 0 && self.on(signal, station, now - 1),
+            Part::Begins => self.on(signal, station, now),
+            Part::Ends => {
+                let way = self.distance[signal.source][station] + self.plca.phy_on.get();
+                // One that is followed is there until the next has begun.
+                let stays = signal.followed && signal.end.is_some_and(|end| end + way == now);
+                signal.begin + way < now && (self.on(signal, station, now) || stays)
+            }
+        };
+        self.signals.iter().filter(is_there).collect()
+    }
+
+    fn sends(&self, station: usize) -> bool {
+        matches!(self.nodes[station].mac, Mac::Transmitting { .. } | Mac::Jamming { .. })
+    }
+
+    fn tx_en(&self, station: usize) -> bool {
+        match self.nodes[station].data {
+            Data::Transmit | Data::Flush { .. } => true,
+            Data::Normal => self.sends(station),
+            _ => false,
+        }
+    }
+}
+
+/// The MAC.
+impl Model<'_> {
+    fn timers(&mut self, now: u64) {
+        (self.now, self.part) = (now, Part::Decisions);
+        for station in 0..self.nodes.len() {
+            while self.mac_timer(station) {}
+            self.settle(station);
+        }
+    }
+
+    fn gap_over(&mut self, station: usize) {
+        let Deference::Gap { since, .. } = self.nodes[station].deference else { return };
+        if self.now >= since + self.config.parameters.inter_packet_gap.get() {
+            let waits = self.nodes[station].mac == Mac::Waiting;
+            let node = &mut self.nodes[station];
+            node.deference =
+                if !waits && node.carrier { Deference::Busy { was_transmitting: false } } else { Deference::Free };
+        }
+    }
+
+    /// Whether the MAC did something.
+    fn mac_timer(&mut self, station: usize) -> bool {
+        self.gap_over(station);
+        let now = self.now;
+        match self.nodes[station].mac {
+            Mac::HandingOver { until } if until == now => self.ask(station),
+            Mac::Waiting if self.nodes[station].deference == Deference::Free => self.attempt(station),
+            Mac::Transmitting { end } if end == now => self.finish(station),
+            Mac::Jamming { end } if end == now => self.jam_over(station),
+            Mac::BackingOff { until } if until == now => self.ready(station),
+            _ => return false,
+        }
+        true
+    }
+
+    fn ready(&mut self, station: usize) {
+        let now = self.now;
+        let node = &mut self.nodes[station];
+        let until = node.head_since + node.own.host_delay.get();
+        node.ready_since = now.max(until);
+        if until > now {
+            node.mac = Mac::HandingOver { until };
+            return;
+        }
+        self.ask(station);
+    }
+
+    fn ask(&mut self, station: usize) {
+        self.nodes[station].mac = Mac::Waiting;
+        if self.nodes[station].deference == Deference::Free {
+            return self.attempt(station);
+        }
+        let node = &mut self.nodes[station];
+        node.deferred |= node.attempts == 0;
+        let attempt = node.attempts + 1;
+        self.emit_head(station, Kind::Defer { attempt });
+    }
+
+    fn attempt(&mut self, station: usize) {
+        let (now, p) = (self.now, self.config.parameters);
+        let node = &mut self.nodes[station];
+        let excessive_deferral = !node.excess && now - node.ready_since > p.max_defer_time.get();
+        node.excess |= excessive_deferral;
+        node.attempts += 1;
+        (node.begin, node.line_begin) = (now, now);
+        node.mac = Mac::Transmitting { end: now + 64 + node.queue[0].size.bit_times().get() };
+        let attempt = node.attempts;
+        self.emit_head(station, Kind::Attempt { attempt, excessive_deferral, burst: false });
+        self.settle(station);
+    }
+
+    fn collision(&mut self, station: usize) {
+        let (now, p) = (self.now, self.config.parameters);
+        let node = &mut self.nodes[station];
+        let begin = node.begin;
+        node.mac = Mac::Jamming { end: now.max(begin + 64) + p.jam_size.get() };
+        node.line_begin = begin;
+        let on_line = node.signal.filter(|&signal| self.signals[signal].what == What::Frame);
+        let mut episode = 0;
+        if let Some(own) = on_line.filter(|_| self.tx_en(station)) {
+            let there: Vec<usize> =
+                (0..self.signals.len()).filter(|&other| self.on(&self.signals[other], station, now)).collect();
+            let known = there.iter().filter_map(|&other| self.signals[other].episode).min();
+            episode = self.signals[own].episode.or(known).unwrap_or(self.episodes + 1);
+            self.episodes = self.episodes.max(episode);
+            there.iter().for_each(|&other| {
+                self.signals[other].episode.get_or_insert(episode);
+            });
+            self.signals[own].cut = true;
+        }
+        let late = now - begin > p.slot_time.get();
+        let attempt = self.nodes[station].attempts;
+        self.emit_head(station, Kind::Collision { attempt, late, episode });
+    }
+
+    fn finish(&mut self, station: usize) {
+        let now = self.now;
+        let node = &mut self.nodes[station];
+        let head = &node.queue[0];
+        let kind = Kind::Transmitted {
+            size: head.size,
+            attempts: node.attempts,
+            deferred: node.deferred,
+            access_delay: BitTimes::new(node.line_begin - node.head_since),
+            mac_delay: BitTimes::new(now - head.arrived),
+            extension: BitTimes::ZERO,
+            no_carrier: false,
+        };
+        node.mac = Mac::Idle;
+        self.emit_head(station, kind);
+        self.settle(station);
+        self.next_frame(station);
+    }
+
+    fn next_frame(&mut self, station: usize) {
+        let now = self.now;
+        let node = &mut self.nodes[station];
+        node.queue.pop_front();
+        node.mac = Mac::Idle;
+        node.new_head(now);
+        if !node.attached {
+            self.discard_all(station);
+        } else if !node.queue.is_empty() {
+            self.ready(station);
+        }
+    }
+
+    fn jam_over(&mut self, station: usize) {
+        let (now, p) = (self.now, self.config.parameters);
+        let node = &mut self.nodes[station];
+        let attempts = node.attempts;
+        // The MAC sends no more.
+        node.mac = Mac::Idle;
+        self.emit_head(station, Kind::JamEnd { attempt: attempts });
+        let node = &mut self.nodes[station];
+        let word = node.generator.next_u64();
+        let exponent = attempts.min(p.backoff_limit);
+        let slots = if exponent == 0 { 0 } else { word >> (64 - exponent) };
+        if attempts == p.attempt_limit.get() {
+            self.emit_head(station, Kind::Discarded { cause: Cause::ExcessiveCollisions, attempts });
+            self.next_frame(station);
+        } else if !self.nodes[station].attached {
+            self.discard_all(station);
+        } else {
+            self.nodes[station].mac = Mac::BackingOff { until: now + slots * p.slot_time.get() };
+            self.emit_head(station, Kind::Backoff { attempt: attempts, slots });
+        }
+        self.settle(station);
+    }
+
+    fn discard_all(&mut self, station: usize) {
+        let node = &mut self.nodes[station];
+        let mut attempts = node.attempts;
+        node.mac = Mac::Idle;
+        let now = self.now;
+        while let Some(queued) = self.nodes[station].queue.pop_front() {
+            self.emit(station, queued.name, Kind::Discarded { cause: Cause::Detached, attempts });
+            attempts = 0;
+        }
+        self.nodes[station].new_head(now);
+    }
+
+    fn input(&mut self, input: &Input) {
+        match *input {
+            Input::Offer { station, frame } => self.offer(station.index(), frame),
+            Input::Attach { station } => {
+                self.nodes[station.index()].attached = true;
+                self.settle(station.index());
+            }
+            Input::Detach { station } => {
+                let station = station.index();
+                self.nodes[station].attached = false;
+                let on_line = self.nodes[station].signal.is_some();
+                if !(self.sends(station) && on_line) {
+                    self.discard_all(station);
+                }
+                self.settle(station);
+            }
+            Input::SetFault { station, fault } => self.nodes[station.index()].fault = fault,
+            Input::SetPlca { station, settings } => {
+                self.nodes[station.index()].own.settings = settings;
+                self.reset = true;
+                self.settle(station.index());
+                self.reset = false;
+                self.settle(station.index());
+            }
+            Input::SetCut { .. } => panic!("cuts are those of the model of CSMA/CD"),
+        }
+    }
+
+    fn offer(&mut self, station: usize, frame: Frame) {
+        let (now, p) = (self.now, self.config.parameters);
+        let node = &mut self.nodes[station];
+        node.serial += 1;
+        let name = FrameId { station: id(station), serial: node.serial };
+        let (attached, full) = (node.attached, node.queue.len() >= self.config.queue_limit);
+        self.emit(station, name, Kind::Offered { size: frame.size });
+        assert!((18..=p.max_frame_size.get()).contains(&frame.size.get()), "the model takes frames that fit");
+        if !attached {
+            return self.emit(station, name, Kind::Discarded { cause: Cause::Detached, attempts: 0 });
+        }
+        if full {
+            return self.emit(station, name, Kind::QueueDrop);
+        }
+        let size = frame.size.max(p.min_frame_size);
+        let node = &mut self.nodes[station];
+        let queued = Queued { name, size, destination: frame.destination, too_long: false, arrived: now };
+        node.queue.push_back(queued);
+        if node.queue.len() == 1 {
+            node.new_head(now);
+            self.gap_over(station);
+            self.ready(station);
+        }
+    }
+}
+
+impl Node {
+    fn new_head(&mut self, now: u64) {
+        self.head_since = now;
+        (self.attempts, self.deferred, self.excess) = (0, false, false);
+    }
+}
+
+/// The three machines of clause 148.
+impl Model<'_> {
+    /// Runs the machines until all of them stay, and has the line carry what they want.
+    fn settle(&mut self, station: usize) {
+        let on_line = self.nodes[station].signal.is_some();
+        let powered = self.nodes[station].attached || (self.sends(station) && on_line);
+        // A frame that is ready as a turn begins is in time for it.
+        while self.data(station, powered) || self.control(station, powered) || self.status(station, powered) {}
+        self.drive(station);
+    }
+
+    fn is_on(&self, station: usize, powered: bool) -> bool {
+        let settings = self.nodes[station].own.settings;
+        settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED && powered && !self.reset
+    }
+
+    fn crs(&self, station: usize) -> bool {
+        !self.heard(station).is_empty()
+    }
+
+    /// rx_cmd, where one signal is heard and it is another's.
+    fn rx(&self, station: usize) -> Option<What> {
+        match self.heard(station)[..] {
+            [one] if one.source != station => Some(one.what),
+            _ => None,
+        }
+    }
+
+    fn receiving(&self, station: usize) -> bool {
+        self.heard(station).iter().any(|signal| signal.source != station && signal.what != What::Beacon)
+    }
+
+    fn owns(&self, station: usize) -> bool {
+        let node = &self.nodes[station];
+        let ids = [node.own.settings.node_id];
+        ids.iter().chain(&node.own.more_ids).any(|&id| id != 255 && id == node.cur_id)
+    }
+
+    fn pending(&self, station: usize) -> bool {
+        matches!(self.nodes[station].data, Data::Hold { .. } | Data::Pending | Data::WaitMac { .. })
+    }
+
+    /// One transition of the control machine, if there is one.
+    fn control(&mut self, station: usize, powered: bool) -> bool {
+        let now = self.now;
+        let (on, crs, tx_en) = (self.is_on(station, powered), self.crs(station), self.tx_en(station));
+        let (rx, receiving, own) = (self.rx(station), self.receiving(station), self.owns(station));
+        let pending = self.pending(station);
+        let node = &self.nodes[station];
+        let settings = node.own.settings;
+        let coordinator = settings.node_id == 0;
+        let beacon = rx == Some(What::Beacon);
+        let invalid = node.invalid.is_some_and(|done| done <= now);
+        if !on {
+            if node.control == Control::Disable {
+                return false;
+            }
+            let node = &mut self.nodes[station];
+            (node.control, node.command, node.committed) = (Control::Disable, None, false);
+            (node.cur_id, node.active, node.invalid) = (0, false, None);
+            return true;
+        }
+        let counting = matches!(
+            node.control,
+            Control::Syncing
+                | Control::WaitTo { .. }
+                | Control::EarlyReceive { .. }
+                | Control::Yield { .. }
+                | Control::Receive
+        );
+        if invalid && counting {
+            self.resync(station);
+            return true;
+        }
+        let to = u64::from(settings.to_timer);
+        let early = Control::EarlyReceive { detected: now + self.plca.beacon_detection.get() };
+        let next = match node.control {
+            Control::Disable if coordinator => Control::Recover,
+            Control::Disable => Control::Resync,
+            Control::Resync if coordinator && !crs && !tx_en => {
+                Control::SendBeacon { done: now + self.plca.beacon.get() }
+            }
+            Control::Resync if !coordinator && crs => early,
+            Control::Recover => Control::WaitTo { done: now + to },
+            Control::SendBeacon { done } if done <= now => Control::Syncing,
+            Control::Syncing if !crs => Control::WaitTo { done: now + to },
+            Control::WaitTo { .. } if crs => early,
+            Control::WaitTo { .. } if own && pending && node.active => Control::Commit,
+            Control::WaitTo { done } if own => Control::Yield { done },
+            Control::WaitTo { done } if done <= now => Control::Next,
+            Control::EarlyReceive { detected } if !crs && !coordinator && detected <= now => Control::Resync,
+            Control::EarlyReceive { .. } if !crs && coordinator => Control::Recover,
+            Control::EarlyReceive { .. } if !coordinator && !receiving && (beacon || !crs) => Control::Syncing,
+            Control::EarlyReceive { .. } if receiving && crs => Control::Receive,
+            Control::Commit if tx_en => Control::Transmit,
+            Control::Commit if !pending => Control::Abort,
+            Control::Yield { done } if done <= now => Control::Next,
+            Control::Yield { .. } if crs => early,
+            Control::Receive if !crs => Control::Next,
+            Control::Transmit if !tx_en && node.bc < settings.burst_count => {
+                Control::Burst { done: now + u64::from(settings.burst_timer) }
+            }
+            Control::Transmit if !tx_en && !crs => Control::Next,
+            Control::Burst { .. } if tx_en => Control::Transmit,
+            Control::Burst { done } if done <= now => Control::Abort,
+            Control::Abort if !crs => Control::Next,
+            Control::Next if (coordinator && node.cur_id >= settings.node_count) || node.cur_id == 255 => {
+                Control::Resync
+            }
+            Control::Next => Control::WaitTo { done: now + to },
+            _ => return false,
+        };
+        self.enter(station, next, beacon);
+        true
+    }
+
+    fn resync(&mut self, station: usize) {
+        let node = &mut self.nodes[station];
+        (node.control, node.active, node.invalid) = (Control::Resync, false, None);
+    }
+
+    fn enter(&mut self, station: usize, next: Control, beacon: bool) {
+        let now = self.now;
+        match next {
+            Control::Resync => return self.resync(station),
+            Control::SendBeacon { .. } => self.beacon(station),
+            Control::Commit => {
+                let head = self.nodes[station].queue.front().map(|queued| queued.name);
+                let name = head.unwrap_or(FrameId { station: id(station), serial: 0 });
+                let turn = self.nodes[station].cur_id.into();
+                self.emit(station, name, Kind::Commit { id: turn });
+            }
+            _ => {}
+        }
+        let invalid = now + self.plca.invalid_beacon.get();
+        let node = &mut self.nodes[station];
+        node.control = next;
+        match next {
+            Control::Recover => node.active = false,
+            Control::SendBeacon { .. } => {
+                (node.command, node.active, node.busy_cycle) = (Some(What::Beacon), true, false);
+            }
+            Control::Syncing => {
+                (node.cur_id, node.command, node.active) = (0, None, true);
+                node.busy_cycle &= !beacon;
+                if beacon {
+                    node.invalid = None;
+                } else if node.own.settings.node_id != 0 {
+                    node.invalid = Some(invalid);
+                }
+            }
+            Control::Commit => {
+                (node.command, node.committed, node.bc) = (Some(What::Commit), true, 0);
+                node.invalid = None;
+            }
+            Control::Receive => node.busy_cycle = true,
+            Control::Transmit => {
+                (node.command, node.busy_cycle) = (None, true);
+                node.committed &= node.bc < node.own.settings.burst_count;
+            }
+            Control::Burst { .. } => (node.bc, node.command) = (node.bc + 1, Some(What::Commit)),
+            Control::Abort => (node.command, node.committed) = (None, false),
+            Control::Next => (node.cur_id, node.committed) = (node.cur_id.wrapping_add(1), false),
+            _ => {}
+        }
+    }
+
+    /// The first coordinator that sends BEACONs, as long as it does, tells of those after a cycle that was not empty.
+    fn beacon(&mut self, station: usize) {
+        let sends = |owner: usize| {
+            let node = &self.nodes[owner];
+            node.attached && node.own.settings.enabled && node.own.settings.node_id == 0
+        };
+        if self.owner.is_none_or(|owner| owner != station && !sends(owner)) {
+            self.owner = Some(station);
+        }
+        if self.owner != Some(station) {
+            return;
+        }
+        let now = self.now;
+        let length = self.last_beacon.replace(now).map(|last| now - last);
+        if length.is_some() && !self.nodes[station].busy_cycle {
+            self.empty += 1;
+            return;
+        }
+        let empty = std::mem::take(&mut self.empty);
+        let length = BitTimes::new(length.unwrap_or(0));
+        self.emit(station, FrameId { station: id(station), serial: 0 }, Kind::Beacon { empty, length });
+    }
+
+    /// One transition of the data machine, if there is one.
+    fn data(&mut self, station: usize, powered: bool) -> bool {
+        let now = self.now;
+        let (on, crs, receiving) = (self.is_on(station, powered), self.crs(station), self.receiving(station));
+        let sends = self.sends(station);
+        let node = &self.nodes[station];
+        let ok = on && node.ok;
+        let delayed = node.line_begin > node.begin;
+        if !ok {
+            let left = node.data != Data::Normal;
+            self.nodes[station].data = Data::Normal;
+            return left;
+        }
+        let end = node.signal.map_or(0, |signal| {
+            let signal = &self.signals[signal];
+            signal.begin + 64 + signal.size.bit_times().get()
+        });
+        let next = match node.data {
+            Data::Normal if !crs && !sends => Data::Idle,
+            Data::WaitIdle if crs && sends && node.committed => Data::Transmit,
+            Data::WaitIdle if !crs && !node.committed => Data::Idle,
+            Data::Idle if sends => Data::Hold { full: now + self.plca.delay_line.get() },
+            Data::Idle if receiving && node.command.is_none() => Data::Receive,
+            Data::Receive if sends => Data::Collide { done: now + self.plca.pending.get() },
+            Data::Receive if !receiving => Data::Idle,
+            Data::Hold { full } if receiving || full <= now => Data::Collide { done: now + self.plca.pending.get() },
+            Data::Hold { .. } if node.committed => Data::Transmit,
+            Data::Collide { done } if !sends => Data::DelayPending { done },
+            Data::DelayPending { done } if done <= now => Data::Pending,
+            Data::Pending if node.committed => Data::WaitMac { done: now + self.plca.commit.get() },
+            Data::WaitMac { .. } if sends => Data::Transmit,
+            Data::WaitMac { done } if done <= now => Data::WaitIdle,
+            Data::Transmit if !sends && delayed => Data::Flush { done: end },
+            Data::Transmit if !sends => Data::WaitIdle,
+            Data::Flush { done } if done <= now => Data::WaitIdle,
+            _ => return false,
+        };
+        let node = &mut self.nodes[station];
+        node.data = next;
+        if next == Data::Transmit {
+            node.line_begin = now;
+        }
+        if matches!(next, Data::Collide { .. }) && node.own.heeds_logical_collisions {
+            self.collision(station);
+        }
+        true
+    }
+
+    /// One transition of the status machine, if there is one.
+    fn status(&mut self, station: usize, powered: bool) -> bool {
+        let now = self.now;
+        let on = self.is_on(station, powered);
+        let status = self.plca.status.get();
+        let node = &mut self.nodes[station];
+        let was = node.ok;
+        if !on || (node.hysteresis.is_some_and(|end| end <= now) && !node.active) {
+            (node.ok, node.hysteresis) = (false, None);
+        } else if node.active {
+            (node.ok, node.hysteresis) = (true, None);
+        } else if was && node.hysteresis.is_none() {
+            node.hysteresis = Some(now + status);
+        }
+        let ok = node.ok;
+        if ok != was {
+            self.emit(station, FrameId { station: id(station), serial: 0 }, Kind::PlcaStatus { ok });
+        }
+        ok != was
+    }
+
+    /// Begins and ends signals, as the machines of `station` want.
+    fn drive(&mut self, station: usize) {
+        let now = self.now;
+        let tx_en = self.tx_en(station);
+        let node = &self.nodes[station];
+        let want = if tx_en { Some(What::Frame) } else { node.command };
+        let is = node.signal.map(|signal| self.signals[signal].what);
+        if want == is {
+            return;
+        }
+        let mut begin = now;
+        if let Some(old) = node.signal {
+            let esd = self.plca.end_delimiter.get();
+            let old = &mut self.signals[old];
+            let delimited = old.what == What::Frame && old.delimited && !old.cut;
+            begin = now + if delimited { esd } else { 0 };
+            // What follows ESD may be over before it has begun: one bit of it is heard all the same.
+            begin = begin.max(old.begin + 1);
+            (old.end, old.followed) = (Some(begin), want.is_some());
+        }
+        let signal = want.map(|what| {
+            let node = &self.nodes[station];
+            let places = self.nodes.len();
+            let queued = node.queue.front();
+            let normal = node.data == Data::Normal;
+            let lost = what == What::Frame && normal && node.begin < now;
+            self.signals.push(Signal {
+                source: station,
+                what,
+                begin,
+                end: None,
+                followed: false,
+                name: queued.map_or(FrameId { station: id(station), serial: 0 }, |queued| queued.name),
+                size: queued.map_or(Octets::new(0), |queued| queued.size),
+                destination: queued.map_or(Destination::Nobody, |queued| queued.destination),
+                too_long: queued.is_some_and(|queued| queued.too_long),
+                bad_fcs: lost || node.fault == Some(Fault::BadFcs),
+                cut: false,
+                delimited: !normal,
+                episode: None,
+                spoilt: vec![false; places],
+                spoken: vec![false; places],
+            });
+            self.signals.len() - 1
+        });
+        self.nodes[station].signal = signal;
+    }
+}
+
+/// What is heard.
+impl Model<'_> {
+    fn ends(&mut self) {
+        self.part = Part::Ends;
+        let now = self.now;
+        for station in 0..self.nodes.len() {
+            for index in 0..self.signals.len() {
+                let signal = &self.signals[index];
+                let way = self.distance[signal.source][station] + self.plca.phy_off.get();
+                if signal.end.is_some_and(|end| end + way == now) && signal.what == What::Frame {
+                    self.receive(station, index);
+                }
+            }
+        }
+        (0..self.nodes.len()).for_each(|station| self.settle(station));
+    }
+
+    fn receive(&mut self, station: usize, index: usize) {
+        let signal = &self.signals[index];
+        let addressed = match signal.destination {
+            Destination::Station(to) => to == id(station),
+            Destination::All => true,
+            Destination::Nobody => false,
+        };
+        if !addressed || signal.source == station || !self.nodes[station].attached {
+            return;
+        }
+        let bits = (signal.end.expect("it has ended") - signal.begin).saturating_sub(64);
+        let least = u64::from(self.config.parameters.min_frame_size.get()) * 8;
+        let whole = signal.size.bit_times();
+        let kind = match () {
+            () if signal.cut && signal.spoken[station] => return,
+            () if signal.cut && bits < least => Kind::Fragment { bits: BitTimes::new(bits) },
+            // What comes after the frame's own last bit is counted in octets.
+            () if signal.cut && bits >= whole.get() + self.config.parameters.jam_size.get() => {
+                Kind::Damaged { bits: BitTimes::new(bits / 8 * 8) }
+            }
+            () if signal.cut => Kind::Damaged { bits: BitTimes::new(bits) },
+            () if signal.spoilt[station] || signal.bad_fcs => Kind::Damaged { bits: whole },
+            () => Kind::Delivered { size: signal.size },
+        };
+        let name = signal.name;
+        self.emit(station, name, kind);
+    }
+
+    fn begins(&mut self) {
+        self.part = Part::Begins;
+        let now = self.now;
+        for station in 0..self.nodes.len() {
+            let there: Vec<usize> =
+                (0..self.signals.len()).filter(|&index| self.on(&self.signals[index], station, now)).collect();
+            if there.len() > 1 {
+                let speaks = there.iter().any(|&index| self.signals[index].source == station);
+                for &index in &there {
+                    self.signals[index].spoilt[station] = true;
+                    self.signals[index].spoken[station] |= speaks;
+                }
+            }
+        }
+        for station in 0..self.nodes.len() {
+            let heard: Vec<usize> = self.heard(station).iter().map(|signal| signal.source).collect();
+            let meets = heard.len() > 1 && heard.contains(&station);
+            let sends = matches!(self.nodes[station].mac, Mac::Transmitting { .. });
+            let begins_now = self
+                .signals
+                .iter()
+                .any(|signal| signal.begin + self.distance[signal.source][station] + self.plca.phy_on.get() == now);
+            let detects = self.nodes[station].own.collision_detection;
+            if meets && sends && begins_now && detects && self.tx_en(station) {
+                self.collision(station);
+            }
+            self.settle(station);
+        }
+    }
+
+    /// One turn of the process Deference, with CARRIER_STATUS for carrier.
+    fn watch(&mut self) {
+        let now = self.now;
+        let part_1 = self.config.parameters.inter_packet_gap_part_1.get();
+        for station in 0..self.nodes.len() {
+            let crs = self.crs(station);
+            let commit = self.rx(station) == Some(What::Commit);
+            let transmitting = self.sends(station);
+            self.gap_over(station);
+            let node = &mut self.nodes[station];
+            let carrier = match node.data {
+                Data::Normal => crs,
+                Data::Receive => crs && !commit,
+                Data::WaitIdle | Data::Idle | Data::WaitMac { .. } => false,
+                _ => true,
+            };
+            node.carrier = carrier;
+            node.deference = match node.deference {
+                Deference::Free if carrier => Deference::Busy { was_transmitting: transmitting },
+                Deference::Busy { was_transmitting } if carrier => {
+                    Deference::Busy { was_transmitting: was_transmitting || transmitting }
+                }
+                Deference::Busy { was_transmitting } => Deference::Gap { since: now, was_transmitting },
+                Deference::Gap { since, was_transmitting: false } if carrier && now < since + part_1 => {
+                    Deference::Busy { was_transmitting: false }
+                }
+                same @ (Deference::Free | Deference::Gap { .. }) => same,
+            };
+        }
+        let farthest = self.distance.iter().flatten().max().copied().unwrap_or(0) + self.plca.phy_off.get();
+        // What has ended everywhere is forgotten; signals are named by their place in the list.
+        if self.signals.len() > 3 && self.signals.iter().all(|one| one.end.is_some_and(|end| end + farthest < now)) {
+            self.signals.clear();
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! PLCA (802.3, clause 148): its tables, golden traces, the numbers that must come out, and the engine against CSMA/CD
+//! and against a model that looks at every bit time.
+//!
+//! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
+
+mod common;
+#[path = "common/plca.rs"]
+mod model;
+#[path = "common/scenario.rs"]
+mod scenario;
+
+use common::{check_golden, offer, run, station, trace};
+use medium::{
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method, Octets,
+    Plca, PlcaControl, PlcaData, PlcaNode, PlcaSettings, PlcaStatus, StationId, Topology,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use scenario::{Scenario, any_cable, any_config, any_scenario, any_topology, cut_scenario, runner};
+
+fn bus_of(plca: Plca) -> Config {
+    let topology = Topology::star(plca.nodes.len(), 0);
+    Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) }
+}
+
+fn off(stations: usize) -> Plca {
+    let nodes = vec![PlcaNode::new(PlcaSettings::off()); stations];
+    Plca { delay_line: BitTimes::new(1), ..Plca::new(nodes) }
+}
+
+/// 30.16.1.1.1: with PLCA off, a node is one of plain CSMA/CD.
+fn same_as_csma_cd(cases: u32, scenarios: impl Strategy<Value = Scenario>) {
+    let result = runner(cases).run(&scenarios, |Scenario { mut config, mut inputs }| {
+        // PLCA knows of no deafness.
+        inputs.retain(|(_, input)| !matches!(input, Input::SetFault { fault: Some(Fault::Deaf), .. }));
+        config.rate = BitRate::MBIT_10;
+        let stations = config.topology.stations();
+        let with = Config { method: Method::Plca(off(stations)), ..config.clone() };
+        if config.check().is_err() || with.check().is_err() {
+            return Ok(());
+        }
+        let (_, plain) = run(config.clone(), &inputs, 15_000);
+        let (_, off) = run(with.clone(), &inputs, 15_000);
+        let same = plain.iter().zip(&off).take_while(|(a, b)| a == b).count();
+        if same != plain.len() || same != off.len() {
+            let from = same.saturating_sub(6);
+            let part = |events: &[Event]| trace(&events[from.min(events.len())..events.len().min(same + 6)]);
+            return Err(TestCaseError::fail(format!("CSMA/CD:\n{}PLCA off:\n{}", part(&plain), part(&off))));
+        }
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+}
+
+#[test]
+fn a_bus_with_plca_off_is_one_of_csma_cd() {
+    same_as_csma_cd(1_500, any_scenario(any_config(any_topology())));
+    same_as_csma_cd(500, cut_scenario(any_config(any_cable())));
+}
+
+/// PLCA.md: an idle cycle takes 20 + 32 n BT.
+#[test]
+fn an_idle_cycle_takes_20_and_32_for_each_node() {
+    for (nodes, length) in [(8, 276), (40, 1300), (1, 52), (255, 8180)] {
+        let (medium, _) = run(bus_of(Plca::right(nodes)), &[], 1_000_000);
+        let cycles = *medium.plca_cycles().expect("PLCA");
+        assert_eq!(cycles.shortest.get(), length, "{cycles:?}");
+        assert_eq!(cycles.longest.get(), length, "{cycles:?}");
+    }
+}
+
+/// The tables of clause 148, as reviewed snapshots.
+#[test]
+fn the_tables_are_those_of_clause_148() {
+    let text = |table: &[(&str, &str, &str)]| {
+        table.iter().map(|(from, when, to)| format!("{from:<17} -> {to:<17} if {when}\n")).collect::<String>()
+    };
+    check_golden("plca_control_table.txt", &text(PlcaControl::TABLE));
+    check_golden("plca_data_table.txt", &text(PlcaData::TABLE));
+    check_golden("plca_status_table.txt", &text(PlcaStatus::TABLE));
+}
+
+/// One frame waits in the delay line, one comes as the line is in use, one is told of a logical collision.
+#[test]
+fn frames_wait_for_their_turn() {
+    let inputs = [
+        offer(5_000, 2, 0, 64),
+        offer(5_040, 1, 0, 64),
+        offer(5_100, 3, 0, 100),
+        offer(9_000, 0, 1, 64),
+        offer(9_000, 3, 1, 64),
+    ];
+    let (_, events) = run(bus_of(Plca::right(4)), &inputs, 20_000);
+    check_golden("plca_turns.txt", &trace(&events));
+}
+
+/// 148.4.4: a turn may be kept for max_bc frames more.
+#[test]
+fn a_burst_keeps_the_turn() {
+    let mut plca = Plca::right(4);
+    plca.nodes[2].settings.burst_count = 2;
+    let inputs = [offer(5_000, 2, 0, 64), offer(5_000, 2, 0, 64), offer(5_000, 2, 0, 64), offer(5_000, 2, 0, 64)];
+    let (_, events) = run(bus_of(plca), &inputs, 20_000);
+    check_golden("plca_burst.txt", &trace(&events));
+}
+
+/// The coordinator goes: turns are counted to 255, then plca_status falls, and the bus is one of CSMA/CD; it comes back,
+/// and plca_status with it.
+#[test]
+fn a_coordinator_that_dies_leaves_csma_cd() {
+    let coordinator = station(0);
+    let inputs = [
+        offer(1_000, 2, 1, 64),
+        (1_200, Input::Detach { station: coordinator }),
+        offer(1_300, 1, 2, 64),
+        offer(20_000, 2, 1, 64),
+        offer(20_000, 3, 1, 64),
+        offer(150_000, 1, 2, 64),
+        offer(150_000, 3, 2, 64),
+        (200_000, Input::Attach { station: coordinator }),
+        offer(210_000, 1, 2, 64),
+    ];
+    let (medium, events) = run(bus_of(Plca::right(4)), &inputs, 400_000);
+    check_golden("plca_coordinator_dies.txt", &trace(&events));
+    let fell =
+        events.iter().filter(|event| event.kind == Kind::PlcaStatus { ok: false } && event.station != coordinator);
+    for event in fell {
+        // The BEACON before it was at 1,132 at most; 255 turns of 32 BT, and two frames.
+        let after = event.at.get() - 1_132;
+        assert!((130_090..=130_090 + 255 * 32 + 2 * 700).contains(&after), "{event}");
+    }
+    let counters = |number| medium.tally().station(station(number)).clone();
+    assert_eq!((0..4).map(|number| counters(number).frames_transmitted_ok).sum::<u64>(), 7);
+    assert_eq!(medium.plca_status(station(3)), Some(true));
+}
+
+/// All frames that a station is to send, and how long each waited for its first bit.
+struct Saturated {
+    stations: u16,
+    octets: u32,
+    longest: u64,
+    collisions: u64,
+    frames: u64,
+}
+
+impl Host for Saturated {
+    const FEEDS: bool = true;
+
+    fn event(&mut self, event: &Event) {
+        match event.kind {
+            Kind::Transmitted { access_delay, .. } => {
+                self.longest = self.longest.max(access_delay.get());
+                self.frames += 1;
+            }
+            Kind::Collision { episode, .. } => self.collisions += u64::from(episode > 0),
+            _ => {}
+        }
+    }
+
+    fn next_frame(&mut self, _: BitInstant, from: StationId) -> Option<Frame> {
+        let to = station((from.index() as u16 + 1) % self.stations);
+        Some(Frame::new(Octets::new(self.octets), Destination::Station(to)))
+    }
+}
+
+fn saturate(plca: Plca, talkers: &[u16], octets: u32, until: u64) -> (Medium, Saturated) {
+    let stations = plca.nodes.len() as u16;
+    let mut host = Saturated { stations, octets, longest: 0, collisions: 0, frames: 0 };
+    let config = Config { keep_outputs: false, ..bus_of(plca) };
+    let mut medium = Medium::new(config).expect("a valid configuration");
+    for &talker in talkers {
+        let (_, input) = offer(0, talker, (talker + 1) % stations, octets);
+        medium.give(BitInstant::ZERO, input, &mut host);
+    }
+    // What was offered before plca_status was OK was sent with CSMA/CD.
+    medium.run_until(BitInstant::new(2_000_000), &mut host);
+    (host.longest, host.collisions, host.frames) = (0, 0, 0);
+    medium.run_until(BitInstant::new(2_000_000 + until), &mut host);
+    (medium, host)
+}
+
+/// With PLCA right at every node nothing meets on the line, and nobody waits longer than the longest cycle leaves.
+#[test]
+fn a_right_bus_has_no_collision_and_keeps_the_bound() {
+    for (nodes, octets) in [(2, 64), (8, 64), (8, 1518), (40, 100)] {
+        let all: Vec<u16> = (0..nodes).collect();
+        let (medium, host) = saturate(Plca::right(nodes.into()), &all, octets, 20_000_000);
+        let turn = 96 + 64 + 8 * u64::from(octets) + 8;
+        let cycle = 20 + u64::from(nodes) * turn;
+        assert_eq!(host.collisions, 0, "{nodes} nodes, {octets} octets");
+        // One's own turn may just have begun, and COMMIT comes before the first bit.
+        assert!(host.longest <= cycle - turn + 32 + 96, "{} of {cycle}, turns of {turn}", host.longest);
+        let cycles = medium.plca_cycles().expect("PLCA");
+        assert!(cycles.longest.get() <= cycle, "{cycles:?} of {cycle}");
+        assert!(host.frames >= 20_000_000 / cycle * u64::from(nodes) - u64::from(nodes), "{}", host.frames);
+    }
+}
+
+/// One saturated node among n idle ones has a frame in each cycle of 20 + 32 n BT and its own turn.
+#[test]
+fn a_saturated_node_among_idle_ones_has_what_the_closed_form_leaves() {
+    for idle in [4_u64, 7, 11] {
+        let (_, host) = saturate(Plca::right(idle as usize + 1), &[1], 64, 10_000_000);
+        let cycle = 20 + 32 * idle + 64 + 512 + 8;
+        let frames = 10_000_000 / cycle;
+        assert!(host.frames.abs_diff(frames) <= 1, "{} frames, and {frames} were to be", host.frames);
+    }
+}
+
+/// A node whose turns are 24 BT long among others whose turns are 32 BT long begins with node j where 24 k = 32 j, and
+/// there they collide; anywhere else one of them is first, and the other hears it.
+#[test]
+fn another_to_timer_collides_where_turns_begin_together() {
+    for k in 1..12_u8 {
+        for j in 1..12_u8 {
+            if j == k {
+                continue;
+            }
+            let mut plca = Plca::right(12);
+            plca.nodes[usize::from(k)].settings.to_timer = 24;
+            // Both frames wait for their turns in one cycle: the coordinator's BEACON begins at 404 n.
+            let at = 404 * 20 + 5;
+            let inputs = [offer(at, k.into(), 0, 64), offer(at, j.into(), 0, 64)];
+            let (medium, events) = run(bus_of(plca), &inputs, 9_500);
+            let collides = events.iter().any(|event| matches!(event.kind, Kind::Collision { episode: 1.., .. }));
+            assert_eq!(collides, 24 * u32::from(k) == 32 * u32::from(j), "{k} and {j}:\n{}", trace(&events));
+            let corrupted = medium.plca_counters(station(k.into())).expect("PLCA").corrupted;
+            assert_eq!(corrupted > 0, collides);
+        }
+    }
+}
+
+/// 40 idle nodes for an hour of virtual time: 27.7 million cycles that nobody steps through.
+#[test]
+fn an_idle_bus_is_arithmetic() {
+    let (medium, events) = run(bus_of(Plca::right(40)), &[], 36_000_000_000);
+    let cycles = medium.plca_cycles().expect("PLCA");
+    assert_eq!(cycles.cycles, (36_000_000_000 - 40 * 32) / 1_300, "{cycles:?}");
+    let counters = medium.plca_counters(station(7)).expect("PLCA");
+    assert_eq!(counters.beacons, cycles.cycles + 1);
+    assert_eq!(counters.opportunities, counters.yielded);
+    assert!(events.len() < 100, "{}", trace(&events));
+}
+
+/// The same with every cycle stepped through, since an input comes in each.
+#[test]
+fn cycles_that_go_by_are_those_that_are_stepped_through() {
+    let nudge = |at: u64| (at, Input::SetFault { station: station(1), fault: None });
+    let frames = [offer(30_001, 2, 1, 64), offer(61_234, 3, 1, 64), offer(90_000, 0, 1, 64)];
+    let stepped: Vec<(u64, Input)> = {
+        let mut inputs: Vec<_> = (0..1_000).map(|number| nudge(number * 100)).chain(frames).collect();
+        inputs.sort_by_key(|(at, _)| *at);
+        inputs
+    };
+    let (passed, events) = run(bus_of(Plca::right(5)), &frames, 100_000);
+    let (other, others) = run(bus_of(Plca::right(5)), &stepped, 100_000);
+    assert_eq!(trace(&events), trace(&others));
+    for number in 0..5 {
+        assert_eq!(passed.plca_counters(station(number)), other.plca_counters(station(number)));
+    }
+    assert_eq!(passed.plca_cycles(), other.plca_cycles());
+}
+
+/// A node of a small bus, right or wrong.
+fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
+    let id = prop_oneof![1 => 0..=2_u8, 8 => 0..=count, 1 => Just(255)];
+    let to = prop_oneof![6 => Just(32_u8), 1 => Just(24), 1 => 1..=60_u8];
+    let settings = (prop_oneof![8 => Just(true), 1 => Just(false)], id, to, any_burst(), any_settings_of_burst());
+    let more = prop_oneof![6 => Just(255_u8), 1 => 1..=count];
+    let host = prop_oneof![4 => Just(0_u64), 1 => 0..=400_u64];
+    let chips = (prop_oneof![8 => Just(true), 1 => Just(false)], prop_oneof![8 => Just(true), 1 => Just(false)]);
+    (settings, more, host, chips).prop_map(move |((enabled, id, to, burst_count, burst_timer), more, host, chips)| {
+        let settings = PlcaSettings { enabled, to_timer: to, burst_count, burst_timer, ..PlcaSettings::new(id, count) };
+        let mut node = PlcaNode::new(settings);
+        node.more_ids[0] = more;
+        (node.collision_detection, node.heeds_logical_collisions) = chips;
+        node.host_delay = BitTimes::new(host);
+        node
+    })
+}
+
+fn any_burst() -> impl Strategy<Value = u8> {
+    prop_oneof![3 => Just(0_u8), 1 => 1..=3_u8]
+}
+
+fn any_settings_of_burst() -> impl Strategy<Value = u8> {
+    prop_oneof![3 => Just(128_u8), 1 => 1..=255_u8]
+}
+
+/// As `ids` has it: in order of stations with PLCA right, or whatever.
+fn any_bus() -> impl Strategy<Value = Config> {
+    let place = prop_oneof![3 => Just(0_u64), 2 => 0..=3_u64, 1 => 0..=90_u64];
+    let places = prop_oneof![2 => Just(None), 1 => proptest::collection::vec(place, 6).prop_map(Some)];
+    let timers = (20..=60_u64, 200..=6_000_u64, prop_oneof![Just(396_u64), 1..=396_u64], 0..=12_u64);
+    let phy = prop_oneof![3 => Just((0_u64, 0_u64)), 1 => (0..=12_u64, 0..=12_u64)];
+    (1..=6_usize, any::<bool>()).prop_flat_map(move |(stations, right)| {
+        let count = stations as u8;
+        let count = if right { Just(count).boxed() } else { (1..=count + 2).boxed() };
+        let nodes = count.prop_flat_map(move |count| proptest::collection::vec(any_node(count), stations));
+        (nodes, Just(right), places.clone(), timers.clone(), phy.clone(), any::<u64>(), 1..=5_usize).prop_map(
+            |(mut nodes, right, places, timers, (on, off), seed, queue_limit)| {
+                if right {
+                    for (id, node) in nodes.iter_mut().enumerate() {
+                        let bursts = (node.settings.burst_count, node.settings.burst_timer);
+                        *node = PlcaNode::new(PlcaSettings::new(id as u8, 0));
+                        (node.settings.burst_count, node.settings.burst_timer) = bursts;
+                    }
+                    let count = nodes.len() as u8;
+                    nodes.iter_mut().for_each(|node| node.settings.node_count = count);
+                }
+                let (invalid, status, line, esd) = timers;
+                let topology = match places {
+                    None => Topology::star(nodes.len(), 0),
+                    Some(places) => {
+                        Topology::Bus { positions: places[..nodes.len()].iter().map(|&at| BitTimes::new(at)).collect() }
+                    }
+                };
+                let plca = Plca {
+                    invalid_beacon: BitTimes::new(invalid),
+                    status: BitTimes::new(status),
+                    delay_line: BitTimes::new(line),
+                    end_delimiter: BitTimes::new(esd),
+                    phy_on: BitTimes::new(on),
+                    phy_off: BitTimes::new(on + off),
+                    ..Plca::new(nodes)
+                };
+                let config = Config::new(BitRate::MBIT_10, topology, seed);
+                Config { method: Method::Plca(plca), queue_limit, ..config }
+            },
+        )
+    })
+}
+
+/// Frames in clusters, and now and then a station that is taken off or put back, or other settings.
+fn any_plca_scenario() -> impl Strategy<Value = Scenario> {
+    let input = (0..30_u8, 0..=6_000_u64, 0..6_u16, 0..7_u16, prop_oneof![3 => Just(64_u32), 1 => 64..=300_u32]);
+    let inputs = proptest::collection::vec((input, any_node(4)), 0..=16);
+    (any_bus(), inputs).prop_map(|(config, drawn)| {
+        let stations = config.topology.stations() as u16;
+        let mut inputs: Vec<(u64, u16, Input)> = drawn
+            .into_iter()
+            .map(|((what, at, from, to, octets), node)| {
+                let (from, to) = (from % stations, to % (stations + 1));
+                let destination = if to == stations { Destination::All } else { Destination::Station(station(to)) };
+                let input = match what {
+                    0 => Input::Detach { station: station(from) },
+                    1 => Input::Attach { station: station(from) },
+                    2 => Input::SetPlca { station: station(from), settings: node.settings },
+                    3 => Input::SetFault { station: station(from), fault: Some(Fault::BadFcs) },
+                    _ => Input::Offer { station: station(from), frame: Frame::new(Octets::new(octets), destination) },
+                };
+                (at, from, input)
+            })
+            .collect();
+        inputs.sort_by_key(|&(at, station, _)| (at, station));
+        Scenario { config, inputs: inputs.into_iter().map(|(at, _, input)| (at, input)).collect() }
+    })
+}
+
+/// The events of the engine, or where those of the model part from them.
+fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
+    let until = 12_000;
+    let (_, engine) = run(config.clone(), inputs, until);
+    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, until);
+    if without != engine {
+        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
+    }
+    let model = model::run(config, inputs, until);
+    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
+    if same == engine.len() && same == model.len() {
+        return Ok(engine);
+    }
+    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
+    let before = trace(&engine[same.saturating_sub(15)..same]);
+    let method = &config.method;
+    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+}
+
+/// Clause 148, against a model that has no shortcut. The scenarios are small, and are not made smaller.
+#[test]
+fn engine_and_model_agree_whatever_the_nodes_are_told() {
+    let mut runner = runner(250);
+    let mut seen = std::collections::BTreeMap::<&str, u64>::new();
+    for case in 0..scenario::cases(250) {
+        let scenario = any_plca_scenario().new_tree(&mut runner).expect("a scenario").current();
+        let agreed = std::panic::catch_unwind(|| agreed_events(&scenario));
+        match agreed {
+            Ok(Ok(events)) => events.iter().for_each(|event| *seen.entry(event.kind.name()).or_default() += 1),
+            Ok(Err(failure)) => panic!("case {case}: {scenario:?}{failure}"),
+            Err(_) => panic!("case {case}: {scenario:?}{:?}", scenario.config.method),
+        }
+    }
+    println!("{seen:?}");
+    for kind in ["beacon", "commit", "plca_status", "collision", "delivered", "damaged", "fragment", "discarded"] {
+        assert!(seen.contains_key(kind), "no {kind} in all these scenarios: {seen:?}");
+    }
+}
