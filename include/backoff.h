@@ -104,6 +104,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Calls of the library go straight to the address that the loader has found, without a jump in between. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define BACKOFF_DIRECT __attribute__((noplt))
+#endif
+#endif
+#ifndef BACKOFF_DIRECT
+#define BACKOFF_DIRECT
+#endif
+
 /**
  * The version of this header; `backoff_version()` is the one of the library that was found at run time.
  */
@@ -854,14 +864,14 @@ extern "C" {
  *
  * Any thread may call it at any time.
  */
-uint32_t backoff_version(void);
+uint32_t backoff_version(void) BACKOFF_DIRECT;
 
 /**
  * The version of the library as text, such as "0.1.0".
  *
  * Any thread may call it at any time; the text is constant and lives as long as the library.
  */
-const char *backoff_version_text(void);
+const char *backoff_version_text(void) BACKOFF_DIRECT;
 
 /**
  * What a status means, as a line of English; "unknown status" for a number that is none. Never NULL.
@@ -870,7 +880,8 @@ const char *backoff_version_text(void);
  *
  * @param status  what another function returned
  */
-const char *backoff_status_text(uint32_t status);
+const char *backoff_status_text(uint32_t status)
+BACKOFF_DIRECT;
 
 /**
  * Makes a state: no attempt has collided, and the built-in generator stands at its start.
@@ -893,7 +904,8 @@ const char *backoff_status_text(uint32_t status);
 backoff_status backoff_init(struct backoff *backoff,
                             const struct backoff_config *config,
                             uint64_t seed,
-                            uint64_t stream);
+                            uint64_t stream)
+BACKOFF_DIRECT;
 
 /**
  * Counts an attempt that collided, and draws the delay before the next one from the built-in generator.
@@ -912,7 +924,8 @@ backoff_status backoff_init(struct backoff *backoff,
  * `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
  */
 backoff_status backoff_collide(struct backoff *backoff,
-                               uint64_t *slots);
+                               uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * The same with a random word of the caller: the delay is the k high bits of `word`. The generator does not step.
@@ -930,7 +943,8 @@ backoff_status backoff_collide(struct backoff *backoff,
  */
 backoff_status backoff_collide_word(struct backoff *backoff,
                                     uint64_t word,
-                                    uint64_t *slots);
+                                    uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of attempts of this frame that have collided; at most attempt_limit.
@@ -945,7 +959,8 @@ backoff_status backoff_collide_word(struct backoff *backoff,
  * writes, apart from `backoff`, and used by no other thread during the call.
  */
 backoff_status backoff_attempts(const struct backoff *backoff,
-                                uint32_t *attempts);
+                                uint32_t *attempts)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was
@@ -958,7 +973,8 @@ backoff_status backoff_attempts(const struct backoff *backoff,
  * # Safety
  * `backoff` is NULL, or valid and used by no other thread during the call.
  */
-backoff_status backoff_reset(struct backoff *backoff);
+backoff_status backoff_reset(struct backoff *backoff)
+BACKOFF_DIRECT;
 
 /**
  * Gives the bounds of the delay after failure number `failures`. 0 failures: no delay.
@@ -978,7 +994,8 @@ backoff_status backoff_reset(struct backoff *backoff);
 backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
                                      uint64_t failures,
                                      uint64_t previous_ns,
-                                     struct backoff_bounds *bounds);
+                                     struct backoff_bounds *bounds)
+BACKOFF_DIRECT;
 
 /**
  * Gives the mean and the variance of the delay after failure number `failures`, from their closed forms.
@@ -999,7 +1016,8 @@ backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
 backoff_status backoff_policy_moments(const struct backoff_policy *policy,
                                       uint64_t failures,
                                       uint64_t previous_ns,
-                                      struct backoff_moments *moments);
+                                      struct backoff_moments *moments)
+BACKOFF_DIRECT;
 
 /**
  * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
@@ -1029,7 +1047,8 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy,
                                    uint64_t failures,
                                    uint64_t previous_ns,
                                    uint64_t word,
-                                   uint64_t *delay_ns);
+                                   uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state of an operation whose first attempt is made now: nothing has failed yet.
@@ -1051,7 +1070,8 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy,
 backoff_status backoff_retry_init(struct backoff_retry *retry,
                                   uint64_t seed,
                                   uint64_t stream,
-                                  uint64_t now_ns);
+                                  uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Counts a failure, and draws the delay before the next attempt.
@@ -1086,7 +1106,8 @@ backoff_status backoff_retry_fail(struct backoff_retry *retry,
                                   const struct backoff_policy *policy,
                                   uint64_t now_ns,
                                   uint64_t hint_ns,
-                                  uint64_t *delay_ns);
+                                  uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * The same with a delay that counts from the start of the attempt that has failed, and not from now on.
@@ -1111,7 +1132,8 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
                                         uint64_t attempt_ns,
                                         uint64_t now_ns,
                                         uint64_t hint_ns,
-                                        uint64_t *delay_ns);
+                                        uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of failures that have been counted; it stops at UINT32_MAX.
@@ -1126,7 +1148,8 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
  * apart from `retry`, and used by no other thread during the call.
  */
 backoff_status backoff_retry_failures(const struct backoff_retry *retry,
-                                      uint32_t *failures);
+                                      uint32_t *failures)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
@@ -1140,7 +1163,8 @@ backoff_status backoff_retry_failures(const struct backoff_retry *retry,
  * `retry` is NULL, or valid and used by no other thread during the call.
  */
 backoff_status backoff_retry_reset(struct backoff_retry *retry,
-                                   uint64_t now_ns);
+                                   uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take a third of the time that
@@ -1157,7 +1181,8 @@ backoff_status backoff_retry_reset(struct backoff_retry *retry,
  * the call; `prepared` is NULL, or valid for writes, apart from `policy`, and used by no other thread.
  */
 backoff_status backoff_policy_prepare(const struct backoff_policy *policy,
-                                      struct backoff_prepared *prepared);
+                                      struct backoff_prepared *prepared)
+BACKOFF_DIRECT;
 
 /**
  * Counts a failure, and draws the delay before the next attempt; as backoff_retry_fail, from a prepared policy.
@@ -1179,7 +1204,8 @@ backoff_status backoff_prepared_fail(struct backoff_retry *retry,
                                      const struct backoff_prepared *prepared,
                                      uint64_t now_ns,
                                      uint64_t hint_ns,
-                                     uint64_t *delay_ns);
+                                     uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Draws the delay after failure number `failures` with a random word of the caller; as backoff_policy_draw, from a prepared
@@ -1202,7 +1228,8 @@ backoff_status backoff_prepared_draw(const struct backoff_prepared *prepared,
                                      uint64_t failures,
                                      uint64_t previous_ns,
                                      uint64_t word,
-                                     uint64_t *delay_ns);
+                                     uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes a rate: the full one, and no action yet.
@@ -1214,7 +1241,7 @@ backoff_status backoff_prepared_draw(const struct backoff_prepared *prepared,
  * # Safety
  * `rate` is NULL, or valid for writes and used by no other thread during the call.
  */
-backoff_status backoff_rate_init(struct backoff_rate *rate);
+backoff_status backoff_rate_init(struct backoff_rate *rate) BACKOFF_DIRECT;
 
 /**
  * Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
@@ -1237,7 +1264,8 @@ backoff_status backoff_rate_init(struct backoff_rate *rate);
  */
 backoff_status backoff_rate_adverse(struct backoff_rate *rate,
                                     const struct backoff_rate_config *config,
-                                    uint64_t now_ns);
+                                    uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
@@ -1259,7 +1287,8 @@ backoff_status backoff_rate_adverse(struct backoff_rate *rate,
 backoff_status backoff_rate_act(struct backoff_rate *rate,
                                 const struct backoff_rate_config *config,
                                 uint64_t now_ns,
-                                uint64_t *wait_ns);
+                                uint64_t *wait_ns)
+BACKOFF_DIRECT;
 
 /**
  * Gives the level now: 0 is the full rate, each level one division by the base.
@@ -1278,7 +1307,8 @@ backoff_status backoff_rate_act(struct backoff_rate *rate,
 backoff_status backoff_rate_level(struct backoff_rate *rate,
                                   const struct backoff_rate_config *config,
                                   uint64_t now_ns,
-                                  uint32_t *level);
+                                  uint32_t *level)
+BACKOFF_DIRECT;
 
 /**
  * Gives the cooling-off period in force now: that of the configuration, doubled for each recovery that came too early.
@@ -1297,7 +1327,8 @@ backoff_status backoff_rate_level(struct backoff_rate *rate,
 backoff_status backoff_rate_cooling_off(struct backoff_rate *rate,
                                         const struct backoff_rate_config *config,
                                         uint64_t now_ns,
-                                        uint64_t *period_ns);
+                                        uint64_t *period_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes a budget: full.
@@ -1312,7 +1343,8 @@ backoff_status backoff_rate_cooling_off(struct backoff_rate *rate,
  * reads of as many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_init(struct backoff_budget *budget,
-                                   const struct backoff_budget_config *config);
+                                   const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Counts a first attempt, which adds its share to the budget.
@@ -1328,7 +1360,8 @@ backoff_status backoff_budget_init(struct backoff_budget *budget,
  * many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_deposit(struct backoff_budget *budget,
-                                      const struct backoff_budget_config *config);
+                                      const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Takes one retry out of the budget, if it holds one.
@@ -1344,7 +1377,8 @@ backoff_status backoff_budget_deposit(struct backoff_budget *budget,
  * many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
-                                       const struct backoff_budget_config *config);
+                                       const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Gives what the budget holds, in hundredths of a retry: from 100 on backoff_budget_withdraw takes one.
@@ -1359,7 +1393,8 @@ backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
  * writes, apart from `budget`, and used by no other thread during the call.
  */
 backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
-                                         uint64_t *hundredths);
+                                         uint64_t *hundredths)
+BACKOFF_DIRECT;
 
 /**
  * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
@@ -1379,7 +1414,8 @@ backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
  */
 backoff_status backoff_collide_each(struct backoff *stations,
                                     size_t count,
-                                    uint64_t *slots);
+                                    uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
@@ -1400,7 +1436,8 @@ backoff_status backoff_collide_each(struct backoff *stations,
  */
 backoff_status backoff_draws(struct backoff *station,
                              size_t count,
-                             uint64_t *slots);
+                             uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Draws `count` delays of one policy after failure number `failures`, from a generator of the caller.
@@ -1424,7 +1461,8 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
                                     uint64_t previous_ns,
                                     uint64_t *generator,
                                     size_t count,
-                                    uint64_t *delays_ns);
+                                    uint64_t *delays_ns)
+BACKOFF_DIRECT;
 
 /**
  * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
@@ -1434,7 +1472,8 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
  *
  * @param capacity  how many values may be pending at the same time
  */
-size_t backoff_schedule_octets(uint32_t capacity);
+size_t backoff_schedule_octets(uint32_t capacity)
+BACKOFF_DIRECT;
 
 /**
  * Makes an empty schedule in the caller's memory, for as many values as fit.
@@ -1455,7 +1494,8 @@ size_t backoff_schedule_octets(uint32_t capacity);
 backoff_status backoff_schedule_init(void *memory,
                                      size_t octets,
                                      uint64_t now,
-                                     struct backoff_schedule **schedule);
+                                     struct backoff_schedule **schedule)
+BACKOFF_DIRECT;
 
 /**
  * Makes a value pending in a slot; in the present slot (see backoff_schedule_now), where that one has passed.
@@ -1475,7 +1515,8 @@ backoff_status backoff_schedule_init(void *memory,
 backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
                                        uint64_t slot,
                                        uint64_t value,
-                                       struct backoff_ticket *ticket);
+                                       struct backoff_ticket *ticket)
+BACKOFF_DIRECT;
 
 /**
  * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
@@ -1493,7 +1534,8 @@ backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
  */
 backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
                                        const struct backoff_ticket *ticket,
-                                       uint64_t *value);
+                                       uint64_t *value)
+BACKOFF_DIRECT;
 
 /**
  * Gives the first slot in which a value is pending.
@@ -1509,7 +1551,8 @@ backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
  * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
-                                     uint64_t *slot);
+                                     uint64_t *slot)
+BACKOFF_DIRECT;
 
 /**
  * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
@@ -1542,7 +1585,8 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
                                        uint64_t limit,
                                        size_t room,
                                        struct backoff_due *due,
-                                       size_t *count);
+                                       size_t *count)
+BACKOFF_DIRECT;
 
 /**
  * Gives now: the first slot that can still expire. What is inserted before it counts as in it.
@@ -1557,7 +1601,8 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
  * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
-                                    uint64_t *slot);
+                                    uint64_t *slot)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of values that are pending.
@@ -1572,7 +1617,8 @@ backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
  * during the call; `count` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
-                                        uint32_t *count);
+                                        uint32_t *count)
+BACKOFF_DIRECT;
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -1610,15 +1656,16 @@ static inline backoff_status backoff_collide_inline(struct backoff *station, uin
         station->attempts = station->attempt_limit;
         return BACKOFF_STATUS_DISCARDED;
     }
-    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
-    word ^= word >> 31;
     exponent = ++station->attempts;
     if (exponent > station->backoff_limit)
         exponent = station->backoff_limit;
-    if (exponent > 64)
-        exponent = 64;
-    *slots = exponent ? word >> (64 - exponent) : 0;
+    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+    if (exponent - 1 >= 31)  /* the last step of the generator changes the 33 low bits only */
+        word ^= word >> 31;
+    if (exponent < 64)
+        word = exponent ? word >> (64 - exponent) : 0;
+    *slots = word;
     return BACKOFF_STATUS_OK;
 }
 
@@ -1662,5 +1709,6 @@ BACKOFF_ASSERT(sizeof(struct backoff_ticket) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_due) == 16);
 #undef BACKOFF_ASSERT
 #endif
+#undef BACKOFF_DIRECT
 
 #endif /* BACKOFF_H */

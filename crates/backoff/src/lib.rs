@@ -40,6 +40,8 @@ mod schedule;
 
 pub use generator::Generator;
 #[doc(hidden)]
+pub use generator::high_bits;
+#[doc(hidden)]
 pub use growth::parts;
 pub use ieee_802_3::{Backoff, Limits};
 pub use law::{Law, Raised};
