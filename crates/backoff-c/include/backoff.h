@@ -1540,6 +1540,8 @@ BACKOFF_DIRECT;
 /**
  * Gives the first slot in which a value is pending.
  *
+ * It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
+ *
  * @param schedule  the schedule
  * @param slot      receives the slot
  *
@@ -1561,12 +1563,13 @@ BACKOFF_DIRECT;
  * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
- * A call takes a time in proportion to `room`, whatever is pending and wherever: besides the values that it gives it moves
- * at most 14 others for each of them, and when it comes to slots where nothing was pending before, 64 for each level of
- * the wheel. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close
- * together than this could sort in time, the others wait in a heap, and each takes as many steps as their number has
- * pairs of bits. (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that
- * one: then one call moves what is left of it.)
+ * A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
+ * moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
+ * before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
+ * schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
+ * than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
+ * (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
+ * call moves what is left of it.)
  *
  * @param schedule  the schedule
  * @param limit     the last slot

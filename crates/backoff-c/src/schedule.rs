@@ -67,20 +67,29 @@ impl Place for Free {
 
     #[inline(always)]
     fn fetch(chunk: &Chunk) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let start = (&raw const *chunk).cast::<i8>();
-            // SAFETY: a hint reads nothing that a program could see; both halves of the chunk are there.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(start);
-                _mm_prefetch::<_MM_HINT_T0>(start.add(64));
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            _ = chunk;
-        }
+        let start = (&raw const *chunk).cast::<u8>();
+        fetch(start);
+        fetch(start.wrapping_add(64));
+    }
+
+    #[inline(always)]
+    fn fetch_handle(handle: &Handle) {
+        fetch((&raw const *handle).cast());
+    }
+}
+
+/// Says that the line of memory there will be read soon.
+#[inline(always)]
+fn fetch(start: *const u8) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing that a program could see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse")))]
+    {
+        _ = start;
     }
 }
 
@@ -319,6 +328,8 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
 
 /// Gives the first slot in which a value is pending.
 ///
+/// It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
+///
 /// @param schedule  the schedule
 /// @param slot      receives the slot
 ///
@@ -352,12 +363,13 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to `room`, whatever is pending and wherever: besides the values that it gives it moves
-/// at most 14 others for each of them, and when it comes to slots where nothing was pending before, 64 for each level of
-/// the wheel. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close
-/// together than this could sort in time, the others wait in a heap, and each takes as many steps as their number has
-/// pairs of bits. (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that
-/// one: then one call moves what is left of it.)
+/// A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
+/// moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
+/// before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
+/// schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
+/// than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
+/// (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
+/// call moves what is left of it.)
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot

@@ -27,10 +27,10 @@ use super::levels::{Bits, LEVELS, Shape};
 use super::lists::{Chunk, Count, Expired, Free, Handle, IN_HEAP, Item, Lists, NONE, Place};
 
 /// How many values a bucket may have in any case.
-pub(super) const FEW: u32 = 64;
+pub(super) const FEW: u32 = 16;
 /// How many more for each value in the bucket before it.
 const SHARE: u64 = 2;
-/// How many chunks are dealt out for each value that expires, and besides at each call.
+/// How many chunks are dealt out for each value that expires, and by a call that gives none.
 const WORK: usize = 2;
 
 /// The memory that a schedule lives in, lent for one call; always the same. What has not been used may hold anything,
@@ -112,7 +112,8 @@ struct State {
     busy: u32,
     /// How many lists a level has, less 1.
     mask: u32,
-    unused: u32,
+    /// What [`Work::work`] says; always 0 where assertions are off.
+    work: u32,
     summaries: [u64; LEVELS],
     /// w - 1.
     bits: u32,
@@ -155,7 +156,7 @@ impl Head {
             bits: 0,
             levels: 0,
             mask: 0,
-            unused: 0,
+            work: 0,
             summaries: [0; LEVELS],
         };
         let mut head = Head { state, free: Free::behind(0) };
@@ -181,6 +182,13 @@ impl Head {
             }
         }
         state.find_near_last();
+    }
+
+    /// How many values calls have looked at or moved besides those that they gave, and how often they have gone through
+    /// the heap: what bounds of a call are about. 0 then. Counted where assertions are on, for tests.
+    #[doc(hidden)]
+    pub fn take_work(&mut self) -> u32 {
+        core::mem::take(&mut self.state.work)
     }
 
     /// How many values are pending.
@@ -289,6 +297,14 @@ impl State {
     #[inline(always)]
     const fn mask(&self) -> usize {
         self.mask as usize
+    }
+
+    /// Counts work, where anyone asks for it.
+    #[inline(always)]
+    fn did(&mut self, work: u32) {
+        if cfg!(debug_assertions) {
+            self.work = self.work.saturating_add(work);
+        }
     }
 
     /// Which of the two buckets in the wheel a slot is in.
@@ -465,6 +481,7 @@ impl Work<'_> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, slot: u64, value: u64, handle: u32, dealt: bool) {
+        self.state.did(1);
         let next = if dealt { &mut self.state.dealt_serial } else { &mut self.state.serial };
         let serial = *next;
         *next += 1;
@@ -480,6 +497,7 @@ impl Work<'_> {
         }
         let place = handle.place;
         let value = if place & IN_HEAP != 0 {
+            self.state.did(1);
             self.heap().remove((place & !IN_HEAP) as usize)?.value
         } else {
             let (value, list, emptied) = self.lists.remove(place)?;
@@ -516,6 +534,8 @@ impl Work<'_> {
                 break;
             }
             if let Some(bucket) = self.first_bucket(level) {
+                let looked = self.lists.behind.get(self.state.list(level, bucket)).map_or(0, |count| count.values);
+                self.state.did(looked);
                 let least = self.lists.least(self.state.list(level, bucket), |item| self.slot(level, bucket, item));
                 soonest = self::soonest(soonest, least);
             }
@@ -582,6 +602,7 @@ impl Work<'_> {
             let Some(place) = room.get_mut(*given) else { return Stop::Done };
             place.set(Expired { slot, value });
             *given += 1;
+            self.state.did(1);
             self.heap().remove(0);
             self.state.pending = self.state.pending.wrapping_sub(1);
             self.lists.free_handle(handle);
@@ -666,7 +687,7 @@ impl Work<'_> {
     /// How many chunks a call is to deal out that gave so many values.
     #[inline(always)]
     pub const fn work_for(given: usize) -> usize {
-        given.saturating_add(1).saturating_mul(WORK)
+        (if given == 0 { 1 } else { given }).saturating_mul(WORK)
     }
 
     /// Deals out the first chunk of the bucket at the edge of a level; gives whether that is empty then.
@@ -681,6 +702,7 @@ impl Work<'_> {
         } else {
             self.deal_into_lists::<P>(level, bucket, list)
         };
+        self.state.did(taken);
         if let Some(count) = self.lists.behind.get_mut(list) {
             count.values = count.values.wrapping_sub(taken);
             count.limit = if emptied { 0 } else { count.limit };
@@ -708,7 +730,10 @@ impl Work<'_> {
     #[inline(never)]
     fn deal_into_lists<P: Place>(&mut self, level: u32, bucket: u64, list: usize) -> (u32, bool) {
         let (mut items, mut count) = ([Item::new(0, 0, NONE); 7], 0);
-        let (taken, emptied) = self.lists.take_chunk::<P>(list, |_, item| {
+        let (taken, emptied) = self.lists.take_chunk::<P>(list, |lists, item| {
+            if let Some(handle) = lists.handles.get(item.handle() as usize) {
+                P::fetch_handle(handle);
+            }
             if let Some(place) = items.get_mut(count) {
                 *place = item;
                 count += 1;

@@ -71,6 +71,12 @@ pub trait Place {
     fn fetch(chunk: &Chunk) {
         _ = chunk;
     }
+
+    /// Says that the handle will be read soon.
+    #[inline(always)]
+    fn fetch_handle(handle: &Handle) {
+        _ = handle;
+    }
 }
 
 impl Place for Expired {
