@@ -3,6 +3,7 @@
 //! One file above 500 lines because all of it follows from one layout of that block, and C's checks stand beside each call.
 
 use core::mem::{MaybeUninit, offset_of};
+use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
 
 use backoff_core::{
@@ -261,26 +262,34 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     value: u64,
     ticket: *mut Ticket,
 ) -> Status {
+    if !ticket.is_null() {
+        // SAFETY: by the contract above.
+        return unsafe { insert_any(schedule, slot, value, ticket) };
+    }
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
         Ok(plain) => plain,
         Err(status) => return status,
     };
-    if ticket.is_null() && core.insert_plain(plain, slot, value) {
+    if core.insert_plain(plain, slot, value) {
         return Status::Ok;
     }
-    // SAFETY: by the contract above; the head has just been looked at.
-    unsafe { insert_any(schedule, slot, value, ticket) }
+    // SAFETY: by the contract above; the ticket is NULL.
+    unsafe { insert_any(schedule, slot, value, null_mut()) }
 }
 
 /// The insertion that takes more.
 ///
 /// # Safety
-/// As that of backoff_schedule_insert, and `schedule` is one.
+/// As that of backoff_schedule_insert.
 #[inline(never)]
 unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
-    // SAFETY: by the contract above.
-    let Some(inserted) = (unsafe { insert(schedule, slot, value, !ticket.is_null()) }) else {
+    // SAFETY: by the contract above, which is that of `parts`.
+    let mut work = match unsafe { parts(schedule) } {
+        Ok(work) => work,
+        Err(status) => return status,
+    };
+    let Some(inserted) = work.insert(slot, value, !ticket.is_null()) else {
         return Status::ScheduleFull;
     };
     if !ticket.is_null() {
@@ -499,6 +508,7 @@ unsafe fn plain<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Plain<
     let plain = unsafe {
         Plain {
             ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
+            firsts: from_raw_parts_mut(memory.add(head.firsts as usize).cast(), lists),
             counts: from_raw_parts_mut(memory.add(head.counts as usize).cast(), lists),
             bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
             chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),
@@ -528,16 +538,6 @@ unsafe fn near<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Near<'a
         }
     };
     Ok((&mut head.core, near))
-}
-
-/// The insertion, whatever it takes.
-///
-/// # Safety
-/// As that of [`head`].
-#[inline(always)]
-unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: bool) -> Option<CoreTicket> {
-    // SAFETY: by the contract above.
-    unsafe { parts(schedule) }.ok()?.insert(slot, value, ticket)
 }
 
 /// The expiry that takes more than the wheel.

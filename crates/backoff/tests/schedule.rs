@@ -115,8 +115,8 @@ impl Fixed {
 
     /// As a C program has it that asks for no ticket.
     fn insert_plain(&mut self, slot: u64, value: u64) -> bool {
-        let Fixed { head, ends, counts, bits, chunks, .. } = self;
-        let inserted = head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value);
+        let Fixed { head, ends, firsts, counts, bits, chunks, .. } = self;
+        let inserted = head.insert_plain(Plain { ends, firsts, counts, bits, chunks }, slot, value);
         inserted || self.work().insert(slot, value, false).is_some()
     }
 }

@@ -57,6 +57,8 @@ pub struct Plain<'a> {
     /// As in [`Memory`].
     pub ends: &'a mut [u32],
     /// As in [`Memory`].
+    pub firsts: &'a mut [u32],
+    /// As in [`Memory`].
     pub counts: &'a mut [Count],
     /// As in [`Memory`].
     pub bits: &'a mut [u64],
@@ -94,6 +96,8 @@ struct State {
     now: u64,
     /// The last slot whose values go to the wheel.
     near_last: u64,
+    /// The last slot whose values go to the wheel or to level 1.
+    plain_last: u64,
     /// Of each level its first bucket, numbered by the slots of its size before it.
     edges: [u64; LEVELS],
     /// The first and the last slot whose values go to the heap; and those that do when they are dealt out.
@@ -143,6 +147,7 @@ impl Head {
         let state = State {
             now: 0,
             near_last: 0,
+            plain_last: 0,
             edges: [0; LEVELS],
             closed: [1, 0],
             dealt_closed: [1, 0],
@@ -214,33 +219,53 @@ impl Head {
     #[inline(always)]
     pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> bool {
         let state = &mut self.state;
-        let Plain { ends, counts, bits, chunks } = plain;
-        if slot < state.now || state.waiting > 0 || state.pending >= state.capacity {
+        if slot < state.now
+            || slot > state.plain_last
+            || state.waiting > 0
+            || state.pending >= state.capacity
+        {
             return false;
         }
         let item = Item::new(value, slot, NONE);
-        let slots = state.mask as usize + 1;
-        if slot <= state.near_last {
-            let list = slot as usize & state.mask();
-            if !Lists::push_plain(ends, chunks, list, item) {
+        if slot > state.near_last {
+            let list = state.slots() + ((slot >> (state.bits & 63)) as usize & state.mask());
+            let Some(count) = plain.counts.get_mut(list) else { return false };
+            if count.values >= count.limit {
                 return false;
             }
-            Bits { words: bits, summaries: &mut state.summaries }.set(0, list, slots);
-            let parity = state.parity(slot);
-            state.near_counts[parity] += 1;
-        } else {
-            let bucket = slot >> (state.bits & 63);
-            let list = slots + (bucket as usize & state.mask());
-            let Some(count) = counts.get_mut(list) else { return false };
-            // The list has something already: its bit is set.
-            if bucket >> (state.bits & 63) >= state.edges[2]
-                || count.values >= count.limit
-                || !Lists::push_plain(ends, chunks, list, item)
-            {
-                return false;
+            // Where it finds a place the list has something already, and its bit is set.
+            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
+                return self.insert_behind(plain, list, item);
             }
             count.values += 1;
+        } else {
+            let (list, slots) = (slot as usize & state.mask(), state.slots());
+            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
+                return self.insert_behind(plain, list, item);
+            }
+            Bits { words: plain.bits, summaries: &mut state.summaries }.set(0, list, slots);
+            let parity = state.parity(slot);
+            state.near_counts[parity] += 1;
         }
+        state.pending += 1;
+        true
+    }
+
+    /// The same where the list of the wheel or of level 1 has no place left in its last chunk, or no chunk.
+    #[inline(never)]
+    fn insert_behind(&mut self, plain: Plain<'_>, list: usize, item: Item) -> bool {
+        let Head { state, free } = self;
+        let Plain { ends, firsts, counts, bits, chunks } = plain;
+        let (slots, level) = (state.slots(), u32::from(list > state.mask()));
+        if level == 0 {
+            let parity = state.parity(item.low());
+            state.near_counts[parity] += 1;
+        } else if let Some(count) = counts.get_mut(list) {
+            count.values += 1;
+        }
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles: &mut [], free, own: slots as u32 };
+        lists.push(list, item);
+        Bits { words: bits, summaries: &mut state.summaries }.set(level, list, slots);
         state.pending += 1;
         true
     }
@@ -340,6 +365,16 @@ impl State {
         if let Some(old) = self.edges.get_mut(level as usize) {
             *old = edge;
         }
+        if level == 2 {
+            self.plain_last = self.last_before(level, edge);
+        }
+    }
+
+    /// The last slot before a bucket.
+    fn last_before(&self, level: u32, bucket: u64) -> u64 {
+        let width = level * self.bits;
+        let start = bucket.checked_shl(width).filter(|start| start >> (width & 63) == bucket);
+        start.map_or(u64::MAX, |start| start.wrapping_sub(1))
     }
 
     /// The first bucket of a level that has not been dealt out to it, or does not exist.
@@ -352,9 +387,7 @@ impl State {
     }
 
     fn find_near_last(&mut self) {
-        let edge = self.edge(1);
-        let last = edge.checked_shl(self.bits).filter(|start| start >> self.bits == edge);
-        self.near_last = last.map_or(u64::MAX, |start| start.wrapping_sub(1));
+        self.near_last = self.last_before(1, self.edge(1));
     }
 
     /// The first slot in which the wheel has a value, or a value that is being dealt out.
@@ -508,7 +541,7 @@ impl Work<'_> {
                 self.state.near_counts[parity] = self.state.near_counts[parity].wrapping_sub(1);
             } else if let Some(count) = self.lists.behind.get_mut(list) {
                 count.values = count.values.wrapping_sub(1);
-                count.limit = if emptied { 0 } else { count.limit };
+                count.limit = if emptied { FEW } else { count.limit };
             }
             if emptied {
                 self.bits().clear(level, list, slots);
@@ -705,7 +738,7 @@ impl Work<'_> {
         self.state.did(taken);
         if let Some(count) = self.lists.behind.get_mut(list) {
             count.values = count.values.wrapping_sub(taken);
-            count.limit = if emptied { 0 } else { count.limit };
+            count.limit = if emptied { FEW } else { count.limit };
         }
         if emptied {
             let slots = self.state.slots();
