@@ -7,8 +7,8 @@ use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
 
 use backoff_core::{
-    Chunk, Count, Expired, Handle, Head as CoreHead, Memory, Near, Place, Plain, Shape, Stop, Ticket as CoreTicket,
-    Waiting, Work,
+    Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
+    Ticket as CoreTicket, Waiting, Work,
 };
 
 use crate::Status;
@@ -271,11 +271,29 @@ pub unsafe extern "C" fn backoff_schedule_insert(
         Ok(plain) => plain,
         Err(status) => return status,
     };
-    if core.insert_plain(plain, slot, value) {
-        return Status::Ok;
+    match core.insert_plain(plain, slot, value) {
+        Inserted::Done => Status::Ok,
+        // SAFETY: by the contract above; the head has just been looked at.
+        Inserted::Behind => unsafe { insert_behind(schedule, slot, value) },
+        // SAFETY: as above; the ticket is NULL.
+        Inserted::Not => unsafe { insert_any(schedule, slot, value, null_mut()) },
     }
-    // SAFETY: by the contract above; the ticket is NULL.
-    unsafe { insert_any(schedule, slot, value, null_mut()) }
+}
+
+/// The insertion that takes another chunk.
+///
+/// # Safety
+/// As that of backoff_schedule_insert.
+#[inline(never)]
+unsafe fn insert_behind(schedule: *mut Schedule, slot: u64, value: u64) -> Status {
+    // SAFETY: by the contract above, which is that of `near`.
+    match unsafe { near(schedule) } {
+        Ok((core, near)) => {
+            core.insert_behind(near, slot, value);
+            Status::Ok
+        }
+        Err(status) => status,
+    }
 }
 
 /// The insertion that takes more.
@@ -508,7 +526,6 @@ unsafe fn plain<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Plain<
     let plain = unsafe {
         Plain {
             ends: from_raw_parts_mut(memory.add(size_of::<Head>()).cast(), lists),
-            firsts: from_raw_parts_mut(memory.add(head.firsts as usize).cast(), lists),
             counts: from_raw_parts_mut(memory.add(head.counts as usize).cast(), lists),
             bits: from_raw_parts_mut(memory.add(head.bits as usize).cast(), head.words as usize),
             chunks: from_raw_parts_mut(memory.add(head.chunks as usize).cast(), head.chunks()),

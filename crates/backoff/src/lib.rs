@@ -55,7 +55,7 @@ pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
 pub use schedule::{
-    Chunk, Count, Expired, Handle, Head, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
+    Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
 };
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use backoff::{
-    Chunk, Count, Due, Expired, Generator, Handle, Head, Memory, Near, Plain, Schedule, Shape, Stop, Ticket, Waiting,
-    Work,
+    Chunk, Count, Due, Expired, Generator, Handle, Head, Inserted, Memory, Near, Plain, Schedule, Shape, Stop, Ticket,
+    Waiting, Work,
 };
 
 /// What both must do. The serial number is the value.
@@ -115,9 +115,16 @@ impl Fixed {
 
     /// As a C program has it that asks for no ticket.
     fn insert_plain(&mut self, slot: u64, value: u64) -> bool {
-        let Fixed { head, ends, firsts, counts, bits, chunks, .. } = self;
-        let inserted = head.insert_plain(Plain { ends, firsts, counts, bits, chunks }, slot, value);
-        inserted || self.work().insert(slot, value, false).is_some()
+        let Fixed { head, ends, counts, bits, chunks, .. } = self;
+        match head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value) {
+            Inserted::Done => true,
+            Inserted::Behind => {
+                let (head, near) = self.near();
+                head.insert_behind(near, slot, value);
+                true
+            }
+            Inserted::Not => self.work().insert(slot, value, false).is_some(),
+        }
     }
 }
 

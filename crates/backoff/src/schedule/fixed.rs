@@ -57,8 +57,6 @@ pub struct Plain<'a> {
     /// As in [`Memory`].
     pub ends: &'a mut [u32],
     /// As in [`Memory`].
-    pub firsts: &'a mut [u32],
-    /// As in [`Memory`].
     pub counts: &'a mut [Count],
     /// As in [`Memory`].
     pub bits: &'a mut [u64],
@@ -122,6 +120,17 @@ struct State {
     /// w - 1.
     bits: u32,
     levels: u32,
+}
+
+/// What became of a value that [`Head::insert_plain`] was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is pending.
+    Done,
+    /// [`Head::insert_behind`] is to be called: its list has no place left in its last chunk, or no chunk.
+    Behind,
+    /// [`Work::insert`] is to be called, or there is no room.
+    Not,
 }
 
 /// Why [`Head::expire_near`] has stopped.
@@ -214,60 +223,56 @@ impl Head {
         self.state.now
     }
 
-    /// Inserts a value that cannot be cancelled, where nothing is in the way; `false`: nothing has happened, and
-    /// [`Work::insert`] does it.
+    /// Inserts a value that cannot be cancelled, where nothing is in the way; says what is otherwise, and changes nothing
+    /// then.
     #[inline(always)]
-    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> bool {
+    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> Inserted {
         let state = &mut self.state;
-        if slot < state.now
-            || slot > state.plain_last
-            || state.waiting > 0
-            || state.pending >= state.capacity
-        {
-            return false;
+        if slot < state.now || slot > state.plain_last || state.waiting > 0 || state.pending >= state.capacity {
+            return Inserted::Not;
         }
         let item = Item::new(value, slot, NONE);
         if slot > state.near_last {
-            let list = state.slots() + ((slot >> (state.bits & 63)) as usize & state.mask());
-            let Some(count) = plain.counts.get_mut(list) else { return false };
+            let list = state.list_of_level_1(slot);
+            let Some(count) = plain.counts.get_mut(list) else { return Inserted::Not };
             if count.values >= count.limit {
-                return false;
+                return Inserted::Not;
             }
             // Where it finds a place the list has something already, and its bit is set.
             if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
-                return self.insert_behind(plain, list, item);
+                return Inserted::Behind;
             }
             count.values += 1;
         } else {
             let (list, slots) = (slot as usize & state.mask(), state.slots());
             if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
-                return self.insert_behind(plain, list, item);
+                return Inserted::Behind;
             }
             Bits { words: plain.bits, summaries: &mut state.summaries }.set(0, list, slots);
             let parity = state.parity(slot);
             state.near_counts[parity] += 1;
         }
         state.pending += 1;
-        true
+        Inserted::Done
     }
 
-    /// The same where the list of the wheel or of level 1 has no place left in its last chunk, or no chunk.
-    #[inline(never)]
-    fn insert_behind(&mut self, plain: Plain<'_>, list: usize, item: Item) -> bool {
+    /// What [`insert_plain`](Self::insert_plain) has left to do where it says [`Inserted::Behind`].
+    #[inline(always)]
+    pub fn insert_behind(&mut self, near: Near<'_>, slot: u64, value: u64) {
         let Head { state, free } = self;
-        let Plain { ends, firsts, counts, bits, chunks } = plain;
-        let (slots, level) = (state.slots(), u32::from(list > state.mask()));
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let (slots, level) = (state.slots(), u32::from(slot > state.near_last));
+        let list = if level == 0 { slot as usize & state.mask() } else { state.list_of_level_1(slot) };
         if level == 0 {
-            let parity = state.parity(item.low());
+            let parity = state.parity(slot);
             state.near_counts[parity] += 1;
         } else if let Some(count) = counts.get_mut(list) {
             count.values += 1;
         }
-        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles: &mut [], free, own: slots as u32 };
-        lists.push(list, item);
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        lists.push(list, Item::new(value, slot, NONE));
         Bits { words: bits, summaries: &mut state.summaries }.set(level, list, slots);
         state.pending += 1;
-        true
     }
 
     /// Takes values of the next slots in the wheel that are no later than `limit`, in the order of their insertion; adds to
@@ -342,6 +347,12 @@ impl State {
     #[inline(always)]
     const fn bucket(&self, level: u32, slot: u64) -> u64 {
         slot >> ((level * self.bits) & 63)
+    }
+
+    /// The list of the bucket of level 1 that a slot is in.
+    #[inline(always)]
+    const fn list_of_level_1(&self, slot: u64) -> usize {
+        self.slots() + ((slot >> (self.bits & 63)) as usize & self.mask())
     }
 
     /// The first slot of a bucket.
