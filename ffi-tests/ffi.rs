@@ -176,6 +176,10 @@ fn the_shared_library_exports_exactly_the_functions_of_the_header() {
     let declared = functions(&HEADER);
     assert!(declared.contains("backoff_collide"), "{declared:?}");
     assert_eq!(exported, declared);
+    let map = fs::read_to_string(Path::new(ROOT).join("crates/backoff-c/backoff.map")).expect("it is checked in");
+    let versioned = map.lines().filter_map(|line| line.trim().strip_suffix(';'));
+    let versioned: BTreeSet<&str> = versioned.filter(|name| name.starts_with("backoff_")).collect();
+    assert_eq!(versioned, declared, "backoff.map gives each function its version");
 }
 
 /// The names before the parentheses of the header's declarations, which alone begin at the left margin with a word
