@@ -1,6 +1,5 @@
 //! The 802.3 backoff of one station: its limits, its state, and its functions.
 
-use core::hint::cold_path;
 use core::mem::offset_of;
 use core::num::NonZeroU32;
 
@@ -196,15 +195,12 @@ pub unsafe extern "C" fn backoff_reset(backoff: *mut Backoff) -> Status {
 unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, draw: impl FnOnce(&mut Backoff, u32) -> u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     let Some(backoff) = (unsafe { backoff.as_mut() }) else {
-        cold_path();
         return Status::NullPointer;
     };
     if slots.is_null() {
-        cold_path();
         return Status::NullPointer;
     }
     let Some(exponent) = backoff.count() else {
-        cold_path();
         if !backoff.is_initialised() {
             return Status::NotInitialised;
         }

@@ -3,7 +3,6 @@
 //! It must never know what its words are used for, nor take entropy from anywhere: the seed is all there is.
 
 use core::convert::Infallible;
-use core::hint::cold_path;
 
 use rand_core::{SeedableRng, TryRng, utils};
 
@@ -85,7 +84,6 @@ impl Generator {
             // The last step of the mix changes the 33 low bits only. And a shift takes its distance modulo 64.
             return half_mixed(self.state).wrapping_shr(count.wrapping_neg());
         }
-        cold_path();
         high_bits(mix(self.state), count)
     }
 
@@ -116,7 +114,6 @@ const fn half_mixed(z: u64) -> u64 {
 #[inline(always)]
 pub const fn high_bits(word: u64, count: u32) -> u64 {
     if count.wrapping_sub(1) >= u64::BITS {
-        cold_path();
         return if count == 0 { 0 } else { word };
     }
     word.wrapping_shr(count.wrapping_neg())
