@@ -237,6 +237,29 @@ fn the_functions_that_the_header_names_leave_vector_registers_alone() {
     assert!(seen > 30, "objdump shows {seen} functions");
 }
 
+/// For kernels: the library of that target has no vector register in any function, as what a C compiler links of it shows.
+/// Ignored because the target must be there: `rustup target add x86_64-unknown-none`; `.ci/full` runs it.
+#[test]
+#[ignore = "needs `rustup target add x86_64-unknown-none`"]
+fn the_library_for_kernels_has_no_vector_registers() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernel");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "-p", "ethbus-backoff-c", "--target", "x86_64-unknown-none", "--target-dir"]);
+    run(cargo.arg(&folder).current_dir(ROOT));
+    let linked = folder.join("linked.so");
+    let mut linker = Command::new("gcc");
+    linker.args(["-shared", "-nostdlib", "-Wl,--gc-sections", "-o"]).arg(&linked);
+    linker.args(functions(&HEADER).into_iter().map(|name| format!("-Wl,-u,{name}")));
+    linker.arg("-Wl,--version-script").arg(Path::new(ROOT).join("crates/backoff-c/backoff.map"));
+    run(linker.arg(folder.join("x86_64-unknown-none/release/libbackoff.a")));
+    let code = run(Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(&linked));
+    for name in functions(&HEADER) {
+        assert!(code.contains(&format!("<{name}")), "{name} is not there");
+    }
+    let vector: Vec<&str> = code.lines().filter(|line| line.contains("%xmm") || line.contains("%ymm")).collect();
+    assert!(vector.is_empty(), "{vector:#?}");
+}
+
 /// Small enough for a device that has little else.
 #[test]
 fn the_stripped_library_is_below_64_kib() {

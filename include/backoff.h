@@ -69,11 +69,14 @@
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
  * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does
- * not, as in a kernel, on x86-64 only those may be called that leave these registers alone: backoff_collide,
- * backoff_collide_word, backoff_collide_each, backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and
- * _reset, backoff_policy_bounds and _draw, backoff_prepared_*, backoff_budget_*, backoff_version, _version_text and backoff_status_text. Two threads may use two states at the same
- * time, never one; for each function the section "Safety" says which pointers must be valid and who must not use them
- * meanwhile.
+ * not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
+ * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
+ * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
+ * backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and _reset, backoff_policy_bounds and _draw,
+ * backoff_prepared_*, backoff_budget_*, backoff_version, _version_text and backoff_status_text.
+ *
+ * Two threads may use two states at the same time, never one; for each function the section "Safety" says which
+ * pointers must be valid and who must not use them meanwhile.
  *
  * Functions that can be refused return a status. A result goes through the last pointer (backoff_policy_draws moves its
  * generator as well, and backoff_schedule_expire fills its values), and only with BACKOFF_STATUS_OK. NULL is refused,
