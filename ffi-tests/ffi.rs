@@ -221,6 +221,7 @@ fn the_functions_that_the_header_names_leave_vector_registers_alone() {
         ["backoff_init", "backoff_draws", "backoff_policy_prepare", "backoff_policy_draws", "backoff_policy_moments"]
             .contains(&name)
             || name.starts_with("backoff_rate_")
+            || name.starts_with("backoff_window_")
             || name.starts_with("backoff_schedule_")
             || (!name.starts_with("backoff_") && OTHERS.iter().any(|other| name.contains(other)))
     };

@@ -73,9 +73,9 @@
  * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
  * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
  * backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and _reset, backoff_policy_bounds and _draw,
- * backoff_prepared_*, backoff_budget_*, backoff_version, _version_text and backoff_status_text.
+ * backoff_prepared_*, backoff_budget_*, backoff_quota_*, backoff_throttle_*, backoff_share_allows, backoff_version, _version_text and backoff_status_text.
  *
- * Two threads may use two states at the same time, never one; for each function the section "Safety" says which
+ * Two threads may use two states at the same time, never one (except a struct backoff_tokens, which threads share); for each function the section "Safety" says which
  * pointers must be valid and who must not use them meanwhile.
  *
  * Functions that can be refused return a status. A result goes through the last pointer (backoff_policy_draws moves its
@@ -151,6 +151,11 @@
  * How many laws a `struct backoff_prepared` has.
  */
 #define BACKOFF_PREPARED_LAWS 40
+
+/**
+ * The pushback_ms of backoff_throttle_fail where the server said nothing.
+ */
+#define BACKOFF_NO_PUSHBACK INT64_MIN
 
 /**
  * What `backoff_collide_each` writes for a frame that is discarded.
@@ -827,6 +832,113 @@ struct backoff_budget_config {
 };
 
 /**
+ * Tokens for retries, of a quota or a throttle. Any number of threads may use them at the same time; nobody waits.
+ */
+struct backoff_tokens {
+    /**
+     * What they are, in thousandths of one.
+     */
+    uint32_t thousandths;
+    /**
+     * Tells them from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * The retry quota of the AWS SDKs (retry behaviour, standard mode, November 2026). A field that is 0 means its default.
+ * Up to 4,294,967 tokens.
+ */
+struct backoff_quota_config {
+    /**
+     * `sizeof(struct backoff_quota_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * How many tokens there are; 0: 500.
+     */
+    uint32_t capacity;
+    /**
+     * What a retry costs; 0: 14.
+     */
+    uint32_t cost;
+    /**
+     * What a retry after a throttling error costs; 0: 5.
+     */
+    uint32_t throttling_cost;
+    /**
+     * What a request gives that succeeds without a retry; 0: 1.
+     */
+    uint32_t reward;
+};
+
+/**
+ * The retry throttling of gRPC (proposal A6). A field that is 0 means its default.
+ */
+struct backoff_throttle_config {
+    /**
+     * `sizeof(struct backoff_throttle_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * maxTokens; 0: 10.
+     */
+    uint32_t max_tokens;
+    /**
+     * tokenRatio in thousandths; 0: 100.
+     */
+    uint32_t ratio_thousandths;
+};
+
+/**
+ * A budget that forgets what is older than its window. Plain data in the caller's memory, for one thread at a time.
+ */
+struct backoff_window {
+    /**
+     * The tenth of the window that was used last.
+     */
+    uint64_t slice;
+    /**
+     * What each tenth has, in hundredths of a retry.
+     */
+    int32_t slices[10];
+    /**
+     * 0; room for later versions.
+     */
+    uint32_t reserved;
+    /**
+     * Tells it from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * How many retries a window lets through; Finagle's RetryBudget, tower's TpsBudget. A field that is 0 means its default.
+ */
+struct backoff_window_config {
+    /**
+     * `sizeof(struct backoff_window_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * How many retries for each 100 requests; 0: 20.
+     */
+    uint32_t percent;
+    /**
+     * How many besides for each second of the window; 0: 10; UINT32_MAX: none.
+     */
+    uint32_t least_per_second;
+    /**
+     * 0; room for later versions, and refused if it is not 0.
+     */
+    uint32_t reserved;
+    /**
+     * How long a request counts; 0: 10 s.
+     */
+    uint64_t window_ns;
+};
+
+/**
  * Names a pending value, so that it can be cancelled. Plain data.
  */
 struct backoff_ticket {
@@ -1400,6 +1512,177 @@ backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
 BACKOFF_DIRECT;
 
 /**
+ * Makes the tokens of a quota: all of them.
+ *
+ * @param tokens  receives them, before other threads use them; what was there before does not matter
+ * @param config  how many there are
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+ *
+ * # Safety
+ * `tokens` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
+ * reads of as many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_quota_init(struct backoff_tokens *tokens,
+                                  const struct backoff_quota_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Takes what a retry costs by the class of its error, if there is so much.
+ *
+ * @param tokens     the tokens
+ * @param config     what a retry costs
+ * @param throttled  not 0: the error was one of throttling
+ * @param cost       receives what was taken, for backoff_quota_succeed
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or BACKOFF_STATUS_CONFIG_SIZE
+ *
+ * # Safety
+ * `tokens` is NULL, or valid, and changed by functions of this library alone, in any number of threads; `config` is NULL,
+ * or valid for reads of as many octets as its `size` says and written by no other thread during the call; `cost` is NULL,
+ * or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_quota_take(struct backoff_tokens *tokens,
+                                  const struct backoff_quota_config *config,
+                                  uint32_t throttled,
+                                  uint32_t *cost)
+BACKOFF_DIRECT;
+
+/**
+ * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none.
+ *
+ * @param tokens  the tokens
+ * @param config  how many there may be
+ * @param cost    what backoff_quota_take gave last for this request; 0: it succeeded at its first attempt
+ *
+ * @return as backoff_quota_take, without BACKOFF_STATUS_BUDGET_EMPTY
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_quota_succeed(struct backoff_tokens *tokens,
+                                     const struct backoff_quota_config *config,
+                                     uint32_t cost)
+BACKOFF_DIRECT;
+
+/**
+ * Makes the tokens of a throttle: all of them.
+ *
+ * @param tokens  receives them, before other threads use them; what was there before does not matter
+ * @param config  how many there are
+ *
+ * @return as backoff_quota_init
+ *
+ * # Safety
+ * As that of backoff_quota_init.
+ */
+backoff_status backoff_throttle_init(struct backoff_tokens *tokens,
+                                     const struct backoff_throttle_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Counts a failed attempt, which takes a token; says whether it may be tried again: with more than half of them left.
+ *
+ * @param tokens       the tokens
+ * @param config       how many there may be
+ * @param pushback_ms  what the server said (grpc-retry-pushback-ms); a negative number, or what is none: do not retry;
+ *                     BACKOFF_NO_PUSHBACK: nothing. Where it is 0 or more, it takes the place of the policy's delay
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not; else as backoff_quota_take
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_throttle_fail(struct backoff_tokens *tokens,
+                                     const struct backoff_throttle_config *config,
+                                     int64_t pushback_ms)
+BACKOFF_DIRECT;
+
+/**
+ * Counts an attempt that has succeeded, which gives a part of a token.
+ *
+ * @param tokens  the tokens
+ * @param config  how many there may be
+ *
+ * @return as backoff_quota_succeed
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_throttle_succeed(struct backoff_tokens *tokens,
+                                        const struct backoff_throttle_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Makes a window: no request yet.
+ *
+ * @param window  receives the state; what was there before does not matter
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `window` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_window_init(struct backoff_window *window) BACKOFF_DIRECT;
+
+/**
+ * Counts a request, which adds its share to the window.
+ *
+ * @param window  the window
+ * @param config  what it lets through
+ * @param now_ns  the time, of any clock that does not go back; a time before the last one counts as that one
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED,
+ *         BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
+ *
+ * # Safety
+ * `window` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_window_deposit(struct backoff_window *window,
+                                      const struct backoff_window_config *config,
+                                      uint64_t now_ns)
+BACKOFF_DIRECT;
+
+/**
+ * Takes a retry, if the window holds one.
+ *
+ * @param window  the window
+ * @param config  what it lets through
+ * @param now_ns  the time, as for backoff_window_deposit
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
+ *         backoff_window_deposit
+ *
+ * # Safety
+ * As that of backoff_window_deposit.
+ */
+backoff_status backoff_window_withdraw(struct backoff_window *window,
+                                       const struct backoff_window_config *config,
+                                       uint64_t now_ns)
+BACKOFF_DIRECT;
+
+/**
+ * Whether another retry may be made where so many requests and retries are under way, as Envoy's retry budget says: as long
+ * as retries are fewer than a share of the requests, and in any case fewer than `least`. It keeps no state.
+ *
+ * Any thread may call it at any time.
+ *
+ * @param active_requests  how many requests are under way, pending ones included
+ * @param active_retries   how many of them are retries
+ * @param percent          the share; 0: 20
+ * @param least            how many retries may be under way in any case; 0: 3
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not
+ */
+backoff_status backoff_share_allows(uint64_t active_requests,
+                                    uint64_t active_retries,
+                                    uint32_t percent,
+                                    uint32_t least)
+BACKOFF_DIRECT;
+
+/**
  * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
  *
  * The same as backoff_collide for one after the other. If one of them has not been initialised, nothing changes.
@@ -1644,6 +1927,15 @@ BACKOFF_DIRECT;
 /** A `struct backoff_budget_config` with every default. */
 #define BACKOFF_BUDGET_CONFIG_INIT { sizeof(struct backoff_budget_config), 0, 0 }
 
+/** A `struct backoff_quota_config` with every default. */
+#define BACKOFF_QUOTA_CONFIG_INIT { sizeof(struct backoff_quota_config), 0, 0, 0, 0 }
+
+/** A `struct backoff_throttle_config` with every default. */
+#define BACKOFF_THROTTLE_CONFIG_INIT { sizeof(struct backoff_throttle_config), 0, 0 }
+
+/** A `struct backoff_window_config` with every default. */
+#define BACKOFF_WINDOW_CONFIG_INIT { sizeof(struct backoff_window_config), 0, 0, 0, 0 }
+
 /**
  * backoff_collide without the call: the same delays, the same states, the same statuses, for the price of a few
  * instructions at the place of use. Contract and safety are those of backoff_collide.
@@ -1711,6 +2003,11 @@ BACKOFF_ASSERT(sizeof(struct backoff_rate) == 32);
 BACKOFF_ASSERT(offsetof(struct backoff_rate, level) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_budget_config) == 12);
 BACKOFF_ASSERT(sizeof(struct backoff_budget) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_tokens) == 8);
+BACKOFF_ASSERT(sizeof(struct backoff_quota_config) == 20);
+BACKOFF_ASSERT(sizeof(struct backoff_throttle_config) == 12);
+BACKOFF_ASSERT(sizeof(struct backoff_window_config) == 24);
+BACKOFF_ASSERT(sizeof(struct backoff_window) == 56);
 BACKOFF_ASSERT(sizeof(struct backoff_ticket) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_due) == 16);
 #undef BACKOFF_ASSERT
