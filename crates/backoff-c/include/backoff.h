@@ -379,6 +379,12 @@ enum backoff_kind
      * jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
      */
     BACKOFF_KIND_COAP = 29,
+    /**
+     * base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+     * intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
+     * intervals_count is not asked for.
+     */
+    BACKOFF_KIND_SYSTEMD = 30,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
