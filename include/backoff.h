@@ -65,7 +65,7 @@
  *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
+ * a budget, 8 for tokens, 56 for a window, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
  * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does

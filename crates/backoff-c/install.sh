@@ -85,7 +85,9 @@ fi
 link_with_versions() {
     command -v "${CC:-cc}" >/dev/null 2>&1 || return 1
     # shellcheck disable=SC2046 # one argument for each function
+    # The rest is for size: no page of padding between code and data, and no index of frames that nothing unwinds.
     "${CC:-cc}" -shared -nostdlib -o "$1" -Wl,--gc-sections -Wl,-soname,"$soname" \
+        -Wl,-z,noseparate-code -Wl,--hash-style=gnu -Wl,--no-eh-frame-hdr \
         -Wl,--version-script="$here/backoff.map" \
         $(sed -n 's/^ *\(backoff_[a-z0-9_]*\);$/-Wl,-u,\1/p' "$here/backoff.map") \
         "$built/libbackoff.a" 2>/dev/null
