@@ -235,7 +235,10 @@ impl Backoff {
     #[inline(always)]
     pub(crate) fn count(&mut self) -> Option<u32> {
         if u64::from(self.attempts) + 1 >= u64::from(self.attempt_limit) {
-            self.attempts = self.attempt_limit;
+            // Of a state that is none nothing changes.
+            if self.is_initialised() {
+                self.attempts = self.attempt_limit;
+            }
             return None;
         }
         let mut frame = self.frame()?;
