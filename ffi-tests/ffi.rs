@@ -176,6 +176,10 @@ fn the_shared_library_exports_exactly_the_functions_of_the_header() {
     let declared = functions(&HEADER);
     assert!(declared.contains("backoff_collide"), "{declared:?}");
     assert_eq!(exported, declared);
+    let map = fs::read_to_string(Path::new(ROOT).join("crates/backoff-c/backoff.map")).expect("it is checked in");
+    let versioned = map.lines().filter_map(|line| line.trim().strip_suffix(';'));
+    let versioned: BTreeSet<&str> = versioned.filter(|name| name.starts_with("backoff_")).collect();
+    assert_eq!(versioned, declared, "backoff.map gives each function its version");
 }
 
 /// The names before the parentheses of the header's declarations, which alone begin at the left margin with a word
@@ -217,6 +221,7 @@ fn the_functions_that_the_header_names_leave_vector_registers_alone() {
         ["backoff_init", "backoff_draws", "backoff_policy_prepare", "backoff_policy_draws", "backoff_policy_moments"]
             .contains(&name)
             || name.starts_with("backoff_rate_")
+            || name.starts_with("backoff_window_")
             || name.starts_with("backoff_schedule_")
             || (!name.starts_with("backoff_") && OTHERS.iter().any(|other| name.contains(other)))
     };
@@ -231,6 +236,29 @@ fn the_functions_that_the_header_names_leave_vector_registers_alone() {
         assert!(!vector || exempt(function), "{function}: {line}");
     }
     assert!(seen > 30, "objdump shows {seen} functions");
+}
+
+/// For kernels: the library of that target has no vector register in any function, as what a C compiler links of it shows.
+/// Ignored because the target must be there: `rustup target add x86_64-unknown-none`; `.ci/full` runs it.
+#[test]
+#[ignore = "needs `rustup target add x86_64-unknown-none`"]
+fn the_library_for_kernels_has_no_vector_registers() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernel");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "-p", "ethbus-backoff-c", "--target", "x86_64-unknown-none", "--target-dir"]);
+    run(cargo.arg(&folder).current_dir(ROOT));
+    let linked = folder.join("linked.so");
+    let mut linker = Command::new("gcc");
+    linker.args(["-shared", "-nostdlib", "-Wl,--gc-sections", "-o"]).arg(&linked);
+    linker.args(functions(&HEADER).into_iter().map(|name| format!("-Wl,-u,{name}")));
+    linker.arg("-Wl,--version-script").arg(Path::new(ROOT).join("crates/backoff-c/backoff.map"));
+    run(linker.arg(folder.join("x86_64-unknown-none/release/libbackoff.a")));
+    let code = run(Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(&linked));
+    for name in functions(&HEADER) {
+        assert!(code.contains(&format!("<{name}")), "{name} is not there");
+    }
+    let vector: Vec<&str> = code.lines().filter(|line| line.contains("%xmm") || line.contains("%ymm")).collect();
+    assert!(vector.is_empty(), "{vector:#?}");
 }
 
 /// Small enough for a device that has little else.

@@ -93,6 +93,7 @@ fn policy_of(vector: &[u64]) -> Option<Policy> {
         26 => Policy::TCP_RTO,
         27 => Policy::TRICKLE,
         28 => Policy::IEEE_802_15_4,
+        30 => Policy::systemd_restart(zero, interval, Duration::from_nanos(ceiling)),
         _ => return None,
     };
     let policy = match jitter {

@@ -59,6 +59,35 @@ fn pkg_config(arguments: &[&str]) -> Vec<String> {
     flags.split_whitespace().map(str::to_owned).collect()
 }
 
+/// A program that needs a function of a later version than it finds is told so when it starts. The map names every function
+/// of the header once.
+#[test]
+fn the_installed_library_has_versions_of_its_symbols() {
+    let map = fs::read_to_string(Path::new(ROOT).join("crates/backoff-c/backoff.map")).expect("it is checked in");
+    let mut expected: Vec<String> = Vec::new();
+    let mut version = "";
+    for line in map.lines().map(str::trim) {
+        if let Some(name) = line.strip_suffix(" {") {
+            version = name;
+        } else if let Some(name) = line.strip_suffix(';').filter(|name| name.starts_with("backoff_")) {
+            expected.push(format!("{name}@@{version}"));
+        }
+    }
+    expected.sort();
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only"]).arg(INSTALLED.join("lib/libbackoff.so")));
+    let symbols = symbols.lines().filter(|line| line.contains(" T ")).filter_map(|line| line.split_whitespace().nth(2));
+    let mut exported: Vec<&str> = symbols.collect();
+    exported.sort_unstable();
+    assert_eq!(exported, expected);
+    let octets = fs::metadata(INSTALLED.join("lib/libbackoff.so")).expect("it is installed").len();
+    assert!(octets < 64 * 1024, "{octets} octets");
+    let header = fs::read_to_string(INSTALLED.join("include/backoff.h")).expect("it is installed");
+    for symbol in &exported {
+        let name = symbol.split('@').next().unwrap_or_default();
+        assert!(header.contains(&format!("{name}(")), "the header has no {name}");
+    }
+}
+
 /// The sentence that says when the library is done: this line, and nothing else read.
 #[test]
 fn pkg_config_finds_the_installed_copy() {

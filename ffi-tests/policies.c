@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 #define UNTOUCHED UINT64_C(0x5555555555555555)
-#define KINDS (BACKOFF_KIND_COAP + 1)
+#define KINDS (BACKOFF_KIND_SYSTEMD + 1)
 
 static struct backoff_policy of_kind(uint32_t kind)
 {

@@ -26,7 +26,7 @@ static struct backoff_policy some_policy(void)
 {
     struct backoff_policy policy = BACKOFF_POLICY_INIT;
     int i;
-    policy.kind = (uint32_t)(word() % 30);
+    policy.kind = (uint32_t)(word() % 31);
     policy.jitter = (uint32_t)(some() % 10);
     policy.base_ns = some();
     policy.increment_ns = some();

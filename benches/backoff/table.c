@@ -2,6 +2,9 @@
  * What libbackoff costs from C, through the shared library: for each row the fastest sample and the 10th percentile, in
  * nanoseconds for one operation. A sample is 4,096 operations, short enough to be let alone on a busy machine.
  * table.sh builds and runs it, beside the Rust rows of table.rs. Output: name, fastest, 10th percentile, by tabs.
+ *
+ * `table serve` is for c.rs, by which criterion measures the same: it reads lines of a row's name and a number of rounds, and
+ * answers each with the nanoseconds that so many rounds of 4,096 operations took.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -33,7 +36,8 @@ static int by_size(const void *one, const void *other)
     return (difference > 0) - (difference < 0);
 }
 
-static void measure_many(const char *name, void (*run)(void), int count)
+/* Of each sample `turned` says how many operations it had; NULL: 4,096. */
+static void measure_turns(const char *name, void (*run)(void), const size_t *turned, int count)
 {
     double *times = malloc(sizeof *times * (size_t)count);
     int i;
@@ -43,12 +47,17 @@ static void measure_many(const char *name, void (*run)(void), int count)
     for (i = 0; i < count; i++) {
         double start = now_ns();
         run();
-        times[i] = (now_ns() - start) / OPERATIONS;
+        times[i] = (now_ns() - start) / (turned ? (double)*turned : OPERATIONS);
     }
     qsort(times, (size_t)count, sizeof times[0], by_size);
     printf("%s\t%.2f\t%.2f\n", name, times[0], times[count / 10]);
     fflush(stdout);
     free(times);
+}
+
+static void measure_many(const char *name, void (*run)(void), int count)
+{
+    measure_turns(name, run, NULL, count);
 }
 
 static void measure(const char *name, void (*run)(void))
@@ -247,17 +256,57 @@ static void policies(void)
 
 #include "table_schedule.h"
 
+static const struct {
+    const char *name;
+    void (*run)(void);
+} served[] = {
+    {"empty_call", empty_call},       {"collide", collide},
+    {"collide_inline", collide_inline}, {"draws", draws},
+    {"collide_each", collide_each},   {"retry_fail", retry_fail},
+    {"prepared_fail", prepared_fail}, {"policy_draw", policy_draw},
+    {"prepared_draw", prepared_draw}, {"rate_act", rate_act},
+    {"schedule", schedule_turn},
+};
+
+static int serve(void)
+{
+    struct backoff_policy fresh = BACKOFF_POLICY_INIT;
+    char name[32];
+    unsigned long rounds, round;
+    policy = fresh;
+    policy.cap_ns = UINT64_C(20000000000);
+    backoff_retry_init(&retry, 1, 1, 0);
+    backoff_policy_prepare(&policy, &prepared);
+    fill_schedule(100000, 20);
+    while (scanf("%31s %lu", name, &rounds) == 2) {
+        size_t i = 0;
+        double start;
+        while (i < sizeof served / sizeof served[0] && strcmp(served[i].name, name) != 0)
+            i++;
+        if (i == sizeof served / sizeof served[0])
+            return 1;
+        start = now_ns();
+        for (round = 0; round < rounds; round++)
+            served[i].run();
+        printf("%.0f\n", now_ns() - start);
+        fflush(stdout);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct backoff_config config = BACKOFF_CONFIG_INIT;
     uint64_t i, slots;
-    if (argc > 1)
+    if (argc > 1 && strcmp(argv[1], "serve") != 0)
         samples = atoi(argv[1]);
     for (i = 0; i < STATES; i++)
         backoff_init(&states[i], &config, 1, i);
     for (i = 0; i < 10; i++)
         backoff_collide(&states[1], &slots);
     backoff_rate_init(&rate);
+    if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        return serve();
     measure("yardstick: empty call", empty_call);
     measure("yardstick: generator", generator);
     measure("collide", collide);

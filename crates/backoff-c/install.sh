@@ -80,9 +80,26 @@ elif [ ! -f "$built/libbackoff.so" ] || [ ! -f "$built/libbackoff.a" ]; then
     exit 1
 fi
 
+# rustc cannot give symbols a version; a C compiler can, out of the static library. Where there is none, or it cannot either,
+# the library is installed as cargo has made it: without versions, and otherwise the same.
+link_with_versions() {
+    command -v "${CC:-cc}" >/dev/null 2>&1 || return 1
+    # shellcheck disable=SC2046 # one argument for each function
+    # The rest is for size: no page of padding between code and data, and no index of frames that nothing unwinds.
+    "${CC:-cc}" -shared -nostdlib -o "$1" -Wl,--gc-sections -Wl,-soname,"$soname" \
+        -Wl,-z,noseparate-code -Wl,--hash-style=gnu -Wl,--no-eh-frame-hdr \
+        -Wl,--version-script="$here/backoff.map" \
+        $(sed -n 's/^ *\(backoff_[a-z0-9_]*\);$/-Wl,-u,\1/p' "$here/backoff.map") \
+        "$built/libbackoff.a" 2>/dev/null
+}
+
 mkdir -p "$licenses"
 mkdir -p "$lib/pkgconfig" "$lib/cmake/backoff" "$include" "$man"
-install -m 755 "$built/libbackoff.so" "$lib/$real"
+if link_with_versions "$lib/$real"; then
+    chmod 755 "$lib/$real"
+else
+    install -m 755 "$built/libbackoff.so" "$lib/$real"
+fi
 strip --strip-unneeded "$lib/$real" 2>/dev/null || true
 ln -sf "$real" "$lib/$soname"
 ln -sf "$soname" "$lib/libbackoff.so"

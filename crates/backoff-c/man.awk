@@ -57,11 +57,15 @@ body && /^ +\/\*\*$/ { count = 0; inner = 1; next }
 body && inner && /^ +\*\/$/ { inner = 0; next }
 body && inner { line = $0; sub(/^ +\* ?/, "", line); text[++count] = line; next }
 
-# A declaration at the left margin with a parenthesis is a function; it ends with a semicolon, or with its body.
+# A declaration at the left margin with a parenthesis is a function; it ends with a semicolon, or with its body. What it
+# tells the compiler besides is not for readers.
 /^[a-z].*\(/ { declaration = ""; declaring = 1 }
 declaring {
-    declaration = declaration $0 "\n"
-    if (/;$/ || /\)$/) {
+    if (/^BACKOFF_DIRECT;$/)
+        sub(/\n$/, ";\n", declaration)
+    else
+        declaration = declaration $0 "\n"
+    if (/;$/ || (/^static inline .*\)$/)) {
         declaring = 0
         write_page()
     }

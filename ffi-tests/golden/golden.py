@@ -52,7 +52,7 @@ def delays(library, vector):
 
 def vectors():
     ms = 10**6
-    for kind in range(30):
+    for kind in range(31):
         variants = [{}, {"cap_ns": 700 * ms}, {"ceiling_ns": 900 * ms, "priority_percent": 70}]
         if kind < 7 or kind in (13, 14, 15, 16, 17, 18, 19):
             variants += [{"jitter": jitter, "base_ns": 123456789} for jitter in range(1, 10)]
@@ -62,6 +62,8 @@ def vectors():
             vector.update({"kind": kind, "seed": 42, "stream": number + 1})
             if kind in (9, 10, 11, 12):
                 vector.update({"intervals_count": 3, "interval": 10})
+            if kind == 30:
+                vector.update({"intervals_count": 1, "interval": 7, "ceiling_ns": 5000 * ms})
             vector.update(variant)
             yield vector
 

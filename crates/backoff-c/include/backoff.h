@@ -65,15 +65,18 @@
  *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
+ * a budget, 8 for tokens, 56 for a window, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
  * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does
- * not, as in a kernel, on x86-64 only those may be called that leave these registers alone: backoff_collide,
- * backoff_collide_word, backoff_collide_each, backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and
- * _reset, backoff_policy_bounds and _draw, backoff_prepared_*, backoff_budget_*, backoff_version, _version_text and backoff_status_text. Two threads may use two states at the same
- * time, never one; for each function the section "Safety" says which pointers must be valid and who must not use them
- * meanwhile.
+ * not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
+ * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
+ * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
+ * backoff_attempts, backoff_reset, backoff_retry_init, _fail, _failures and _reset, backoff_policy_bounds and _draw,
+ * backoff_prepared_*, backoff_budget_*, backoff_quota_*, backoff_throttle_*, backoff_share_allows, backoff_version, _version_text and backoff_status_text.
+ *
+ * Two threads may use two states at the same time, never one (except a struct backoff_tokens, which threads share); for each function the section "Safety" says which
+ * pointers must be valid and who must not use them meanwhile.
  *
  * Functions that can be refused return a status. A result goes through the last pointer (backoff_policy_draws moves its
  * generator as well, and backoff_schedule_expire fills its values), and only with BACKOFF_STATUS_OK. NULL is refused,
@@ -103,6 +106,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Calls of the library go straight to the address that the loader has found, without a jump in between. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define BACKOFF_DIRECT __attribute__((noplt))
+#endif
+#endif
+#ifndef BACKOFF_DIRECT
+#define BACKOFF_DIRECT
+#endif
 
 /**
  * The version of this header; `backoff_version()` is the one of the library that was found at run time.
@@ -138,6 +151,11 @@
  * How many laws a `struct backoff_prepared` has.
  */
 #define BACKOFF_PREPARED_LAWS 40
+
+/**
+ * The pushback_ms of backoff_throttle_fail where the server said nothing.
+ */
+#define BACKOFF_NO_PUSHBACK INT64_MIN
 
 /**
  * What `backoff_collide_each` writes for a frame that is discarded.
@@ -361,6 +379,12 @@ enum backoff_kind
      * jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
      */
     BACKOFF_KIND_COAP = 29,
+    /**
+     * base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+     * intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
+     * intervals_count is not asked for.
+     */
+    BACKOFF_KIND_SYSTEMD = 30,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -814,6 +838,113 @@ struct backoff_budget_config {
 };
 
 /**
+ * Tokens for retries, of a quota or a throttle. Any number of threads may use them at the same time; nobody waits.
+ */
+struct backoff_tokens {
+    /**
+     * What they are, in thousandths of one.
+     */
+    uint32_t thousandths;
+    /**
+     * Tells them from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * The retry quota of the AWS SDKs (retry behaviour, standard mode, November 2026). A field that is 0 means its default.
+ * Up to 4,294,967 tokens.
+ */
+struct backoff_quota_config {
+    /**
+     * `sizeof(struct backoff_quota_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * How many tokens there are; 0: 500.
+     */
+    uint32_t capacity;
+    /**
+     * What a retry costs; 0: 14.
+     */
+    uint32_t cost;
+    /**
+     * What a retry after a throttling error costs; 0: 5.
+     */
+    uint32_t throttling_cost;
+    /**
+     * What a request gives that succeeds without a retry; 0: 1.
+     */
+    uint32_t reward;
+};
+
+/**
+ * The retry throttling of gRPC (proposal A6). A field that is 0 means its default.
+ */
+struct backoff_throttle_config {
+    /**
+     * `sizeof(struct backoff_throttle_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * maxTokens; 0: 10.
+     */
+    uint32_t max_tokens;
+    /**
+     * tokenRatio in thousandths; 0: 100.
+     */
+    uint32_t ratio_thousandths;
+};
+
+/**
+ * A budget that forgets what is older than its window. Plain data in the caller's memory, for one thread at a time.
+ */
+struct backoff_window {
+    /**
+     * The tenth of the window that was used last.
+     */
+    uint64_t slice;
+    /**
+     * What each tenth has, in hundredths of a retry.
+     */
+    int32_t slices[10];
+    /**
+     * 0; room for later versions.
+     */
+    uint32_t reserved;
+    /**
+     * Tells it from memory that is none.
+     */
+    uint32_t mark;
+};
+
+/**
+ * How many retries a window lets through; Finagle's RetryBudget, tower's TpsBudget. A field that is 0 means its default.
+ */
+struct backoff_window_config {
+    /**
+     * `sizeof(struct backoff_window_config)`; the one field without a default.
+     */
+    uint32_t size;
+    /**
+     * How many retries for each 100 requests; 0: 20.
+     */
+    uint32_t percent;
+    /**
+     * How many besides for each second of the window; 0: 10; UINT32_MAX: none.
+     */
+    uint32_t least_per_second;
+    /**
+     * 0; room for later versions, and refused if it is not 0.
+     */
+    uint32_t reserved;
+    /**
+     * How long a request counts; 0: 10 s.
+     */
+    uint64_t window_ns;
+};
+
+/**
  * Names a pending value, so that it can be cancelled. Plain data.
  */
 struct backoff_ticket {
@@ -854,14 +985,14 @@ extern "C" {
  *
  * Any thread may call it at any time.
  */
-uint32_t backoff_version(void);
+uint32_t backoff_version(void) BACKOFF_DIRECT;
 
 /**
  * The version of the library as text, such as "0.1.0".
  *
  * Any thread may call it at any time; the text is constant and lives as long as the library.
  */
-const char *backoff_version_text(void);
+const char *backoff_version_text(void) BACKOFF_DIRECT;
 
 /**
  * What a status means, as a line of English; "unknown status" for a number that is none. Never NULL.
@@ -870,7 +1001,8 @@ const char *backoff_version_text(void);
  *
  * @param status  what another function returned
  */
-const char *backoff_status_text(uint32_t status);
+const char *backoff_status_text(uint32_t status)
+BACKOFF_DIRECT;
 
 /**
  * Makes a state: no attempt has collided, and the built-in generator stands at its start.
@@ -893,7 +1025,8 @@ const char *backoff_status_text(uint32_t status);
 backoff_status backoff_init(struct backoff *backoff,
                             const struct backoff_config *config,
                             uint64_t seed,
-                            uint64_t stream);
+                            uint64_t stream)
+BACKOFF_DIRECT;
 
 /**
  * Counts an attempt that collided, and draws the delay before the next one from the built-in generator.
@@ -912,7 +1045,8 @@ backoff_status backoff_init(struct backoff *backoff,
  * `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
  */
 backoff_status backoff_collide(struct backoff *backoff,
-                               uint64_t *slots);
+                               uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * The same with a random word of the caller: the delay is the k high bits of `word`. The generator does not step.
@@ -930,7 +1064,8 @@ backoff_status backoff_collide(struct backoff *backoff,
  */
 backoff_status backoff_collide_word(struct backoff *backoff,
                                     uint64_t word,
-                                    uint64_t *slots);
+                                    uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of attempts of this frame that have collided; at most attempt_limit.
@@ -945,7 +1080,8 @@ backoff_status backoff_collide_word(struct backoff *backoff,
  * writes, apart from `backoff`, and used by no other thread during the call.
  */
 backoff_status backoff_attempts(const struct backoff *backoff,
-                                uint32_t *attempts);
+                                uint32_t *attempts)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state ready for another frame: no attempt has collided. Call it when a frame got through or was
@@ -958,7 +1094,8 @@ backoff_status backoff_attempts(const struct backoff *backoff,
  * # Safety
  * `backoff` is NULL, or valid and used by no other thread during the call.
  */
-backoff_status backoff_reset(struct backoff *backoff);
+backoff_status backoff_reset(struct backoff *backoff)
+BACKOFF_DIRECT;
 
 /**
  * Gives the bounds of the delay after failure number `failures`. 0 failures: no delay.
@@ -978,7 +1115,8 @@ backoff_status backoff_reset(struct backoff *backoff);
 backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
                                      uint64_t failures,
                                      uint64_t previous_ns,
-                                     struct backoff_bounds *bounds);
+                                     struct backoff_bounds *bounds)
+BACKOFF_DIRECT;
 
 /**
  * Gives the mean and the variance of the delay after failure number `failures`, from their closed forms.
@@ -999,7 +1137,8 @@ backoff_status backoff_policy_bounds(const struct backoff_policy *policy,
 backoff_status backoff_policy_moments(const struct backoff_policy *policy,
                                       uint64_t failures,
                                       uint64_t previous_ns,
-                                      struct backoff_moments *moments);
+                                      struct backoff_moments *moments)
+BACKOFF_DIRECT;
 
 /**
  * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
@@ -1029,7 +1168,8 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy,
                                    uint64_t failures,
                                    uint64_t previous_ns,
                                    uint64_t word,
-                                   uint64_t *delay_ns);
+                                   uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state of an operation whose first attempt is made now: nothing has failed yet.
@@ -1051,7 +1191,8 @@ backoff_status backoff_policy_draw(const struct backoff_policy *policy,
 backoff_status backoff_retry_init(struct backoff_retry *retry,
                                   uint64_t seed,
                                   uint64_t stream,
-                                  uint64_t now_ns);
+                                  uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Counts a failure, and draws the delay before the next attempt.
@@ -1086,7 +1227,8 @@ backoff_status backoff_retry_fail(struct backoff_retry *retry,
                                   const struct backoff_policy *policy,
                                   uint64_t now_ns,
                                   uint64_t hint_ns,
-                                  uint64_t *delay_ns);
+                                  uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * The same with a delay that counts from the start of the attempt that has failed, and not from now on.
@@ -1111,7 +1253,8 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
                                         uint64_t attempt_ns,
                                         uint64_t now_ns,
                                         uint64_t hint_ns,
-                                        uint64_t *delay_ns);
+                                        uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of failures that have been counted; it stops at UINT32_MAX.
@@ -1126,7 +1269,8 @@ backoff_status backoff_retry_fail_since(struct backoff_retry *retry,
  * apart from `retry`, and used by no other thread during the call.
  */
 backoff_status backoff_retry_failures(const struct backoff_retry *retry,
-                                      uint32_t *failures);
+                                      uint32_t *failures)
+BACKOFF_DIRECT;
 
 /**
  * Makes the state ready for another operation, whose first attempt is made now. The generator goes on.
@@ -1140,7 +1284,8 @@ backoff_status backoff_retry_failures(const struct backoff_retry *retry,
  * `retry` is NULL, or valid and used by no other thread during the call.
  */
 backoff_status backoff_retry_reset(struct backoff_retry *retry,
-                                   uint64_t now_ns);
+                                   uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take a third of the time that
@@ -1157,7 +1302,8 @@ backoff_status backoff_retry_reset(struct backoff_retry *retry,
  * the call; `prepared` is NULL, or valid for writes, apart from `policy`, and used by no other thread.
  */
 backoff_status backoff_policy_prepare(const struct backoff_policy *policy,
-                                      struct backoff_prepared *prepared);
+                                      struct backoff_prepared *prepared)
+BACKOFF_DIRECT;
 
 /**
  * Counts a failure, and draws the delay before the next attempt; as backoff_retry_fail, from a prepared policy.
@@ -1179,7 +1325,8 @@ backoff_status backoff_prepared_fail(struct backoff_retry *retry,
                                      const struct backoff_prepared *prepared,
                                      uint64_t now_ns,
                                      uint64_t hint_ns,
-                                     uint64_t *delay_ns);
+                                     uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Draws the delay after failure number `failures` with a random word of the caller; as backoff_policy_draw, from a prepared
@@ -1202,7 +1349,8 @@ backoff_status backoff_prepared_draw(const struct backoff_prepared *prepared,
                                      uint64_t failures,
                                      uint64_t previous_ns,
                                      uint64_t word,
-                                     uint64_t *delay_ns);
+                                     uint64_t *delay_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes a rate: the full one, and no action yet.
@@ -1214,7 +1362,7 @@ backoff_status backoff_prepared_draw(const struct backoff_prepared *prepared,
  * # Safety
  * `rate` is NULL, or valid for writes and used by no other thread during the call.
  */
-backoff_status backoff_rate_init(struct backoff_rate *rate);
+backoff_status backoff_rate_init(struct backoff_rate *rate) BACKOFF_DIRECT;
 
 /**
  * Takes an adverse event (a 429, a full queue): the rate falls by one level at once.
@@ -1237,7 +1385,8 @@ backoff_status backoff_rate_init(struct backoff_rate *rate);
  */
 backoff_status backoff_rate_adverse(struct backoff_rate *rate,
                                     const struct backoff_rate_config *config,
-                                    uint64_t now_ns);
+                                    uint64_t now_ns)
+BACKOFF_DIRECT;
 
 /**
  * Counts an action now if the rate allows one; else says how long to wait, and counts nothing.
@@ -1259,7 +1408,8 @@ backoff_status backoff_rate_adverse(struct backoff_rate *rate,
 backoff_status backoff_rate_act(struct backoff_rate *rate,
                                 const struct backoff_rate_config *config,
                                 uint64_t now_ns,
-                                uint64_t *wait_ns);
+                                uint64_t *wait_ns)
+BACKOFF_DIRECT;
 
 /**
  * Gives the level now: 0 is the full rate, each level one division by the base.
@@ -1278,7 +1428,8 @@ backoff_status backoff_rate_act(struct backoff_rate *rate,
 backoff_status backoff_rate_level(struct backoff_rate *rate,
                                   const struct backoff_rate_config *config,
                                   uint64_t now_ns,
-                                  uint32_t *level);
+                                  uint32_t *level)
+BACKOFF_DIRECT;
 
 /**
  * Gives the cooling-off period in force now: that of the configuration, doubled for each recovery that came too early.
@@ -1297,7 +1448,8 @@ backoff_status backoff_rate_level(struct backoff_rate *rate,
 backoff_status backoff_rate_cooling_off(struct backoff_rate *rate,
                                         const struct backoff_rate_config *config,
                                         uint64_t now_ns,
-                                        uint64_t *period_ns);
+                                        uint64_t *period_ns)
+BACKOFF_DIRECT;
 
 /**
  * Makes a budget: full.
@@ -1312,7 +1464,8 @@ backoff_status backoff_rate_cooling_off(struct backoff_rate *rate,
  * reads of as many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_init(struct backoff_budget *budget,
-                                   const struct backoff_budget_config *config);
+                                   const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Counts a first attempt, which adds its share to the budget.
@@ -1328,7 +1481,8 @@ backoff_status backoff_budget_init(struct backoff_budget *budget,
  * many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_deposit(struct backoff_budget *budget,
-                                      const struct backoff_budget_config *config);
+                                      const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Takes one retry out of the budget, if it holds one.
@@ -1344,7 +1498,8 @@ backoff_status backoff_budget_deposit(struct backoff_budget *budget,
  * many octets as its `size` says and written by no other thread during the call.
  */
 backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
-                                       const struct backoff_budget_config *config);
+                                       const struct backoff_budget_config *config)
+BACKOFF_DIRECT;
 
 /**
  * Gives what the budget holds, in hundredths of a retry: from 100 on backoff_budget_withdraw takes one.
@@ -1359,7 +1514,179 @@ backoff_status backoff_budget_withdraw(struct backoff_budget *budget,
  * writes, apart from `budget`, and used by no other thread during the call.
  */
 backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
-                                         uint64_t *hundredths);
+                                         uint64_t *hundredths)
+BACKOFF_DIRECT;
+
+/**
+ * Makes the tokens of a quota: all of them.
+ *
+ * @param tokens  receives them, before other threads use them; what was there before does not matter
+ * @param config  how many there are
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER or BACKOFF_STATUS_CONFIG_SIZE, and nothing is written
+ *
+ * # Safety
+ * `tokens` is NULL, or valid for writes and used by no other thread during the call; `config` is NULL, or valid for
+ * reads of as many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_quota_init(struct backoff_tokens *tokens,
+                                  const struct backoff_quota_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Takes what a retry costs by the class of its error, if there is so much.
+ *
+ * @param tokens     the tokens
+ * @param config     what a retry costs
+ * @param throttled  not 0: the error was one of throttling
+ * @param cost       receives what was taken, for backoff_quota_succeed
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else
+ *         BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED or BACKOFF_STATUS_CONFIG_SIZE
+ *
+ * # Safety
+ * `tokens` is NULL, or valid, and changed by functions of this library alone, in any number of threads; `config` is NULL,
+ * or valid for reads of as many octets as its `size` says and written by no other thread during the call; `cost` is NULL,
+ * or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_quota_take(struct backoff_tokens *tokens,
+                                  const struct backoff_quota_config *config,
+                                  uint32_t throttled,
+                                  uint32_t *cost)
+BACKOFF_DIRECT;
+
+/**
+ * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none.
+ *
+ * @param tokens  the tokens
+ * @param config  how many there may be
+ * @param cost    what backoff_quota_take gave last for this request; 0: it succeeded at its first attempt
+ *
+ * @return as backoff_quota_take, without BACKOFF_STATUS_BUDGET_EMPTY
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_quota_succeed(struct backoff_tokens *tokens,
+                                     const struct backoff_quota_config *config,
+                                     uint32_t cost)
+BACKOFF_DIRECT;
+
+/**
+ * Makes the tokens of a throttle: all of them.
+ *
+ * @param tokens  receives them, before other threads use them; what was there before does not matter
+ * @param config  how many there are
+ *
+ * @return as backoff_quota_init
+ *
+ * # Safety
+ * As that of backoff_quota_init.
+ */
+backoff_status backoff_throttle_init(struct backoff_tokens *tokens,
+                                     const struct backoff_throttle_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Counts a failed attempt, which takes a token; says whether it may be tried again: with more than half of them left.
+ *
+ * @param tokens       the tokens
+ * @param config       how many there may be
+ * @param pushback_ms  what the server said (grpc-retry-pushback-ms); a negative number, or what is none: do not retry;
+ *                     BACKOFF_NO_PUSHBACK: nothing. Where it is 0 or more, it takes the place of the policy's delay
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not; else as backoff_quota_take
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_throttle_fail(struct backoff_tokens *tokens,
+                                     const struct backoff_throttle_config *config,
+                                     int64_t pushback_ms)
+BACKOFF_DIRECT;
+
+/**
+ * Counts an attempt that has succeeded, which gives a part of a token.
+ *
+ * @param tokens  the tokens
+ * @param config  how many there may be
+ *
+ * @return as backoff_quota_succeed
+ *
+ * # Safety
+ * As that of backoff_quota_take.
+ */
+backoff_status backoff_throttle_succeed(struct backoff_tokens *tokens,
+                                        const struct backoff_throttle_config *config)
+BACKOFF_DIRECT;
+
+/**
+ * Makes a window: no request yet.
+ *
+ * @param window  receives the state; what was there before does not matter
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
+ *
+ * # Safety
+ * `window` is NULL, or valid for writes and used by no other thread during the call.
+ */
+backoff_status backoff_window_init(struct backoff_window *window) BACKOFF_DIRECT;
+
+/**
+ * Counts a request, which adds its share to the window.
+ *
+ * @param window  the window
+ * @param config  what it lets through
+ * @param now_ns  the time, of any clock that does not go back; a time before the last one counts as that one
+ *
+ * @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED,
+ *         BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
+ *
+ * # Safety
+ * `window` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
+ * many octets as its `size` says and written by no other thread during the call.
+ */
+backoff_status backoff_window_deposit(struct backoff_window *window,
+                                      const struct backoff_window_config *config,
+                                      uint64_t now_ns)
+BACKOFF_DIRECT;
+
+/**
+ * Takes a retry, if the window holds one.
+ *
+ * @param window  the window
+ * @param config  what it lets through
+ * @param now_ns  the time, as for backoff_window_deposit
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
+ *         backoff_window_deposit
+ *
+ * # Safety
+ * As that of backoff_window_deposit.
+ */
+backoff_status backoff_window_withdraw(struct backoff_window *window,
+                                       const struct backoff_window_config *config,
+                                       uint64_t now_ns)
+BACKOFF_DIRECT;
+
+/**
+ * Whether another retry may be made where so many requests and retries are under way, as Envoy's retry budget says: as long
+ * as retries are fewer than a share of the requests, and in any case fewer than `least`. It keeps no state.
+ *
+ * Any thread may call it at any time.
+ *
+ * @param active_requests  how many requests are under way, pending ones included
+ * @param active_retries   how many of them are retries
+ * @param percent          the share; 0: 20
+ * @param least            how many retries may be under way in any case; 0: 3
+ *
+ * @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not
+ */
+backoff_status backoff_share_allows(uint64_t active_requests,
+                                    uint64_t active_retries,
+                                    uint32_t percent,
+                                    uint32_t least)
+BACKOFF_DIRECT;
 
 /**
  * Counts a collision for each of `count` stations, and draws the delay of each from its own generator.
@@ -1379,7 +1706,8 @@ backoff_status backoff_budget_hundredths(const struct backoff_budget *budget,
  */
 backoff_status backoff_collide_each(struct backoff *stations,
                                     size_t count,
-                                    uint64_t *slots);
+                                    uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Draws `count` delays of the collision that the station has counted last, from its generator; counts nothing.
@@ -1400,7 +1728,8 @@ backoff_status backoff_collide_each(struct backoff *stations,
  */
 backoff_status backoff_draws(struct backoff *station,
                              size_t count,
-                             uint64_t *slots);
+                             uint64_t *slots)
+BACKOFF_DIRECT;
 
 /**
  * Draws `count` delays of one policy after failure number `failures`, from a generator of the caller.
@@ -1424,7 +1753,8 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
                                     uint64_t previous_ns,
                                     uint64_t *generator,
                                     size_t count,
-                                    uint64_t *delays_ns);
+                                    uint64_t *delays_ns)
+BACKOFF_DIRECT;
 
 /**
  * The octets that a schedule for `capacity` pending values needs: 144 for each value, from 65 values on 32 more, and for
@@ -1434,7 +1764,8 @@ backoff_status backoff_policy_draws(const struct backoff_policy *policy,
  *
  * @param capacity  how many values may be pending at the same time
  */
-size_t backoff_schedule_octets(uint32_t capacity);
+size_t backoff_schedule_octets(uint32_t capacity)
+BACKOFF_DIRECT;
 
 /**
  * Makes an empty schedule in the caller's memory, for as many values as fit.
@@ -1455,7 +1786,8 @@ size_t backoff_schedule_octets(uint32_t capacity);
 backoff_status backoff_schedule_init(void *memory,
                                      size_t octets,
                                      uint64_t now,
-                                     struct backoff_schedule **schedule);
+                                     struct backoff_schedule **schedule)
+BACKOFF_DIRECT;
 
 /**
  * Makes a value pending in a slot; in the present slot (see backoff_schedule_now), where that one has passed.
@@ -1475,7 +1807,8 @@ backoff_status backoff_schedule_init(void *memory,
 backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
                                        uint64_t slot,
                                        uint64_t value,
-                                       struct backoff_ticket *ticket);
+                                       struct backoff_ticket *ticket)
+BACKOFF_DIRECT;
 
 /**
  * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
@@ -1493,10 +1826,13 @@ backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
  */
 backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
                                        const struct backoff_ticket *ticket,
-                                       uint64_t *value);
+                                       uint64_t *value)
+BACKOFF_DIRECT;
 
 /**
  * Gives the first slot in which a value is pending.
+ *
+ * It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
  *
  * @param schedule  the schedule
  * @param slot      receives the slot
@@ -1509,7 +1845,8 @@ backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
  * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
-                                     uint64_t *slot);
+                                     uint64_t *slot)
+BACKOFF_DIRECT;
 
 /**
  * Takes the values of all slots up to `limit`, by slot, and within a slot in the order of their insertion.
@@ -1518,12 +1855,13 @@ backoff_status backoff_schedule_next(struct backoff_schedule *schedule,
  * pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
  * is accepted with pointers that are not NULL, nothing is taken and now stays.
  *
- * A call takes a time in proportion to `room`, whatever is pending and wherever: besides the values that it gives it moves
- * at most 14 others for each of them, and when it comes to slots where nothing was pending before, 64 for each level of
- * the wheel. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close
- * together than this could sort in time, the others wait in a heap, and each takes as many steps as their number has
- * pairs of bits. (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that
- * one: then one call moves what is left of it.)
+ * A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
+ * moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
+ * before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
+ * schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
+ * than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
+ * (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
+ * call moves what is left of it.)
  *
  * @param schedule  the schedule
  * @param limit     the last slot
@@ -1542,7 +1880,8 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
                                        uint64_t limit,
                                        size_t room,
                                        struct backoff_due *due,
-                                       size_t *count);
+                                       size_t *count)
+BACKOFF_DIRECT;
 
 /**
  * Gives now: the first slot that can still expire. What is inserted before it counts as in it.
@@ -1557,7 +1896,8 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
  * during the call; `slot` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
-                                    uint64_t *slot);
+                                    uint64_t *slot)
+BACKOFF_DIRECT;
 
 /**
  * Gives the number of values that are pending.
@@ -1572,7 +1912,8 @@ backoff_status backoff_schedule_now(struct backoff_schedule *schedule,
  * during the call; `count` is NULL, or valid for writes and used by no other thread during the call.
  */
 backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
-                                        uint32_t *count);
+                                        uint32_t *count)
+BACKOFF_DIRECT;
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -1592,6 +1933,15 @@ backoff_status backoff_schedule_pending(struct backoff_schedule *schedule,
 /** A `struct backoff_budget_config` with every default. */
 #define BACKOFF_BUDGET_CONFIG_INIT { sizeof(struct backoff_budget_config), 0, 0 }
 
+/** A `struct backoff_quota_config` with every default. */
+#define BACKOFF_QUOTA_CONFIG_INIT { sizeof(struct backoff_quota_config), 0, 0, 0, 0 }
+
+/** A `struct backoff_throttle_config` with every default. */
+#define BACKOFF_THROTTLE_CONFIG_INIT { sizeof(struct backoff_throttle_config), 0, 0 }
+
+/** A `struct backoff_window_config` with every default. */
+#define BACKOFF_WINDOW_CONFIG_INIT { sizeof(struct backoff_window_config), 0, 0, 0, 0 }
+
 /**
  * backoff_collide without the call: the same delays, the same states, the same statuses, for the price of a few
  * instructions at the place of use. Contract and safety are those of backoff_collide.
@@ -1610,15 +1960,16 @@ static inline backoff_status backoff_collide_inline(struct backoff *station, uin
         station->attempts = station->attempt_limit;
         return BACKOFF_STATUS_DISCARDED;
     }
-    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
-    word ^= word >> 31;
     exponent = ++station->attempts;
     if (exponent > station->backoff_limit)
         exponent = station->backoff_limit;
-    if (exponent > 64)
-        exponent = 64;
-    *slots = exponent ? word >> (64 - exponent) : 0;
+    word = (word ^ (word >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94D049BB133111EB);
+    if (exponent - 1 >= 31)  /* the last step of the generator changes the 33 low bits only */
+        word ^= word >> 31;
+    if (exponent < 64)
+        word = exponent ? word >> (64 - exponent) : 0;
+    *slots = word;
     return BACKOFF_STATUS_OK;
 }
 
@@ -1658,9 +2009,15 @@ BACKOFF_ASSERT(sizeof(struct backoff_rate) == 32);
 BACKOFF_ASSERT(offsetof(struct backoff_rate, level) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_budget_config) == 12);
 BACKOFF_ASSERT(sizeof(struct backoff_budget) == 16);
+BACKOFF_ASSERT(sizeof(struct backoff_tokens) == 8);
+BACKOFF_ASSERT(sizeof(struct backoff_quota_config) == 20);
+BACKOFF_ASSERT(sizeof(struct backoff_throttle_config) == 12);
+BACKOFF_ASSERT(sizeof(struct backoff_window_config) == 24);
+BACKOFF_ASSERT(sizeof(struct backoff_window) == 56);
 BACKOFF_ASSERT(sizeof(struct backoff_ticket) == 16);
 BACKOFF_ASSERT(sizeof(struct backoff_due) == 16);
 #undef BACKOFF_ASSERT
 #endif
+#undef BACKOFF_DIRECT
 
 #endif /* BACKOFF_H */

@@ -3,7 +3,7 @@
 use core::mem::offset_of;
 use core::num::NonZeroU32;
 
-use backoff_core::{Generator, Limits};
+use backoff_core::{Generator, Limits, high_bits};
 
 use crate::Status;
 use crate::config::{Sized32, or_default, read};
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn backoff_init(backoff: *mut Backoff, config: *const Conf
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    unsafe { collide(backoff, slots, |backoff| backoff.next_word()) }
+    unsafe { collide(backoff, slots, Backoff::next_high_bits) }
 }
 
 /// The same with a random word of the caller: the delay is the k high bits of `word`. The generator does not step.
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_collide_word(backoff: *mut Backoff, word: u64, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    unsafe { collide(backoff, slots, |_| word) }
+    unsafe { collide(backoff, slots, |_, count| high_bits(word, count)) }
 }
 
 /// Gives the number of attempts of this frame that have collided; at most attempt_limit.
@@ -187,11 +187,12 @@ pub unsafe extern "C" fn backoff_reset(backoff: *mut Backoff) -> Status {
     Status::Ok
 }
 
-/// One collision, with the word that `word` takes from the state or brings along.
+/// One collision; `draw` takes as many random bits as it is told, from the state or from what the caller brought.
 ///
 /// # Safety
 /// `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
-unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, word: impl FnOnce(&mut Backoff) -> u64) -> Status {
+#[inline(always)]
+unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, draw: impl FnOnce(&mut Backoff, u32) -> u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     let Some(backoff) = (unsafe { backoff.as_mut() }) else {
         return Status::NullPointer;
@@ -199,18 +200,17 @@ unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, word: impl FnOnce(&mut
     if slots.is_null() {
         return Status::NullPointer;
     }
-    if !backoff.is_initialised() {
-        return Status::NotInitialised;
-    }
-    let word = word(backoff);
-    match backoff.collide(word) {
-        Some(delay) => {
-            // SAFETY: by the contract above, a `slots` that is not NULL is valid for writes and unshared.
-            unsafe { slots.write(delay) };
-            Status::Ok
+    let Some(exponent) = backoff.count() else {
+        if !backoff.is_initialised() {
+            return Status::NotInitialised;
         }
-        None => Status::Discarded,
-    }
+        draw(backoff, 0);
+        return Status::Discarded;
+    };
+    let delay = draw(backoff, exponent);
+    // SAFETY: by the contract above, a `slots` that is not NULL is valid for writes and unshared.
+    unsafe { slots.write(delay) };
+    Status::Ok
 }
 
 impl Config {
@@ -228,19 +228,23 @@ impl Backoff {
         Some(backoff_core::Backoff::after(limits, self.attempts))
     }
 
-    /// The core's collision. `None` discards the frame, and stands for a state that is not initialised too.
+    /// Counts the core's collision, and gives of how many random bits the delay is; more than 64 are 64. `None` discards
+    /// the frame, and stands for a state that is not initialised too, whose limit is 0.
     ///
     /// The discard is asked for first: then the core has nothing to clamp between one count and the next.
-    #[inline]
-    pub(crate) fn collide(&mut self, word: u64) -> Option<u64> {
-        if self.attempts >= self.attempt_limit.wrapping_sub(1) {
-            self.attempts = self.attempt_limit;
+    #[inline(always)]
+    pub(crate) fn count(&mut self) -> Option<u32> {
+        if u64::from(self.attempts) + 1 >= u64::from(self.attempt_limit) {
+            // Of a state that is none nothing changes.
+            if self.is_initialised() {
+                self.attempts = self.attempt_limit;
+            }
             return None;
         }
         let mut frame = self.frame()?;
-        let delay = frame.collide(word);
+        let exponent = frame.count();
         self.attempts = frame.attempts();
-        delay
+        exponent
     }
 
     /// Whether `backoff_init` has been here.
@@ -248,11 +252,12 @@ impl Backoff {
         self.attempt_limit != 0
     }
 
-    /// The next word of the built-in generator.
-    pub(crate) fn next_word(&mut self) -> u64 {
+    /// The high bits of the next word of the built-in generator.
+    #[inline(always)]
+    pub(crate) fn next_high_bits(&mut self, count: u32) -> u64 {
         let mut generator = Generator::new(self.generator);
-        let word = generator.next_u64();
+        let bits = generator.next_high_bits(count);
         self.generator = generator.state();
-        word
+        bits
     }
 }

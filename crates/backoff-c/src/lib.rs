@@ -16,6 +16,7 @@ mod policy;
 mod prepared;
 mod presets;
 mod rate;
+mod tokens;
 
 mod batch;
 mod schedule;

@@ -101,6 +101,10 @@ pub enum Kind {
     /// CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252, 4.2 and 4.8; base_ns is ACK_TIMEOUT,
     /// jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
     Coap = 29,
+    /// base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+    /// intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
+    /// intervals_count is not asked for.
+    Systemd = 30,
 }
 
 /// The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
@@ -641,7 +645,7 @@ impl Kind {
     pub(crate) const COUNT: usize = Kind::ALL.len();
 
     /// The kinds in the order of their numbers.
-    pub(crate) const ALL: [Kind; 30] = [
+    pub(crate) const ALL: [Kind; 31] = [
         Kind::FullJitter,
         Kind::EqualJitter,
         Kind::DecorrelatedJitter,
@@ -672,6 +676,7 @@ impl Kind {
         Kind::Trickle,
         Kind::Ieee802154,
         Kind::Coap,
+        Kind::Systemd,
     ];
 }
 

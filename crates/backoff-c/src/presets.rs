@@ -31,6 +31,8 @@ enum Growth {
     Linear,
     /// base * F(n).
     Fibonacci,
+    /// base * (ceiling/base)^((n-1)/intervals[0]), then the ceiling.
+    Steps,
     /// 2^min(n, 10) slots.
     Ieee,
     /// slot_base^min(n, slot_limit) slots.
@@ -132,7 +134,8 @@ impl Preset {
 
     /// Whether the kind counts nanoseconds, and not slots.
     const fn is_timed(&self) -> bool {
-        matches!(self.growth, Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci)
+        use Growth::{Constant, Exponential, Fibonacci, Linear, Steps};
+        matches!(self.growth, Exponential | Constant | Linear | Fibonacci | Steps)
     }
 
     const fn of(kind: Kind) -> Preset {
@@ -145,6 +148,7 @@ impl Preset {
             Kind::Constant => Preset { growth: Growth::Constant, ..PLAIN },
             Kind::Linear => Preset { growth: Growth::Linear, ..PLAIN },
             Kind::Fibonacci => Preset { growth: Growth::Fibonacci, ..PLAIN },
+            Kind::Systemd => Preset { growth: Growth::Steps, ..PLAIN },
             Kind::Ieee8023 => Preset { growth: Growth::Ieee, attempt_limit: 16, ..PLAIN },
             Kind::SlotExponential => Preset { growth: Growth::Slots, ..PLAIN },
             Kind::Rcp => Preset { growth: Growth::Table, ..PLAIN },
@@ -413,7 +417,7 @@ impl Policy {
     /// The same for every policy.
     fn long_way(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
         let uniform = match preset.growth {
-            Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci => {
+            Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci | Growth::Steps => {
                 let grown = self.grown(preset, failures);
                 self.around(preset).timed(grown, self.spread(preset), self.base(preset), previous)
             }
@@ -463,6 +467,7 @@ impl Policy {
             Growth::Exponential => parts::scaled(base, multiplier, failures),
             Growth::Linear => base.saturating_add(or_default(self.increment_ns, base).saturating_mul(steps)),
             Growth::Fibonacci => base.saturating_mul(parts::fibonacci(failures)),
+            Growth::Steps => parts::stepped(base, or_default(self.ceiling_ns, NONE), self.intervals[0], failures),
             _ => base,
         }
     }

@@ -3,11 +3,12 @@
 //! One file above 500 lines because all of it follows from one layout of that block, and C's checks stand beside each call.
 
 use core::mem::{MaybeUninit, offset_of};
+use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
 
 use backoff_core::{
-    Chunk, Count, Expired, Handle, Head as CoreHead, Memory, Near, Place, Plain, Shape, Stop, Ticket as CoreTicket,
-    Waiting, Work,
+    Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
+    Ticket as CoreTicket, Waiting, Work,
 };
 
 use crate::Status;
@@ -67,20 +68,29 @@ impl Place for Free {
 
     #[inline(always)]
     fn fetch(chunk: &Chunk) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let start = (&raw const *chunk).cast::<i8>();
-            // SAFETY: a hint reads nothing that a program could see; both halves of the chunk are there.
-            unsafe {
-                _mm_prefetch::<_MM_HINT_T0>(start);
-                _mm_prefetch::<_MM_HINT_T0>(start.add(64));
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            _ = chunk;
-        }
+        let start = (&raw const *chunk).cast::<u8>();
+        fetch(start);
+        fetch(start.wrapping_add(64));
+    }
+
+    #[inline(always)]
+    fn fetch_handle(handle: &Handle) {
+        fetch((&raw const *handle).cast());
+    }
+}
+
+/// Says that the line of memory there will be read soon.
+#[inline(always)]
+fn fetch(start: *const u8) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse"))]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint reads nothing that a program could see, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.cast()) };
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse")))]
+    {
+        _ = start;
     }
 }
 
@@ -252,26 +262,52 @@ pub unsafe extern "C" fn backoff_schedule_insert(
     value: u64,
     ticket: *mut Ticket,
 ) -> Status {
+    if !ticket.is_null() {
+        // SAFETY: by the contract above.
+        return unsafe { insert_any(schedule, slot, value, ticket) };
+    }
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
         Ok(plain) => plain,
         Err(status) => return status,
     };
-    if ticket.is_null() && core.insert_plain(plain, slot, value) {
-        return Status::Ok;
+    match core.insert_plain(plain, slot, value) {
+        Inserted::Done => Status::Ok,
+        // SAFETY: by the contract above; the head has just been looked at.
+        Inserted::Behind => unsafe { insert_behind(schedule, slot, value) },
+        // SAFETY: as above; the ticket is NULL.
+        Inserted::Not => unsafe { insert_any(schedule, slot, value, null_mut()) },
     }
-    // SAFETY: by the contract above; the head has just been looked at.
-    unsafe { insert_any(schedule, slot, value, ticket) }
+}
+
+/// The insertion that takes another chunk.
+///
+/// # Safety
+/// As that of backoff_schedule_insert.
+#[inline(never)]
+unsafe fn insert_behind(schedule: *mut Schedule, slot: u64, value: u64) -> Status {
+    // SAFETY: by the contract above, which is that of `near`.
+    match unsafe { near(schedule) } {
+        Ok((core, near)) => {
+            core.insert_behind(near, slot, value);
+            Status::Ok
+        }
+        Err(status) => status,
+    }
 }
 
 /// The insertion that takes more.
 ///
 /// # Safety
-/// As that of backoff_schedule_insert, and `schedule` is one.
+/// As that of backoff_schedule_insert.
 #[inline(never)]
 unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
-    // SAFETY: by the contract above.
-    let Some(inserted) = (unsafe { insert(schedule, slot, value, !ticket.is_null()) }) else {
+    // SAFETY: by the contract above, which is that of `parts`.
+    let mut work = match unsafe { parts(schedule) } {
+        Ok(work) => work,
+        Err(status) => return status,
+    };
+    let Some(inserted) = work.insert(slot, value, !ticket.is_null()) else {
         return Status::ScheduleFull;
     };
     if !ticket.is_null() {
@@ -319,6 +355,8 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
 
 /// Gives the first slot in which a value is pending.
 ///
+/// It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
+///
 /// @param schedule  the schedule
 /// @param slot      receives the slot
 ///
@@ -352,12 +390,13 @@ pub unsafe extern "C" fn backoff_schedule_next(schedule: *mut Schedule, slot: *m
 /// pending up to there; it never goes back. If `count` is `room`, there may be more: call again. With a room of 0, which
 /// is accepted with pointers that are not NULL, nothing is taken and now stays.
 ///
-/// A call takes a time in proportion to `room`, whatever is pending and wherever: besides the values that it gives it moves
-/// at most 14 others for each of them, and when it comes to slots where nothing was pending before, 64 for each level of
-/// the wheel. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close
-/// together than this could sort in time, the others wait in a heap, and each takes as many steps as their number has
-/// pairs of bits. (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that
-/// one: then one call moves what is left of it.)
+/// A call takes a time in proportion to what it gives, whatever is pending and wherever. Besides the values that it gives it
+/// moves at most 14 others for each of them, or 14 if it gives none; and where it comes to slots that nothing was pending
+/// before, 16 for each level above the wheel, which has at most 5 where there is room for 513 values and at most 12 in any
+/// schedule. Over many calls each value is moved once for each 11 bits of its distance. Where more values lie close together
+/// than this could sort in time, the others wait in a heap, and each takes as many steps as their number has pairs of bits.
+/// (A program that cancels most of a crowd just before another crowd may leave calls too few to sort that one: then one
+/// call moves what is left of it.)
 ///
 /// @param schedule  the schedule
 /// @param limit     the last slot
@@ -516,16 +555,6 @@ unsafe fn near<'a>(schedule: *mut Schedule) -> Result<(&'a mut CoreHead, Near<'a
         }
     };
     Ok((&mut head.core, near))
-}
-
-/// The insertion, whatever it takes.
-///
-/// # Safety
-/// As that of [`head`].
-#[inline(always)]
-unsafe fn insert(schedule: *mut Schedule, slot: u64, value: u64, ticket: bool) -> Option<CoreTicket> {
-    // SAFETY: by the contract above.
-    unsafe { parts(schedule) }.ok()?.insert(slot, value, ticket)
 }
 
 /// The expiry that takes more than the wheel.

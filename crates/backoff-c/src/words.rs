@@ -8,7 +8,7 @@ use backoff_core::Generator;
 
 /// Fills `words` with the `bits` high bits of the next words of the generator in state `state`, and gives its state then.
 pub(crate) fn fill_high_bits(words: &mut [MaybeUninit<u64>], state: u64, bits: u32) -> u64 {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if has_avx2() {
         // SAFETY: the processor has AVX2.
         return unsafe { avx2::fill_high_bits(words, state, bits) };
@@ -16,11 +16,11 @@ pub(crate) fn fill_high_bits(words: &mut [MaybeUninit<u64>], state: u64, bits: u
     fill_one_by_one(words, state, bits)
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 cpufeatures::new!(avx2_found, "avx2");
 
 /// Whether the four words at a time are for this processor.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline]
 pub(crate) fn has_avx2() -> bool {
     avx2_found::get()
@@ -38,7 +38,7 @@ pub(crate) fn fill_one_by_one(words: &mut [MaybeUninit<u64>], state: u64, bits: 
     generator.state()
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2 {
     use core::arch::x86_64::{
         __m128i, __m256i, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_add_epi64, _mm256_and_si256, _mm256_mul_epu32,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// All numbers of bits, with every count around the eight words of a round, from states at random and at the edges.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[test]
     fn the_portable_path_and_the_one_for_avx2_write_the_same_words() {
         if !has_avx2() {

@@ -11,6 +11,8 @@ pub(crate) enum Growth {
     Doubling { base: u64, shift: u32 },
     /// base · (numerator/denominator)^(n − 1); in lowest terms, and not below 1.
     Exponential { base: u64, numerator: u32, denominator: u32 },
+    /// base · (last/base)^((n − 1)/steps), and `last` from failure number steps + 1 on.
+    Steps { base: u64, last: u64, steps: u32 },
 }
 
 impl Growth {
@@ -41,7 +43,7 @@ impl Growth {
     pub(crate) const fn base(self) -> u64 {
         match self {
             Growth::Linear { base, .. } | Growth::Fibonacci { base } => base,
-            Growth::Doubling { base, .. } | Growth::Exponential { base, .. } => base,
+            Growth::Doubling { base, .. } | Growth::Exponential { base, .. } | Growth::Steps { base, .. } => base,
         }
     }
 
@@ -52,6 +54,7 @@ impl Growth {
             Growth::Fibonacci { .. } => Growth::Fibonacci { base },
             Growth::Doubling { shift, .. } => Growth::Doubling { base, shift },
             Growth::Exponential { numerator, denominator, .. } => Growth::Exponential { base, numerator, denominator },
+            Growth::Steps { last, steps, .. } => Growth::Steps { base, last, steps },
         }
     }
 
@@ -61,6 +64,7 @@ impl Growth {
         match self {
             Growth::Linear { increment, .. } => increment == 0,
             Growth::Exponential { numerator, denominator, .. } => numerator <= denominator,
+            Growth::Steps { base, last, steps } => steps == 0 || last <= base,
             Growth::Fibonacci { .. } | Growth::Doubling { .. } => false,
         }
     }
@@ -74,6 +78,7 @@ impl Growth {
             Growth::Fibonacci { base } => base.saturating_mul(fibonacci(failures)),
             Growth::Doubling { base, shift } => shifted(base, if steps < 64 { steps * shift as u64 } else { steps }),
             Growth::Exponential { base, numerator, denominator } => scaled(base, numerator, denominator, steps),
+            Growth::Steps { base, last, steps } => stepped(base, last, steps, failures),
         }
     }
 }
@@ -82,7 +87,7 @@ impl Growth {
 #[doc(hidden)]
 pub mod parts {
     use super::Growth;
-    pub use super::{fibonacci, shifted};
+    pub use super::{fibonacci, shifted, stepped};
 
     /// base · (millionths / 10^6)^(n − 1).
     #[inline(never)]
@@ -107,6 +112,71 @@ pub const fn shifted(base: u64, shift: u64) -> u64 {
     } else {
         u64::MAX
     }
+}
+
+/// base · (last/base)^((n − 1)/steps), to the nearest nanosecond or 2^−48 of it; `last` after that, and the base for ever
+/// where there are no steps or `last` is not above it.
+#[inline(never)]
+pub const fn stepped(base: u64, last: u64, steps: u32, failures: u64) -> u64 {
+    let done = failures.saturating_sub(1);
+    if done == 0 || steps == 0 || last <= base || last == u64::MAX {
+        return base;
+    }
+    if done >= steps as u64 {
+        return last;
+    }
+    let (low, high) = (logarithm(base), logarithm(last));
+    match ((high - low) as u128 * done as u128).checked_div(steps as u128) {
+        Some(part) => power_of_2(low + part as u64),
+        None => base,
+    }
+}
+
+/// How many bits a logarithm has behind its point.
+const LOGARITHM_BITS: u32 = 57;
+
+/// log2 in units of 2^−57, digit by digit: a square doubles it.
+const fn logarithm(value: u64) -> u64 {
+    if value == 0 {
+        return 0;
+    }
+    let whole = value.ilog2();
+    let (mut mantissa, mut result) = (value << (63 - whole), whole as u64);
+    let mut digit = 0;
+    while digit < LOGARITHM_BITS {
+        let square = mantissa as u128 * mantissa as u128;
+        // The mantissa counts 2^−63; its square is below 4.
+        let carry = (square >> 127) as u64;
+        mantissa = (square >> (63 + carry)) as u64;
+        result = result << 1 | carry;
+        digit += 1;
+    }
+    result
+}
+
+/// 2^(2^−1), 2^(2^−2) … in units of 2^−63.
+const ROOTS: [u64; LOGARITHM_BITS as usize] = {
+    let mut roots = [0; LOGARITHM_BITS as usize];
+    let (mut root, mut index) = (1_u128 << 64, 0);
+    while index < roots.len() {
+        root = (root << 63).isqrt();
+        roots[index] = root as u64;
+        index += 1;
+    }
+    roots
+};
+
+/// 2^(logarithm / 2^57), rounded.
+const fn power_of_2(logarithm: u64) -> u64 {
+    let (whole, mut mantissa, mut digit) = (logarithm >> LOGARITHM_BITS, 1_u64 << 63, 0);
+    while digit < ROOTS.len() {
+        if logarithm >> (LOGARITHM_BITS as usize - 1 - digit) & 1 == 1 {
+            mantissa = ((mantissa as u128 * ROOTS[digit] as u128) >> 63) as u64;
+        }
+        digit += 1;
+    }
+    let half = if whole < 63 { 1_u128 << (62 - whole) } else { 0 };
+    at_most_u64((mantissa as u128 + half) >> (63 - if whole < 63 { whole } else { 63 }))
 }
 
 /// F(0), F(1) … F(93), the last that fits, and what all others count as.
@@ -243,6 +313,24 @@ mod tests {
                 assert_eq!(Growth::exponential(7, percent).after(failures), exact, "{percent} %, {failures}");
             }
         }
+    }
+
+    /// 2, 4, 8, 16 s; and against floating point, where that is good enough.
+    #[test]
+    fn steps_go_from_the_base_to_the_last() {
+        let second = 1_000_000_000;
+        let found = [1, 2, 3, 4, 5, u64::MAX].map(|failures| stepped(2 * second, 16 * second, 3, failures) / second);
+        assert_eq!(found, [2, 4, 8, 16, 16, 16]);
+        for steps in 1..100_u32 {
+            for failures in 1..=u64::from(steps) + 1 {
+                let (base, last) = (100_000_000, 37 * second + u64::from(steps));
+                let exact = base as f64 * (last as f64 / base as f64).powf((failures - 1) as f64 / f64::from(steps));
+                let found = stepped(base, last, steps, failures) as f64;
+                assert!((found - exact).abs() <= 1.0, "{steps} {failures}: {found} {exact}");
+            }
+        }
+        assert_eq!([(0, 9), (5, 0), (5, 3), (5, u64::MAX)].map(|(steps, last)| stepped(7, last, steps, 4)), [7; 4]);
+        assert_eq!(stepped(1, u64::MAX - 1, 2, 2), 1 << 32);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use core::num::NonZeroU32;
 
 use rand_core::Rng;
 
+use crate::generator::high_bits;
+
 /// attemptLimit and backoffLimit, and what follows from them for every delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
@@ -68,12 +70,13 @@ impl Limits {
     /// r: the k high bits of `word`.
     #[inline]
     const fn slots(self, collisions: u32, word: u64) -> u64 {
-        let exponent = at_most(at_most(collisions, self.backoff_limit), u64::BITS);
-        // For k = 0 the shift would be by the whole word, which Rust refuses and which leaves nothing.
-        match word.checked_shr(u64::BITS - exponent) {
-            Some(slots) => slots,
-            None => 0,
-        }
+        high_bits(word, self.exponent(collisions))
+    }
+
+    /// k, though more than 64 count as 64.
+    #[inline(always)]
+    const fn exponent(self, collisions: u32) -> u32 {
+        at_most(collisions, self.backoff_limit)
     }
 }
 
@@ -122,10 +125,20 @@ impl Backoff {
     /// `None` discards the frame: this was attempt number attemptLimit. It stays `None` until [`reset`](Self::reset).
     #[inline]
     pub const fn collide(&mut self, word: u64) -> Option<u64> {
+        match self.count() {
+            Some(exponent) => Some(high_bits(word, exponent)),
+            None => None,
+        }
+    }
+
+    /// [`collide`](Self::collide) without the draw: gives k, of how many random bits the delay is; more than 64 are 64.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn count(&mut self) -> Option<u32> {
         // attemptLimit is at least 1, and the count stays below it until the discard: neither line can overflow.
         if self.attempts < self.limits.attempt_limit() - 1 {
             self.attempts += 1;
-            Some(self.limits.slots(self.attempts, word))
+            Some(self.limits.exponent(self.attempts))
         } else {
             self.attempts = self.limits.attempt_limit();
             None

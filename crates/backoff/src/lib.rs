@@ -16,7 +16,8 @@
 //! - [`Policy`] is any other way to wait: Lam's RCP, ALOHA, SIP timers, exponential with every jitter, and more, with cap,
 //!   limits, a server's hint and priority. [`Law`] is what it says about one delay: bounds, mean, variance, a draw.
 //! - [`Retry`] applies a policy to one operation at the caller's time; [`Delays`] is its plain `Iterator<Item = Duration>`.
-//! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all.
+//! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all; [`Tokens`], [`Window`] and [`share_allows`] do
+//!   it as AWS, gRPC, Finagle and Envoy do.
 //! - [`Head`] and its [`Memory`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
 //! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
 //!
@@ -28,6 +29,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate std;
+
 mod generator;
 mod growth;
 mod ieee_802_3;
@@ -37,8 +41,11 @@ mod policy;
 mod rate;
 mod retry;
 mod schedule;
+mod tokens;
 
 pub use generator::Generator;
+#[doc(hidden)]
+pub use generator::high_bits;
 #[doc(hidden)]
 pub use growth::parts;
 pub use ieee_802_3::{Backoff, Limits};
@@ -53,7 +60,8 @@ pub use rand_core;
 pub use rate::{Budget, BudgetLimits, Rate, RateLimits, RateParts};
 pub use retry::{Delays, GiveUp, Retry};
 pub use schedule::{
-    Chunk, Count, Expired, Handle, Head, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
+    Chunk, Count, Expired, Handle, Head, Inserted, Memory, Near, Place, Plain, Shape, Stop, Ticket, Waiting, Work,
 };
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};
+pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens, Window, WindowLimits, share_allows};

@@ -266,6 +266,17 @@ impl Policy {
         Policy::timed(Growth::Fibonacci { base: or_default(nanos(base), nanos(DEFAULT_BASE)) })
     }
 
+    /// A service that systemd starts again: RestartSec, then in RestartSteps steps of equal ratio to RestartMaxDelaySec.
+    ///
+    /// `first` · (`last`/`first`)^((n−1)/`steps`), and `last` from then on; 0 steps or no `last` above it: always `first`.
+    /// Source: systemd.service(5) and `service_restart_usec_next` of systemd, which rounds down to microseconds. By default
+    /// systemd has 100 ms and no steps.
+    #[inline]
+    pub const fn systemd_restart(first: Duration, steps: u32, last: Duration) -> Policy {
+        let base = or_default(nanos(first), nanos(DEFAULT_BASE));
+        Policy::timed(Growth::Steps { base, last: or_default(nanos(last), u64::MAX), steps })
+    }
+
     /// Generalised exponential backoff in slots: r slots, r uniform in 0 ≤ r < base^min(n, limit).
     ///
     /// A base of 0 or 1 would never wait: it counts as 2. A limit of 0 counts as 10.

@@ -19,7 +19,7 @@ mod occupancy;
 #[cfg(feature = "alloc")]
 mod wheel;
 
-pub use fixed::{Head, Memory, Near, Plain, Stop, Work};
+pub use fixed::{Head, Inserted, Memory, Near, Plain, Stop, Work};
 #[cfg(feature = "alloc")]
 pub use growing::{Due, Schedule};
 pub use heap::Waiting;

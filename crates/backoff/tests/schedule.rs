@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use backoff::{
-    Chunk, Count, Due, Expired, Generator, Handle, Head, Memory, Near, Plain, Schedule, Shape, Stop, Ticket, Waiting,
-    Work,
+    Chunk, Count, Due, Expired, Generator, Handle, Head, Inserted, Memory, Near, Plain, Schedule, Shape, Stop, Ticket,
+    Waiting, Work,
 };
 
 /// What both must do. The serial number is the value.
@@ -116,8 +116,15 @@ impl Fixed {
     /// As a C program has it that asks for no ticket.
     fn insert_plain(&mut self, slot: u64, value: u64) -> bool {
         let Fixed { head, ends, counts, bits, chunks, .. } = self;
-        let inserted = head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value);
-        inserted || self.work().insert(slot, value, false).is_some()
+        match head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value) {
+            Inserted::Done => true,
+            Inserted::Behind => {
+                let (head, near) = self.near();
+                head.insert_behind(near, slot, value);
+                true
+            }
+            Inserted::Not => self.work().insert(slot, value, false).is_some(),
+        }
     }
 }
 
@@ -298,5 +305,45 @@ fn the_last_slot_is_a_slot() {
         assert_eq!(expired, expected, "{start}");
         assert!(fixed.insert(7, 4).is_some());
         assert_eq!(fixed.expire(u64::MAX), Some((u64::MAX, 4)));
+    }
+}
+
+/// How far ahead slots lie: spread over 2^bits, in crowds, or in buckets of which each has twice as many as the one before.
+fn ahead(kind: u64, generator: &mut Generator, value: u64) -> u64 {
+    let word = generator.next_u64();
+    match kind {
+        0..=5 => 1 + (word >> (64 - [10, 20, 30, 40, 52, 63][kind as usize])),
+        6 => (5_000_000 << (word % 20)) + word % 100,
+        7 => (1 << 30) + word % 100,
+        8 => 2048 * u64::from((value / 16 + 1).ilog2() + 2) + word % 2048,
+        _ => (1 << 22) * u64::from((value / 16 + 1).ilog2() + 2) + word % (1 << 22),
+    }
+}
+
+/// The header's bound of a call, in values that it moves or looks at besides those that it gives, whatever the slots:
+/// nothing is cancelled here. 10 ways to choose the slots, 100,000 values each.
+#[test]
+fn no_call_does_more_than_the_header_says() {
+    const VALUES: u64 = 100_000;
+    const EACH_LEVEL: u32 = 16 * 5;
+    for kind in 0..10 {
+        let (mut generator, mut fixed) = (Generator::stream(kind, 11), Fixed::new(VALUES as usize, 0));
+        let mut insert = |fixed: &mut Fixed, now: u64, value| {
+            assert!(fixed.insert_plain(now.saturating_add(ahead(kind, &mut generator, value)), value));
+            let work = fixed.head.take_work();
+            assert!(work <= 1, "kind {kind}, value {value}: an insertion does {work}");
+        };
+        (0..VALUES).for_each(|value| insert(&mut fixed, 0, value));
+        for value in 0..2 * VALUES {
+            let Some(slot) = fixed.work().next_slot() else { break };
+            let work = fixed.head.take_work();
+            assert!(work <= EACH_LEVEL, "kind {kind}, value {value}: the next slot takes {work}");
+            let given = fixed.expire_some(slot, [1, 1, 2, 64][value as usize % 4]).len() as u32;
+            let work = fixed.head.take_work();
+            assert!(work <= 15 * given.max(1) + EACH_LEVEL, "kind {kind}, value {value}: {given} values take {work}");
+            if value % 3 > 0 {
+                (0..given).for_each(|_| insert(&mut fixed, slot, value));
+            }
+        }
     }
 }

@@ -28,7 +28,7 @@ impl NamedError {
 }
 
 /// Names that need no numbers, and where they come from.
-pub const PRESETS: [(&str, Policy, &str); 8] = [
+pub const PRESETS: [(&str, Policy, &str); 17] = [
     ("ieee-802.3", Policy::IEEE_802_3, "IEEE 802.3, 4.2.3.2.5"),
     ("sip-e", Policy::SIP_TIMER_E, "RFC 3261, 17.1.2.2: T1 = 500 ms, T2 = 4 s"),
     ("sip-a", Policy::SIP_TIMER_A, "RFC 3261, 17.1.1.2: T1 = 500 ms"),
@@ -36,11 +36,20 @@ pub const PRESETS: [(&str, Policy, &str); 8] = [
     ("google-drive", Policy::GOOGLE_DRIVE, "Drive SDK, guide to errors, 2013"),
     ("simpledb", Policy::AMAZON_SIMPLEDB, "AWS article 1394"),
     ("polling", Policy::POLLING, "AWS guide to exponential backoff: 100 ms * 2^(n - 1)"),
+    ("aws", Policy::AWS_STANDARD, "AWS SDKs, standard mode, November 2026"),
+    ("aws-throttling", Policy::AWS_THROTTLING, "the same after a throttling error"),
+    ("aws-dynamodb", Policy::AWS_DYNAMODB, "the same for DynamoDB"),
+    ("aws-before", Policy::AWS_STANDARD_BEFORE, "AWS SDKs, standard mode before November 2026"),
+    ("kubernetes-queue", Policy::KUBERNETES_QUEUE, "client-go, default controller rate limiter"),
+    ("kubernetes-crash-loop", Policy::KUBERNETES_CRASH_LOOP, "Kubernetes, pod lifecycle: CrashLoopBackOff"),
+    ("tcp-rto", Policy::TCP_RTO, "RFC 6298, 2.1 to 2.5, 5.5"),
+    ("trickle", Policy::TRICKLE, "RFC 6206, 4.2; RFC 6550, 17"),
+    ("ieee-802.15.4", Policy::IEEE_802_15_4, "IEEE 802.15.4, 6.2.5.1"),
     ("beb", Policy::IEEE_802_3, "as ieee-802.3; beb:1024 names its largest range"),
 ];
 
 /// Names that take numbers, with an example each.
-pub const FAMILIES: [&str; 12] = [
+pub const FAMILIES: [&str; 13] = [
     "exponential:100ms",
     "full-jitter:100ms,20s",
     "equal-jitter:100ms,20s",
@@ -48,6 +57,7 @@ pub const FAMILIES: [&str; 12] = [
     "constant:1s",
     "linear:1s,500ms",
     "fibonacci:100ms",
+    "systemd:100ms,5,10s",
     "beb:1024",
     "uniform:60",
     "geometric:60",
@@ -107,6 +117,7 @@ fn base(text: &str, first: &str) -> Result<Policy, NamedError> {
         "equal-jitter" => two(text, &spans()?).map(|(base, ceiling)| Policy::equal_jitter(base, ceiling)),
         "decorrelated-jitter" => two(text, &spans()?).map(|(base, cap)| Policy::decorrelated_jitter(base, cap)),
         "linear" => two(text, &spans()?).map(|(base, increment)| Policy::linear(base, increment)),
+        "systemd" => systemd(text, rest),
         "uniform" => one(text, &counts()?).map(|k| Policy::aloha_uniform(DEFAULT_SLOT, k)),
         "geometric" => one(text, &counts()?).map(|k| Policy::aloha_geometric(DEFAULT_SLOT, k)),
         "beb" => beb(text, one(text, &counts()?)?),
@@ -132,6 +143,16 @@ fn two<T: Copy>(text: &str, values: &[T]) -> Result<(T, T), NamedError> {
         [first, second] => Ok((*first, *second)),
         _ => Err(NamedError::new(text, "it takes two numbers, like `100ms,20s`")),
     }
+}
+
+/// RestartSec, RestartSteps, RestartMaxDelaySec.
+fn systemd(text: &str, rest: &str) -> Result<Policy, NamedError> {
+    let [first, steps, last] = rest.split(',').map(str::trim).collect::<Vec<_>>()[..] else {
+        return Err(NamedError::new(text, "it takes a span, a number of steps and a span, like `100ms,5,10s`"));
+    };
+    let span = |span| duration(span).map_err(|what| NamedError::new(text, what));
+    let steps = steps.parse().map_err(|_| NamedError::new(text, "its number of steps is a whole number"))?;
+    Ok(Policy::systemd_restart(span(first)?, steps, span(last)?))
 }
 
 fn too_many(text: &str) -> NamedError {

@@ -27,10 +27,10 @@ use super::levels::{Bits, LEVELS, Shape};
 use super::lists::{Chunk, Count, Expired, Free, Handle, IN_HEAP, Item, Lists, NONE, Place};
 
 /// How many values a bucket may have in any case.
-pub(super) const FEW: u32 = 64;
+pub(super) const FEW: u32 = 16;
 /// How many more for each value in the bucket before it.
 const SHARE: u64 = 2;
-/// How many chunks are dealt out for each value that expires, and besides at each call.
+/// How many chunks are dealt out for each value that expires, and by a call that gives none.
 const WORK: usize = 2;
 
 /// The memory that a schedule lives in, lent for one call; always the same. What has not been used may hold anything,
@@ -94,6 +94,8 @@ struct State {
     now: u64,
     /// The last slot whose values go to the wheel.
     near_last: u64,
+    /// The last slot whose values go to the wheel or to level 1.
+    plain_last: u64,
     /// Of each level its first bucket, numbered by the slots of its size before it.
     edges: [u64; LEVELS],
     /// The first and the last slot whose values go to the heap; and those that do when they are dealt out.
@@ -112,11 +114,23 @@ struct State {
     busy: u32,
     /// How many lists a level has, less 1.
     mask: u32,
-    unused: u32,
+    /// What [`Work::work`] says; always 0 where assertions are off.
+    work: u32,
     summaries: [u64; LEVELS],
     /// w - 1.
     bits: u32,
     levels: u32,
+}
+
+/// What became of a value that [`Head::insert_plain`] was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is pending.
+    Done,
+    /// [`Head::insert_behind`] is to be called: its list has no place left in its last chunk, or no chunk.
+    Behind,
+    /// [`Work::insert`] is to be called, or there is no room.
+    Not,
 }
 
 /// Why [`Head::expire_near`] has stopped.
@@ -142,6 +156,7 @@ impl Head {
         let state = State {
             now: 0,
             near_last: 0,
+            plain_last: 0,
             edges: [0; LEVELS],
             closed: [1, 0],
             dealt_closed: [1, 0],
@@ -155,7 +170,7 @@ impl Head {
             bits: 0,
             levels: 0,
             mask: 0,
-            unused: 0,
+            work: 0,
             summaries: [0; LEVELS],
         };
         let mut head = Head { state, free: Free::behind(0) };
@@ -183,6 +198,13 @@ impl Head {
         state.find_near_last();
     }
 
+    /// How many values calls have looked at or moved besides those that they gave, and how often they have gone through
+    /// the heap: what bounds of a call are about. 0 then. Counted where assertions are on, for tests.
+    #[doc(hidden)]
+    pub fn take_work(&mut self) -> u32 {
+        core::mem::take(&mut self.state.work)
+    }
+
     /// How many values are pending.
     #[inline]
     pub const fn len(&self) -> u32 {
@@ -201,40 +223,56 @@ impl Head {
         self.state.now
     }
 
-    /// Inserts a value that cannot be cancelled, where nothing is in the way; `false`: nothing has happened, and
-    /// [`Work::insert`] does it.
+    /// Inserts a value that cannot be cancelled, where nothing is in the way; says what is otherwise, and changes nothing
+    /// then.
     #[inline(always)]
-    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> bool {
+    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> Inserted {
         let state = &mut self.state;
-        let Plain { ends, counts, bits, chunks } = plain;
-        if slot < state.now || state.waiting > 0 || state.pending >= state.capacity {
-            return false;
+        if slot < state.now || slot > state.plain_last || state.waiting > 0 || state.pending >= state.capacity {
+            return Inserted::Not;
         }
         let item = Item::new(value, slot, NONE);
-        let slots = state.mask as usize + 1;
-        if slot <= state.near_last {
-            let list = slot as usize & state.mask();
-            if !Lists::push_plain(ends, chunks, list, item) {
-                return false;
+        if slot > state.near_last {
+            let list = state.list_of_level_1(slot);
+            let Some(count) = plain.counts.get_mut(list) else { return Inserted::Not };
+            if count.values >= count.limit {
+                return Inserted::Not;
             }
-            Bits { words: bits, summaries: &mut state.summaries }.set(0, list, slots);
-            let parity = state.parity(slot);
-            state.near_counts[parity] += 1;
-        } else {
-            let bucket = slot >> (state.bits & 63);
-            let list = slots + (bucket as usize & state.mask());
-            let Some(count) = counts.get_mut(list) else { return false };
-            // The list has something already: its bit is set.
-            if bucket >> (state.bits & 63) >= state.edges[2]
-                || count.values >= count.limit
-                || !Lists::push_plain(ends, chunks, list, item)
-            {
-                return false;
+            // Where it finds a place the list has something already, and its bit is set.
+            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
+                return Inserted::Behind;
             }
             count.values += 1;
+        } else {
+            let (list, slots) = (slot as usize & state.mask(), state.slots());
+            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
+                return Inserted::Behind;
+            }
+            Bits { words: plain.bits, summaries: &mut state.summaries }.set(0, list, slots);
+            let parity = state.parity(slot);
+            state.near_counts[parity] += 1;
         }
         state.pending += 1;
-        true
+        Inserted::Done
+    }
+
+    /// What [`insert_plain`](Self::insert_plain) has left to do where it says [`Inserted::Behind`].
+    #[inline(always)]
+    pub fn insert_behind(&mut self, near: Near<'_>, slot: u64, value: u64) {
+        let Head { state, free } = self;
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let (slots, level) = (state.slots(), u32::from(slot > state.near_last));
+        let list = if level == 0 { slot as usize & state.mask() } else { state.list_of_level_1(slot) };
+        if level == 0 {
+            let parity = state.parity(slot);
+            state.near_counts[parity] += 1;
+        } else if let Some(count) = counts.get_mut(list) {
+            count.values += 1;
+        }
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        lists.push(list, Item::new(value, slot, NONE));
+        Bits { words: bits, summaries: &mut state.summaries }.set(level, list, slots);
+        state.pending += 1;
     }
 
     /// Takes values of the next slots in the wheel that are no later than `limit`, in the order of their insertion; adds to
@@ -291,6 +329,14 @@ impl State {
         self.mask as usize
     }
 
+    /// Counts work, where anyone asks for it.
+    #[inline(always)]
+    fn did(&mut self, work: u32) {
+        if cfg!(debug_assertions) {
+            self.work = self.work.saturating_add(work);
+        }
+    }
+
     /// Which of the two buckets in the wheel a slot is in.
     #[inline(always)]
     const fn parity(&self, slot: u64) -> usize {
@@ -301,6 +347,12 @@ impl State {
     #[inline(always)]
     const fn bucket(&self, level: u32, slot: u64) -> u64 {
         slot >> ((level * self.bits) & 63)
+    }
+
+    /// The list of the bucket of level 1 that a slot is in.
+    #[inline(always)]
+    const fn list_of_level_1(&self, slot: u64) -> usize {
+        self.slots() + ((slot >> (self.bits & 63)) as usize & self.mask())
     }
 
     /// The first slot of a bucket.
@@ -324,6 +376,16 @@ impl State {
         if let Some(old) = self.edges.get_mut(level as usize) {
             *old = edge;
         }
+        if level == 2 {
+            self.plain_last = self.last_before(level, edge);
+        }
+    }
+
+    /// The last slot before a bucket.
+    fn last_before(&self, level: u32, bucket: u64) -> u64 {
+        let width = level * self.bits;
+        let start = bucket.checked_shl(width).filter(|start| start >> (width & 63) == bucket);
+        start.map_or(u64::MAX, |start| start.wrapping_sub(1))
     }
 
     /// The first bucket of a level that has not been dealt out to it, or does not exist.
@@ -336,9 +398,7 @@ impl State {
     }
 
     fn find_near_last(&mut self) {
-        let edge = self.edge(1);
-        let last = edge.checked_shl(self.bits).filter(|start| start >> self.bits == edge);
-        self.near_last = last.map_or(u64::MAX, |start| start.wrapping_sub(1));
+        self.near_last = self.last_before(1, self.edge(1));
     }
 
     /// The first slot in which the wheel has a value, or a value that is being dealt out.
@@ -465,6 +525,7 @@ impl Work<'_> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, slot: u64, value: u64, handle: u32, dealt: bool) {
+        self.state.did(1);
         let next = if dealt { &mut self.state.dealt_serial } else { &mut self.state.serial };
         let serial = *next;
         *next += 1;
@@ -480,6 +541,7 @@ impl Work<'_> {
         }
         let place = handle.place;
         let value = if place & IN_HEAP != 0 {
+            self.state.did(1);
             self.heap().remove((place & !IN_HEAP) as usize)?.value
         } else {
             let (value, list, emptied) = self.lists.remove(place)?;
@@ -490,7 +552,7 @@ impl Work<'_> {
                 self.state.near_counts[parity] = self.state.near_counts[parity].wrapping_sub(1);
             } else if let Some(count) = self.lists.behind.get_mut(list) {
                 count.values = count.values.wrapping_sub(1);
-                count.limit = if emptied { 0 } else { count.limit };
+                count.limit = if emptied { FEW } else { count.limit };
             }
             if emptied {
                 self.bits().clear(level, list, slots);
@@ -516,6 +578,8 @@ impl Work<'_> {
                 break;
             }
             if let Some(bucket) = self.first_bucket(level) {
+                let looked = self.lists.behind.get(self.state.list(level, bucket)).map_or(0, |count| count.values);
+                self.state.did(looked);
                 let least = self.lists.least(self.state.list(level, bucket), |item| self.slot(level, bucket, item));
                 soonest = self::soonest(soonest, least);
             }
@@ -582,6 +646,7 @@ impl Work<'_> {
             let Some(place) = room.get_mut(*given) else { return Stop::Done };
             place.set(Expired { slot, value });
             *given += 1;
+            self.state.did(1);
             self.heap().remove(0);
             self.state.pending = self.state.pending.wrapping_sub(1);
             self.lists.free_handle(handle);
@@ -666,7 +731,7 @@ impl Work<'_> {
     /// How many chunks a call is to deal out that gave so many values.
     #[inline(always)]
     pub const fn work_for(given: usize) -> usize {
-        given.saturating_add(1).saturating_mul(WORK)
+        (if given == 0 { 1 } else { given }).saturating_mul(WORK)
     }
 
     /// Deals out the first chunk of the bucket at the edge of a level; gives whether that is empty then.
@@ -681,9 +746,10 @@ impl Work<'_> {
         } else {
             self.deal_into_lists::<P>(level, bucket, list)
         };
+        self.state.did(taken);
         if let Some(count) = self.lists.behind.get_mut(list) {
             count.values = count.values.wrapping_sub(taken);
-            count.limit = if emptied { 0 } else { count.limit };
+            count.limit = if emptied { FEW } else { count.limit };
         }
         if emptied {
             let slots = self.state.slots();
@@ -708,7 +774,10 @@ impl Work<'_> {
     #[inline(never)]
     fn deal_into_lists<P: Place>(&mut self, level: u32, bucket: u64, list: usize) -> (u32, bool) {
         let (mut items, mut count) = ([Item::new(0, 0, NONE); 7], 0);
-        let (taken, emptied) = self.lists.take_chunk::<P>(list, |_, item| {
+        let (taken, emptied) = self.lists.take_chunk::<P>(list, |lists, item| {
+            if let Some(handle) = lists.handles.get(item.handle() as usize) {
+                P::fetch_handle(handle);
+            }
             if let Some(place) = items.get_mut(count) {
                 *place = item;
                 count += 1;

@@ -1,6 +1,7 @@
 //! How large the parts of a schedule of fixed size are, and which of its lists have anything.
 
-use super::fixed::FEW;
+/// A schedule for so many values or fewer has no heap: all of them may be in one bucket.
+const SMALL: u32 = 64;
 /// The wheel has no more slots.
 const BUCKETS: usize = 4096;
 
@@ -55,7 +56,7 @@ impl Shape {
 
     /// How many places the heap has: none where no bucket can have too many values.
     pub const fn waiting(&self) -> usize {
-        if self.capacity <= FEW { 0 } else { self.capacity as usize }
+        if self.capacity <= SMALL { 0 } else { self.capacity as usize }
     }
 }
 

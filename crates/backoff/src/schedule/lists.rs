@@ -8,6 +8,8 @@
 //!
 //! One file above 500 lines because lists, chunks and handles point into each other.
 
+use super::fixed::FEW;
+
 /// No chunk, no handle, no place.
 pub(super) const NONE: u32 = u32::MAX;
 /// In place of the handle of an item that was cancelled.
@@ -70,6 +72,12 @@ pub trait Place {
     #[inline(always)]
     fn fetch(chunk: &Chunk) {
         _ = chunk;
+    }
+
+    /// Says that the handle will be read soon.
+    #[inline(always)]
+    fn fetch_handle(handle: &Handle) {
+        _ = handle;
     }
 }
 
@@ -148,7 +156,7 @@ pub struct Count {
 
 impl Count {
     /// Of an empty list.
-    pub const ZERO: Count = Count { values: 0, limit: 0, chunk: 0 };
+    pub const ZERO: Count = Count { values: 0, limit: FEW, chunk: 0 };
 }
 
 /// What is free.
