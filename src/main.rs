@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Some(Command::Merge(args)) => commands::sweep::merge(args),
         Some(Command::Plot(args)) => commands::plot::plot(args),
         Some(Command::Validate(args)) => commands::validate::validate(args),
+        Some(Command::Story(args)) => commands::story::story(args),
         Some(Command::Theory(args)) => commands::theory::theory(args),
         Some(Command::Retry(args)) => commands::retry::retry(args),
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),

@@ -1,8 +1,10 @@
 //! What is made of runs: sweeps, validation against theory, plots, and the life of one frame in words.
 
 pub mod explain;
+pub mod page;
 pub mod plot;
 pub mod retry;
+pub mod story;
 pub mod sweep;
 pub mod theory;
 pub mod validate;

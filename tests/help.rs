@@ -6,7 +6,7 @@ use common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "",
     "up",
     "list",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 27] = [
     "merge",
     "plot",
     "validate",
+    "story",
     "replay",
     "explain",
     "init",

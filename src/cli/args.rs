@@ -27,8 +27,8 @@ pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
 };
 pub use self::simulation::{
-    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
-    ValidateArgs,
+    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, StoryArgs,
+    SweepArgs, Switch, ValidateArgs,
 };
 
 /// All commands in their groups, for `-h`.
@@ -193,6 +193,11 @@ pub enum Command {
     /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
     #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
     Validate(ValidateArgs),
+    /// Tell the story of backoff, from ALOHA to 802.11 and retrying clients, as one page of HTML
+    ///
+    /// Runs everything that the page shows, formula and simulation side by side. Needs no privileges. See docs/story.md.
+    #[command(after_help = "Example:\n  ethbus story --quick --out story.html")]
+    Story(StoryArgs),
     /// Work out what theory says of ALOHA, CSMA, Ethernet, 802.11 and backoff
     ///
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.

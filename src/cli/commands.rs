@@ -19,6 +19,7 @@ mod rights;
 pub mod send;
 pub mod sim;
 pub mod stats;
+pub mod story;
 pub mod sweep;
 pub mod theory;
 pub mod up;

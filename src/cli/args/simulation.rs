@@ -303,6 +303,23 @@ pub struct ValidateArgs {
     pub format: Format,
 }
 
+/// Options of `story`.
+#[derive(Args, Clone, Debug)]
+pub struct StoryArgs {
+    /// Write the page to this file
+    #[arg(short = 'o', long, value_name = "FILE", default_value = "story.html")]
+    pub out: PathBuf,
+    /// Seed of every run
+    #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
+    pub seed: u64,
+    /// Shorter runs: some seconds instead of minutes
+    #[arg(long)]
+    pub quick: bool,
+    /// Only the sections with this in their title, like `ethernet`
+    #[arg(long, value_name = "WORD")]
+    pub only: Option<String>,
+}
+
 /// Options of `replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {

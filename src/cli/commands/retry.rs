@@ -58,10 +58,11 @@ fn lines(policy: &Delays, is_log: bool) -> [Series; 2] {
     };
     let points = policy.delays.iter().filter(|delay| !is_log || delay.mean_s > 0.0);
     [
-        Series { name: policy.policy.clone(), points: points.map(mean).collect() },
+        Series { name: policy.policy.clone(), points: points.map(mean).collect(), is_curve: false },
         Series {
             name: format!("{}, sample", policy.policy),
             points: policy.delays.iter().filter_map(sample).collect(),
+            is_curve: false,
         },
     ]
 }
@@ -127,7 +128,7 @@ fn run_herd(args: &HerdArgs) -> Result<(), CommandError> {
             })
         };
         let points = report.requests_over_time.iter().enumerate().filter_map(point).collect();
-        Series { name: report.policy.clone(), points }
+        Series { name: report.policy.clone(), points, is_curve: false }
     };
     draw(&args.picture, "time, s", "requests in 1 s", "", reports.iter().map(line).collect())?;
     print_result(args.format, &herd::Comparison::new(&herd, reports), herd::Comparison::table)

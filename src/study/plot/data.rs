@@ -65,6 +65,8 @@ pub struct Series {
     pub name: String,
     /// Its points, by rising x.
     pub points: Vec<Point>,
+    /// It is a curve, whose points are not marked.
+    pub is_curve: bool,
 }
 
 /// One point.
@@ -228,7 +230,7 @@ impl Table {
                     None => label.words.clone(),
                 };
                 let points = self.points(rows, &along, column, own, wanted)?;
-                series.push(Series { name, points });
+                series.push(Series { name, points, is_curve: false });
             }
         }
         let title = wanted.by.as_ref().filter(|_| y.len() == 1).map(|by| title(by, &groups));

@@ -99,7 +99,8 @@ pub fn draw<DB: DrawingBackend>(
             };
             let points: Vec<Pixel> = series.points.iter().map(|point| pixel(point, point.mean)).collect();
             let is_line = figure.names.is_none() && points.len() > 1;
-            Line { style: Style::of(number), points, ends: series.points.iter().map(ends).collect(), is_line }
+            let ends = series.points.iter().map(ends).collect();
+            Line { style: Style::of(number), points, ends, is_line, is_marked: !series.is_curve }
         })
         .collect();
     // Every band under every line.
@@ -139,6 +140,8 @@ struct Line {
     ends: Vec<Option<(Pixel, Pixel)>>,
     /// Points are joined.
     is_line: bool,
+    /// Points are marked.
+    is_marked: bool,
 }
 
 const SHAPES: usize = 5;
@@ -232,7 +235,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         if line.is_line {
             self.line(&line.points, line.style)?;
         }
-        line.points.iter().try_for_each(|&point| self.marker(point, line.style))
+        let marked = if line.is_marked { &line.points[..] } else { &[] };
+        marked.iter().try_for_each(|&point| self.marker(point, line.style))
     }
 
     fn band(&self, ends: &[Option<(Pixel, Pixel)>], style: Style) -> Done<DB> {
@@ -304,7 +308,9 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
                 self.area.draw(&Rectangle::new(corners, look.colour.mix(0.2).filled()))?;
                 self.line(&[(begin, y), (end, y)], look)?;
             }
-            self.marker(((begin + end) / 2, y), look)?;
+            if !figure.series[number].is_curve {
+                self.marker(((begin + end) / 2, y), look)?;
+            }
             self.area.draw_text(name, &style, (end + self.points(GAP), y))?;
             y += line;
         }

@@ -90,6 +90,17 @@ pub(super) struct Air {
     longest_reservation: BitTimes,
 }
 
+/// What a signal is to somebody who hears it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// It can be made out.
+    Clear,
+    /// It cannot: its FCS is wrong, or another signal was there.
+    Spoilt,
+    /// The station sent meanwhile, and so did not hear it.
+    SpokenOver,
+}
+
 /// A signal as it is at a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
@@ -205,6 +216,13 @@ impl Air {
         }
     }
 
+    /// The signals from number `next` on, in order of begin at their sources, each with its number.
+    #[inline]
+    pub fn from(&self, next: u64) -> impl Iterator<Item = (u64, &Signal)> {
+        let next = next.max(self.first);
+        (next..).zip(self.entries.range((next - self.first) as usize..).map(|entry| &entry.signal))
+    }
+
     /// The first signal from number `next` on that may still begin somewhere at `since` or later.
     pub fn next_after(&self, mut next: u64, since: BitInstant) -> u64 {
         next = next.max(self.first);
@@ -244,13 +262,29 @@ impl Air {
     /// The station at `place` can make the signal out: its FCS is right, and no other signal is there meanwhile.
     #[inline]
     pub fn is_clear(&self, topology: &Topology, number: u64, place: StationId) -> bool {
-        let entry = self.entry(number);
-        entry.signal.good && (entry.alone || self.met(topology, number, place).next().is_none())
+        self.heard_as(topology, number, place) == Heard::Clear
     }
 
-    /// The station at `place` sent while the signal was there.
-    pub fn is_spoken_over(&self, topology: &Topology, number: u64, place: StationId) -> bool {
-        !self.entry(number).alone && self.met(topology, number, place).any(|other| self.signal(other).source == place)
+    /// What the signal is to the station at `place`, another than its source.
+    #[inline]
+    pub fn heard_as(&self, topology: &Topology, number: u64, place: StationId) -> Heard {
+        let entry = self.entry(number);
+        if entry.alone {
+            return if entry.signal.good { Heard::Clear } else { Heard::Spoilt };
+        }
+        self.heard_among(topology, number, place)
+    }
+
+    #[inline(never)]
+    fn heard_among(&self, topology: &Topology, number: u64, place: StationId) -> Heard {
+        let mut heard = if self.signal(number).good { Heard::Clear } else { Heard::Spoilt };
+        for other in self.met(topology, number, place) {
+            if self.signal(other).source == place {
+                return Heard::SpokenOver;
+            }
+            heard = Heard::Spoilt;
+        }
+        heard
     }
 
     /// Takes the signal and what it met at `place` into one collision, and gives its number: one that they have, or

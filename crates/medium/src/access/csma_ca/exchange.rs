@@ -10,6 +10,7 @@ use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::topology::Topology;
 
 /// The one station that a frame is for, if it is another than `source`.
 fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
@@ -40,7 +41,12 @@ impl Engine<Dcf> {
 
     fn go_on_hearing(&mut self, station: StationId, listening: &mut Listening) -> Listening {
         let Dcf { air, spans, alike, room, .. } = &mut self.method;
-        let place = Place { air, topology: self.core.line.topology(), spans, station, alike: *alike };
+        let topology = self.core.line.topology();
+        let way = match topology {
+            Topology::Star { distance, .. } if *alike => Some(*distance),
+            Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
+        };
+        let place = Place { air, topology, spans, station, way, alike: *alike };
         listening.look(place, self.core.instant, room)
     }
 

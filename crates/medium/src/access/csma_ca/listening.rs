@@ -8,7 +8,7 @@
 //! account of them, and looks again when it could send after these.
 
 use super::Spans;
-use super::air::{Air, Arrival};
+use super::air::{Air, Arrival, Heard};
 use crate::frame::StationId;
 use crate::time::{BitInstant, BitTimes};
 use crate::topology::Topology;
@@ -41,6 +41,8 @@ pub(super) struct Place<'a> {
     pub topology: &'a Topology,
     pub spans: &'a Spans,
     pub station: StationId,
+    /// How long any signal takes to any other place, if everybody hears everything on a star.
+    pub way: Option<BitTimes>,
     /// Everybody hears everything: whatever is in the air for longer than it takes to get everywhere stays alone.
     pub alike: bool,
 }
@@ -100,26 +102,47 @@ impl Listening {
 
     /// Takes account of what began here before `now`. What it returns holds as long as nothing more is heard; it may be
     /// too early while a signal is here, since nobody knows what will become of that.
+    #[inline]
     pub fn look(&mut self, place: Place<'_>, now: BitInstant, room: &mut Vec<Arrival>) -> Listening {
+        let before = *self;
+        if let Some(way) = place.way
+            && let Some(heard) = self.look_where_all_hear_the_same(place, now, way)
+        {
+            return heard;
+        }
+        *self = before;
         let Place { air, topology, station, .. } = place;
         air.arrivals(topology, station, (self.since, now), self.next, room);
-        let mut state = *self;
-        let mut certain = None;
-        for &arrival in room.iter() {
-            let is_certain = arrival.end <= now || place.will_stay_alone(arrival, now);
-            if !is_certain && certain.is_none() {
-                state.since = arrival.begin;
-                certain = Some(state);
+        let mut looking = Looking { state: *self, certain: None };
+        room.iter().for_each(|&arrival| looking.hear(arrival, place, now));
+        self.go_on(looking, place, now)
+    }
+
+    /// The same on a star that hides nobody; `None` if signals did not get here in the order in which they were sent.
+    #[inline]
+    fn look_where_all_hear_the_same(&mut self, place: Place<'_>, now: BitInstant, way: BitTimes) -> Option<Listening> {
+        let mut looking = Looking { state: *self, certain: None };
+        let (since, mut last) = (self.since, BitInstant::ZERO);
+        for (number, signal) in place.air.from(self.next) {
+            let way = if signal.source == place.station { BitTimes::ZERO } else { way };
+            let (begin, end) = (signal.begin + way, signal.end + way);
+            if begin < last || signal.parted.is_some() {
+                return None;
             }
-            state.count_slots(arrival.begin, place.spans);
-            state.hear(arrival, place, is_certain);
+            last = begin;
+            if begin >= since && begin < now {
+                looking.hear(Arrival { begin, end, number }, place, now);
+            }
         }
-        *self = match certain {
-            Some(certain) => certain,
-            None => Listening { since: now, ..state },
-        };
-        self.next = air.next_after(self.next, self.since);
-        state
+        Some(self.go_on(looking, place, now))
+    }
+
+    #[inline]
+    fn go_on(&mut self, looking: Looking, place: Place<'_>, now: BitInstant) -> Listening {
+        let next = self.next;
+        *self = looking.certain.unwrap_or(Listening { since: now, ..looking.state });
+        self.next = place.air.next_after(next, self.since);
+        looking.state
     }
 
     /// Slots pass until a signal begins.
@@ -139,14 +162,37 @@ impl Listening {
         self.silent = self.silent.max(end);
         if signal.source == station || !is_certain {
             self.spoilt = false;
-        } else if air.is_clear(topology, number, station) {
-            self.spoilt = false;
-            if signal.to != Some(station) {
-                self.reserved = self.reserved.max(end + signal.reserves);
-            }
-        } else if !air.is_spoken_over(topology, number, station) {
-            self.spoilt = true;
+            return;
         }
+        match air.heard_as(topology, number, station) {
+            Heard::Clear => {
+                self.spoilt = false;
+                if signal.to != Some(station) {
+                    self.reserved = self.reserved.max(end + signal.reserves);
+                }
+            }
+            Heard::Spoilt => self.spoilt = true,
+            Heard::SpokenOver => {}
+        }
+    }
+}
+
+/// A look that goes on.
+struct Looking {
+    state: Listening,
+    /// The state before the first signal of which nobody knows what will become of it.
+    certain: Option<Listening>,
+}
+
+impl Looking {
+    #[inline]
+    fn hear(&mut self, arrival: Arrival, place: Place<'_>, now: BitInstant) {
+        let is_certain = arrival.end <= now || place.will_stay_alone(arrival, now);
+        if !is_certain && self.certain.is_none() {
+            self.certain = Some(Listening { since: arrival.begin, ..self.state });
+        }
+        self.state.count_slots(arrival.begin, place.spans);
+        self.state.hear(arrival, place, is_certain);
     }
 }
 

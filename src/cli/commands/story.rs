@@ -1,0 +1,46 @@
+//! `ethbus story`: the story of backoff as a page of HTML.
+
+use super::validate::plan;
+use super::{INTERRUPTED, Outcome, interrupts};
+use crate::cli::args::StoryArgs;
+use crate::show::{progress, say};
+use crate::study::story::{Options, StoryError, run, titles};
+use sim::scenario::plan::PlanError;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+/// Runs every section and writes the page.
+///
+/// # Errors
+/// Sections that there are not; a page that cannot be written.
+pub fn story(args: &StoryArgs) -> Outcome {
+    let only = args.only.as_deref().unwrap_or_default();
+    check_section(only)?;
+    let interrupts = interrupts()?;
+    let bar = Mutex::new(progress("running", 1.0));
+    let go_on = |part: f64| {
+        (bar.lock().expect("no thread panics: a panic ends the process"))(part);
+        interrupts.is_empty()
+    };
+    match run(&Options { seed: args.seed, quick: args.quick, only, plan: &plan, go_on: &go_on }) {
+        Ok(page) => {
+            page.write(&args.out)?;
+            say(&format!("ethbus: {} sections: {}\n", page.sections.len(), args.out.display()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(StoryError::Interrupted) => {
+            say("ethbus: interrupted; no page was written\n");
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        Err(StoryError::Draw(error)) => Err(error.into()),
+    }
+}
+
+fn check_section(only: &str) -> Result<(), PlanError> {
+    let titles = titles();
+    if titles.iter().any(|title| title.to_lowercase().contains(&only.to_lowercase())) {
+        return Ok(());
+    }
+    let what = format!("no section has `{only}` in its title; there are: {}", titles.join("; "));
+    Err(PlanError::option("--only", what))
+}

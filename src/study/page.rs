@@ -1,0 +1,261 @@
+//! A page of HTML that opens from disk: sections of text, formulas, figures, tables and commands.
+//!
+//! One file with everything in it: no script, no address. It follows the reader's light or dark setting; figures stay on
+//! white, as drawn. On paper a section begins on a page of its own and commands are kept whole. Knows nothing of what
+//! the sections are about.
+
+use super::plot::PlotError;
+use super::plot::axis::Axis;
+use super::plot::data::{Figure, Point, Series};
+use super::plot::picture::Kind;
+use sim::files::output;
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// What an HTML page of ours is and begins with.
+const HTML: output::Kind = output::Kind { what: "a page in HTML", beginnings: &[BEGINNING.as_bytes()] };
+/// How our pages begin, and hardly anybody else's.
+const BEGINNING: &str = "<!doctype html>\n<!-- written by ethbus -->\n";
+
+/// A page.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its title.
+    pub title: String,
+    /// What stands before the sections, a paragraph each.
+    pub lead: Vec<String>,
+    /// Its sections, in order.
+    pub sections: Vec<Section>,
+}
+
+/// A section.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its name in addresses: letters, digits and hyphens.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// Where what it says comes from.
+    pub source: String,
+    /// What it has, in order.
+    pub parts: Vec<Part>,
+}
+
+/// What a section has.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A paragraph.
+    Text(String),
+    /// A formula, as plain text, one a line.
+    Formula(String),
+    /// A picture, and what it shows.
+    Figure {
+        /// The picture as SVG.
+        svg: String,
+        /// What it shows.
+        caption: String,
+    },
+    /// A table: heads, then rows.
+    Table {
+        /// What the columns are.
+        head: Vec<String>,
+        /// The rows.
+        rows: Vec<Vec<String>>,
+    },
+    /// Commands that repeat what is shown, one a line.
+    Commands(Vec<String>),
+}
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--text:#1b1b1b;--paper:#fff;--faint:#5a5a5a;--line:#d5d5d5;--code:#f3f3f0}\
+@media(prefers-color-scheme:dark){:root{--text:#e6e6e6;--paper:#171717;--faint:#a5a5a5;--line:#444;--code:#262626}}\
+body{margin:0 auto;max-width:52rem;padding:1.5rem 1rem 4rem;font:1.05rem/1.55 Georgia,serif;color:var(--text);background:var(--paper)}\
+h1,h2,nav,th,figcaption,.source{font-family:Helvetica,Arial,sans-serif}h1{line-height:1.2}\
+h2{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}\
+.source,figcaption{color:var(--faint);font-size:.9rem}nav ol{columns:2;padding-left:1.4rem}a{color:inherit}\
+figure{margin:1.5rem 0}figure svg{display:block;width:100%;height:auto;background:#fff;border-radius:4px}\
+pre{background:var(--code);padding:.7rem .9rem;overflow-x:auto;border-radius:4px;font-size:.85rem;line-height:1.5}\
+pre.formula{font-size:1.05rem;background:none;border-left:3px solid var(--line);border-radius:0}\
+table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
+th,td{padding:.25rem .9rem .25rem 0;text-align:left;border-bottom:1px solid var(--line)}\
+@media print{:root{--text:#000;--paper:#fff;--faint:#333;--line:#bbb;--code:#f5f5f5}body{max-width:none;padding:0;font-size:10.5pt}\
+nav{display:none}section+section{break-before:page}figure,pre,table{break-inside:avoid}h2{break-after:avoid;border:0;margin-top:0}\
+pre{white-space:pre-wrap}}";
+
+impl Page {
+    /// The page as HTML.
+    pub fn html(&self) -> String {
+        let title = escape(&self.title);
+        let mut html = format!(
+            "{BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{title}</title>\n\
+             <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+        );
+        self.lead.iter().for_each(|text| paragraph(&mut html, text));
+        html += "<nav><ol>\n";
+        for section in &self.sections {
+            let _ = writeln!(html, "<li><a href=\"#{}\">{}</a></li>", escape(&section.id), escape(&section.title));
+        }
+        html += "</ol></nav>\n";
+        self.sections.iter().for_each(|section| section.write(&mut html));
+        html + "</body>\n</html>\n"
+    }
+
+    /// Writes the page to a file.
+    ///
+    /// # Errors
+    /// There is something else under this name, the disk is full, or the like.
+    pub fn write(&self, path: &Path) -> Result<(), PlotError> {
+        Ok(output::replace(path, HTML, self.html().as_bytes())?)
+    }
+}
+
+impl Section {
+    fn write(&self, html: &mut String) {
+        let (id, title, source) = (escape(&self.id), escape(&self.title), escape(&self.source));
+        let _ = writeln!(html, "<section id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"source\">{source}</p>");
+        self.parts.iter().for_each(|part| part.write(html));
+        *html += "</section>\n";
+    }
+}
+
+impl Part {
+    fn write(&self, html: &mut String) {
+        match self {
+            Part::Text(text) => paragraph(html, text),
+            Part::Formula(text) => {
+                let _ = writeln!(html, "<pre class=\"formula\">{}</pre>", escape(text));
+            }
+            Part::Figure { svg, caption } => {
+                let svg = svg.trim_start_matches(|it| it != '<');
+                let _ = writeln!(html, "<figure>\n{svg}\n<figcaption>{}</figcaption>\n</figure>", escape(caption));
+            }
+            Part::Table { head, rows } => table(html, head, rows),
+            Part::Commands(commands) => {
+                let lines: Vec<String> = commands.iter().map(|command| escape(command)).collect();
+                let _ = writeln!(html, "<pre>{}</pre>", lines.join("\n"));
+            }
+        }
+    }
+}
+
+fn paragraph(html: &mut String, text: &str) {
+    let _ = writeln!(html, "<p>{}</p>", escape(text));
+}
+
+fn table(html: &mut String, head: &[String], rows: &[Vec<String>]) {
+    let row = |cells: &[String], tag: &str| {
+        let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let body: String = rows.iter().map(|cells| row(cells, "td")).collect();
+    let _ = write!(html, "<table>\n<thead>{}</thead>\n<tbody>\n{body}</tbody>\n</table>\n", row(head, "th"));
+}
+
+/// Text that means itself in HTML, in attributes too.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// A chart before it is drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// What is along the axes.
+    pub labels: [&'static str; 2],
+    /// Which axes are logarithmic.
+    pub log: [bool; 2],
+    /// The lines.
+    pub series: Vec<Series>,
+    /// The ends of the y axis, if they do not follow from the points.
+    pub y_ends: Option<(f64, f64)>,
+}
+
+impl Chart {
+    /// Adds a line without points of its own: a formula.
+    pub fn curve(mut self, name: impl Into<String>, places: impl IntoIterator<Item = (f64, f64)>) -> Chart {
+        let point = |(x, mean)| Point { x, mean, half: None, below: None, seeds: 1 };
+        let points = places.into_iter().map(point).collect();
+        self.series.push(Series { name: name.into(), points, is_curve: true });
+        self
+    }
+
+    /// Adds measured points with half-widths of their intervals.
+    pub fn points(mut self, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64, f64)>) -> Chart {
+        let point = |(x, mean, half)| Point { x, mean, half: Some(half), below: None, seeds: 1 };
+        let points = points.into_iter().map(point).collect();
+        self.series.push(Series { name: name.into(), points, is_curve: false });
+        self
+    }
+
+    /// The chart as part of a section.
+    ///
+    /// # Errors
+    /// There is nothing to draw, or it cannot be drawn.
+    pub fn figure(self, caption: impl Into<String>) -> Result<Part, PlotError> {
+        let wrong = |what| PlotError::Draw(what);
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let places: Vec<f64> = points().map(|point| point.x).collect();
+        let ends = points().flat_map(|point| {
+            let (low, high) = point.ends().unwrap_or((point.mean, point.mean));
+            [low, high]
+        });
+        let ends: Vec<f64> = ends.filter(|&end| !self.log[1] || end > 0.0).collect();
+        let x = Axis::along(&places, self.log[0]).map_err(wrong)?;
+        let y = match self.y_ends {
+            Some(ends) => Axis::between(ends, self.log[1]),
+            None => Axis::up(&ends, self.log[1]),
+        };
+        let figure = Figure {
+            x_label: self.labels[0].to_owned(),
+            names: None,
+            y_label: self.labels[1].to_owned(),
+            title: None,
+            legend: None,
+            series: self.series,
+            note: Vec::new(),
+        };
+        let svg = Kind::Svg.picture(&figure, (&x, &y.map_err(wrong)?))?;
+        let svg = String::from_utf8(svg).map_err(|_| PlotError::Draw("the picture is no text".to_owned()))?;
+        Ok(Part::Figure { svg, caption: caption.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_means_itself_and_nothing_is_fetched() {
+        let section = Section {
+            id: "one".to_owned(),
+            title: "A < B & \"C\"".to_owned(),
+            source: "<script>".to_owned(),
+            parts: vec![
+                Part::Text("a > b".to_owned()),
+                Part::Table { head: vec!["x".to_owned()], rows: vec![vec!["<1>".to_owned()]] },
+                Part::Commands(vec!["ethbus sim".to_owned(), "ethbus theory".to_owned()]),
+                Chart { labels: ["G", "S"], ..Chart::default() }
+                    .curve("formula", [(0.0, 0.0), (1.0, 0.4)])
+                    .points("simulation", [(0.5, 0.2, 0.01), (0.7, 0.3, 0.01)])
+                    .figure("S over G")
+                    .expect("two lines"),
+            ],
+        };
+        let html = Page { title: "T".to_owned(), lead: vec!["l".to_owned()], sections: vec![section] }.html();
+        assert!(html.starts_with(BEGINNING) && html.contains("A &lt; B &amp; &quot;C&quot;"));
+        assert!(html.contains("&lt;script&gt;") && !html.contains("<script>") && !html.contains("src="));
+        assert!(
+            html.contains("ethbus sim\nethbus theory") && html.contains("<svg") && html.contains("<td>&lt;1&gt;</td>")
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! 802.11: acknowledged frames, slots that stand still, and stations that do not hear each other.
+
+use super::{Chapter, Job, command, formula, text};
+use crate::study::page::{Chart, Part};
+use crate::study::theory::bianchi::{Dcf, Phy};
+
+const STATIONS: [u32; 5] = [2, 5, 10, 20, 50];
+const PAYLOAD: u32 = 1023;
+
+pub(super) fn bianchi(quick: bool) -> Chapter {
+    let time = if quick { "20s" } else { "300s" };
+    let run = |rts, stations| {
+        Job::new(format!(
+            "--access csma-ca --phy fhss-1 --rts {rts} --window 32:256 --retry-limits 255:255 --stations {stations} \
+             --frame-size {} --topology star:1bt --duration {time}",
+            PAYLOAD + 18
+        ))
+    };
+    Chapter {
+        id: "bianchi",
+        title: "Bianchi, 2000: 802.11 with and without RTS",
+        source: "G. Bianchi, Performance Analysis of the IEEE 802.11 Distributed Coordination Function, IEEE JSAC 18 (3), 2000",
+        runs: ["off", "on"].into_iter().flat_map(|rts| STATIONS.map(|stations| run(rts, stations))).collect(),
+        tell: |runs, _| {
+            let (basic, asked) = runs.split_at(STATIONS.len());
+            let dcf = |stations| Dcf { stations, window: 32, stages: 3 };
+            let curve = |rts| {
+                let times = Phy::Fhss1.times(PAYLOAD, rts);
+                (2..=50).filter_map(move |n| Some((f64::from(n), dcf(n).throughput(&times).ok()?)))
+            };
+            let places = || STATIONS.iter().map(|&stations| f64::from(stations));
+            let points = |runs: &[super::Ran], name: &str| -> Vec<(f64, f64, f64)> {
+                places().zip(runs).map(|(x, run)| run.point(x, name)).collect()
+            };
+            let collisions =
+                (2..=50).filter_map(|n| Some((f64::from(n), dcf(n).attempts().ok()?.collision_probability)));
+            let chart = Chart { labels: ["stations", "S, part of the time with payload"], ..Chart::default() };
+            let probability = Chart { labels: ["stations", "p, attempts that collide"], ..Chart::default() };
+            Ok(vec![
+                text(
+                    "A radio cannot hear while it sends, so 802.11 avoids collisions instead of detecting them: a sender draws a \
+                     number of slots and counts them down while the medium is silent; the addressee acknowledges. Bianchi made \
+                     each sender a Markov chain that collides with one chance p at every attempt. With RTS and CTS before it, \
+                     only a short request can collide.",
+                ),
+                formula(
+                    "tau = 2 / (1 + W + p W (1 + 2p + ... + (2p)^(m-1)))      p = 1 - (1 - tau)^(n-1)\n\
+                     S = P_s P_tr E[P] / ((1 - P_tr) slot + P_tr P_s T_s + P_tr (1 - P_s) T_c)",
+                ),
+                chart
+                    .curve("basic, formula", curve(false))
+                    .points("basic, simulation", points(basic, "goodput_mbps"))
+                    .curve("RTS, formula", curve(true))
+                    .points("RTS, simulation", points(asked, "goodput_mbps"))
+                    .figure("Saturated stations at 1 Mb/s, W = 32, m = 3, a payload of 1023 octets.")?,
+                probability
+                    .curve("formula", collisions)
+                    .points("simulation", points(basic, "collision_probability"))
+                    .figure(
+                    "p is 1 to 3 % lower than the formula says: 802.11 does not count slots in which others send.",
+                )?,
+                command(&runs[2]),
+            ])
+        },
+    }
+}
+
+pub(super) fn hidden(quick: bool) -> Chapter {
+    let time = if quick { "20s" } else { "300s" };
+    let run = |(rts, range): (&str, u32)| {
+        Job::new(format!(
+            "--access csma-ca --phy dsss-1 --rts {rts} --range {range}m --stations 3 --frame-size 1518 --topology bus:200m \
+             --duration {time}"
+        ))
+    };
+    Chapter {
+        id: "hidden",
+        title: "A hidden station",
+        source: "F. Tobagi and L. Kleinrock, Packet Switching in Radio Channels: Part II, IEEE Trans. Comm. 23 (12), 1975; IEEE \
+                 802.11, 10.3.2.7",
+        runs: [("off", 250), ("on", 250), ("off", 120), ("on", 120)].into_iter().map(run).collect(),
+        tell: |runs, _| {
+            let names = ["all in range, basic", "all in range, RTS", "ends hidden, basic", "ends hidden, RTS"];
+            let row = |(name, run): (&str, &super::Ran)| {
+                let half = run.point(0.0, "goodput_mbps").2;
+                vec![
+                    name.to_owned(),
+                    format!("{:.3} ± {half:.3}", run.figure("goodput_mbps")),
+                    format!("{:.3}", run.figure("collision_probability")),
+                    format!("{:.3}", run.figure("fairness")),
+                ]
+            };
+            let head = ["three stations on 200 m", "goodput, Mb/s", "p", "fairness"].map(str::to_owned).into();
+            Ok(vec![
+                text(
+                    "Three stations stand on a line. If the ends do not hear each other, each sends into the other's frames, \
+                     and carrier sense does not help: what counts is what is heard in the middle. A CTS from there tells both. \
+                     RTS and CTS bring most of the goodput back, and cost a little where nobody is hidden.",
+                ),
+                Part::Table { head, rows: names.into_iter().zip(runs).map(row).collect() },
+                command(&runs[2]),
+                command(&runs[3]),
+            ])
+        },
+    }
+}
