@@ -20,7 +20,7 @@ use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::file::{BackoffText, PersistenceText};
-use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
 use sim::words::units::group;
 use std::convert::Infallible;
 use std::fs::File;
@@ -108,6 +108,12 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
         ack_delay: args.ack_delay,
         persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
+        plca: PlcaOverrides {
+            node_count: args.node_count,
+            to_timer: args.to_timer,
+            burst_count: args.burst_count,
+            burst_timer: args.burst_timer,
+        },
         topology: option("--topology", args.topology.as_deref())?,
         arrivals: option("--traffic", args.traffic.as_deref())?,
         sizes: option("--frame-size", args.frame_size.as_deref())?,

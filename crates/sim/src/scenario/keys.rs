@@ -4,7 +4,7 @@ use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
     Network, PersistenceText, PlaceText, RateText, SizesText, TopologyText, UntilText,
 };
-use crate::words::units;
+use crate::words::{plca, units};
 use std::str::FromStr;
 
 /// One key.
@@ -49,6 +49,10 @@ fn any(_: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn id(text: &str) -> Result<(), String> {
+    plca::number("more-ids", text, 0, "802.3, 30.16.1.1.4").map(drop)
+}
+
 fn speed(text: &str) -> Result<(), String> {
     units::speed(text).map(drop)
 }
@@ -73,6 +77,7 @@ pub const SCENARIO: &[Key] = &[
     key("ipv6", Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`"),
     key("medium", Section(MEDIUM), "`[medium]` on a line of its own, once"),
     key("access", Section(ACCESS), "`[access]` on a line of its own, once"),
+    key("plca", Section(PLCA), "`[plca]` on a line of its own, once"),
     key("traffic", Section(TRAFFIC), "`[traffic]` on a line of its own, once"),
     key("run", Section(RUN), "`[run]` on a line of its own, once"),
     key("emulator", Section(EMULATOR), "`[emulator]` on a line of its own, once"),
@@ -108,8 +113,8 @@ const MEDIUM: &[Key] = &[
 const ACCESS: &[Key] = &[
     key(
         "method",
-        Choice(&["csma-cd", "csma", "aloha", "slotted-aloha"]),
-        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"aloha\"` or `\"slotted-aloha\"`",
+        Choice(&["csma-cd", "csma", "aloha", "slotted-aloha", "plca"]),
+        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"aloha\"`, `\"slotted-aloha\"` or `\"plca\"`",
     ),
     key("backoff", Text(text::<BackoffText>), "a backoff in quotes, like `backoff = \"uniform:20\"`"),
     key("ack_delay", Whole(0, 1 << 24), "a whole number of slots from 0 up, like `ack_delay = 12`"),
@@ -119,6 +124,28 @@ const ACCESS: &[Key] = &[
         "a persistence in quotes: `persistence = \"1\"`, `\"non\"`, or a probability like `\"0.1\"`",
     ),
     key("population", Choice(&["stations", "infinite"]), "`population = \"stations\"` or `\"infinite\"`"),
+];
+
+const PLCA: &[Key] = &[
+    key("enable", Switch, "`enable = true` or `enable = false`"),
+    key("node-id", Whole(0, 255), "an id from 0 to 255, like `plca.node-id = 3` (802.3, 30.16.1.1.4)"),
+    key("more-ids", Texts(id), "ids in quotes, like `plca.more-ids = [\"5\", \"6\"]`"),
+    key("node-cnt", Whole(1, 255), "a whole number from 1 to 255, like `node-cnt = 8` (802.3, 30.16.1.1.3)"),
+    key("to-tmr", Whole(1, 255), "bit times from 1 to 255, like `to-tmr = 32` (802.3, 30.16.1.1.5)"),
+    key("burst-cnt", Whole(0, 255), "a whole number from 0 to 255, like `burst-cnt = 2` (802.3, 30.16.1.1.6)"),
+    key("burst-tmr", Whole(0, 255), "bit times from 0 to 255, like `burst-tmr = 128` (802.3, 30.16.1.1.7)"),
+    key("collision-detection", Switch, "`collision-detection = false`"),
+    key("logical-collisions", Switch, "`logical-collisions = false`"),
+    key("host-delay", Text(text::<BitTimesText>), "bit times in quotes, like `host-delay = \"400 BT\"`"),
+    key("delay-line", Text(text::<BitTimesText>), "bit times in quotes, like `delay-line = \"396 BT\"`"),
+    key("status-timer", Text(text::<BitTimesText>), "bit times in quotes, like `status-timer = \"130090 BT\"`"),
+    key(
+        "invalid-beacon-timer",
+        Text(text::<BitTimesText>),
+        "bit times in quotes, like `invalid-beacon-timer = \"40 BT\"`",
+    ),
+    key("phy-on", Text(text::<BitTimesText>), "bit times in quotes, like `phy-on = \"4 BT\"`"),
+    key("phy-off", Text(text::<BitTimesText>), "bit times in quotes, like `phy-off = \"11 BT\"`"),
 ];
 
 const TRAFFIC: &[Key] = &[
@@ -169,6 +196,7 @@ const AT: &[Key] = &[
     key("mend", Switch, "`mend = true`"),
     key("plug", Text(any), "a station in quotes, like `plug = \"st1\"`"),
     key("unplug", Text(any), "a station in quotes, like `unplug = \"st1\"`"),
+    key("plca", Section(PLCA), "settings of PLCA, like `plca.enable = false`"),
 ];
 
 const STATION: &[Key] = &[
@@ -194,6 +222,7 @@ const STATION: &[Key] = &[
     key("phase", Text(text::<DurationText>), "a time with its unit in quotes, like `phase = \"1ms\"`"),
     key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
     key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+    key("plca", Section(PLCA), "settings of PLCA, like `plca.node-id = 3`"),
     key("source", Sections(SOURCE), "`[[station.source]]`, with two brackets, for each source"),
 ];
 

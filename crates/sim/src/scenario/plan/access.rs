@@ -34,10 +34,13 @@ impl Planner<'_> {
         if method == AccessMethod::CsmaCd {
             return Ok((Method::CsmaCd, self.backoff()));
         }
+        if method == AccessMethod::Plca {
+            return Ok((Method::Plca(self.plca(sections)?), self.backoff()));
+        }
         let shared = self.shared(sections, parameters);
         let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
         let method = match method {
-            AccessMethod::CsmaCd => Method::CsmaCd,
+            AccessMethod::CsmaCd | AccessMethod::Plca => Method::CsmaCd,
             AccessMethod::Csma => {
                 let standard = Csma::new(size);
                 let attempt_limit = attempt_limit.or(standard.attempt_limit);
@@ -127,8 +130,9 @@ impl Planner<'_> {
 
     /// Refuses what belongs to other methods.
     fn only_its_own(&self, method: AccessMethod) -> Result<(), PlanError> {
+        self.only_of_plca(method)?;
         match method {
-            AccessMethod::CsmaCd => {
+            AccessMethod::CsmaCd | AccessMethod::Plca => {
                 self.only_of_others(method)?;
                 self.one_backoff()
             }
@@ -142,7 +146,8 @@ impl Planner<'_> {
     /// Refuses what CSMA/CD has no use for.
     fn only_of_others(&self, method: AccessMethod) -> Result<(), PlanError> {
         let access = &self.scenario.access;
-        let what = "CSMA/CD has no such thing: leave it out, or choose another method with";
+        let title = if method == AccessMethod::Plca { "PLCA" } else { "CSMA/CD" };
+        let what = format!("{title} has no such thing: leave it out, or choose another method with");
         if self.overrides.ack_delay.is_some() {
             return Err(self.wrong("--ack-delay", None, format!("{what} `--access slotted-aloha`")));
         }
