@@ -20,8 +20,8 @@ mod simulation;
 pub mod theory;
 
 pub use self::labs::{
-    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs,
-    ShellArgs, StationFault, StatsArgs, UpArgs,
+    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs,
+    PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
@@ -34,7 +34,7 @@ pub use self::simulation::{
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, send, receive, down,
-             plug, unplug, fault, cut, mend
+             plug, unplug, fault, plca, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain
 Theory:      theory, retry
 Files:       init, check
@@ -52,6 +52,7 @@ Labs:
   plug         Put a station back on the medium
   unplug       Take a station off the medium, as if its cable were pulled
   fault        Make a station faulty on purpose, or right again
+  plca         Print or change a station's PLCA, as ethtool does
   cut          Cut the cable between two stations
   mend         Mend a cable that was cut
   send         Offer frames from a station, with sequence numbers
@@ -153,6 +154,13 @@ pub enum Command {
     /// Make a station faulty on purpose, or right again
     #[command(after_help = "Examples:\n  ethbus fault st2 deaf\n  ethbus fault st2 none")]
     Fault(FaultArgs),
+    /// Print or change a station's PLCA while the bus runs, as ethtool does
+    ///
+    /// New settings come with a reset of the station's PLCA.
+    #[command(
+        after_help = "Examples:\n  ethbus plca get st1\n  ethbus plca status st1\n  ethbus plca set st3 enable on node-id 2"
+    )]
+    Plca(PlcaArgs),
     /// Cut the cable between two stations while the bus runs: two media from then on
     ///
     /// Halfway between them, each end terminated; on a bus or on one segment. `ethbus mend` joins the ends again.

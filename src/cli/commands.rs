@@ -11,6 +11,7 @@ pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod plca;
 pub mod plot;
 pub mod receive;
 pub mod replay;
@@ -132,6 +133,12 @@ pub enum CommandError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// PLCA of a station cannot be told or changed so.
+    #[error("{what}")]
+    Plca {
+        /// Why, and what would be right.
+        what: String,
     },
     /// There is no cable to cut.
     #[error("no cut: {what}")]

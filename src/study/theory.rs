@@ -14,6 +14,7 @@
 //! | [`two_stations`] | two saturated stations under IEEE 802.3, exactly |
 //! | [`resolution`] | how long n stations that collided need |
 //! | [`bianchi`] | Bianchi 2000: IEEE 802.11 DCF in saturation |
+//! | [`plca`] | IEEE 802.3, clause 148: cycles and the longest wait of PLCA |
 //! | [`backoff`] | bounds, mean and variance of a backoff delay |
 
 pub mod aloha;
@@ -24,6 +25,7 @@ pub mod contention;
 pub mod csma;
 pub mod kleinrock_lam;
 pub mod lam;
+pub mod plca;
 pub mod resolution;
 mod roots;
 pub mod two_stations;

@@ -6,6 +6,7 @@ pub mod delays;
 pub mod histogram;
 pub mod intervals;
 pub mod metrics;
+pub mod plca;
 pub mod results;
 pub mod row;
 pub mod slotted;

@@ -1,7 +1,7 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
 use super::Format;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{
     FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
 };
@@ -52,7 +52,7 @@ pub struct UpArgs {
     /// A star has the same distance between every pair, a bus is a cable of this length.
     #[arg(long, value_name = "TOPOLOGY")]
     pub topology: Option<String>,
-    /// `csma-cd` or `csma` [default: csma-cd]
+    /// `csma-cd`, `plca` or `csma` [default: csma-cd]
     ///
     /// How stations get to send; see docs/access.md.
     #[arg(long, value_name = "METHOD", hide_short_help = true)]
@@ -66,6 +66,18 @@ pub struct UpArgs {
     /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
     #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
     pub persistence: Option<String>,
+    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub node_count: Option<u8>,
+    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
+    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub to_timer: Option<u8>,
+    /// Of `plca`: frames that may follow the first of a turn [default: 0]
+    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
+    pub burst_count: Option<u8>,
+    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
+    #[arg(long, value_name = "BT", hide_short_help = true)]
+    pub burst_timer: Option<u8>,
     /// The lab's name [default: ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,
@@ -209,6 +221,51 @@ pub struct FaultArgs {
     /// What is wrong with it from now on
     #[arg(value_enum)]
     pub fault: StationFault,
+}
+
+/// Options of `plca`.
+#[derive(Args, Clone, Debug)]
+pub struct PlcaArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: PlcaCommand,
+}
+
+/// What can be done with PLCA of a lab that is up.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PlcaCommand {
+    /// Print a station's settings, as `ethtool --get-plca-cfg` does
+    Get(PlcaStationArgs),
+    /// Print whether a station is part of a cycle, as `ethtool --get-plca-status` does
+    Status(PlcaStationArgs),
+    /// Change a station's settings, as `ethtool --set-plca-cfg` does
+    Set(PlcaSetArgs),
+}
+
+/// Options of `plca get` and `plca status`.
+#[derive(Args, Clone, Debug)]
+pub struct PlcaStationArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
+/// Options of `plca set`.
+#[derive(Args, Clone, Debug)]
+pub struct PlcaSetArgs {
+    /// Which lab.
+    #[command(flatten)]
+    pub lab: LabArgs,
+    /// The station
+    pub station: String,
+    /// `enable on|off`, `node-id N`, `node-cnt N`, `to-tmr N`, `burst-cnt N`, `burst-tmr N`
+    #[arg(value_name = "NAME VALUE", required = true, num_args = 2..)]
+    pub settings: Vec<String>,
 }
 
 /// Options of `cut`.

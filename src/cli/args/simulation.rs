@@ -92,7 +92,7 @@ pub struct RunArgs {
     /// out.
     #[arg(long, value_name = "TRAFFIC")]
     pub traffic: Option<String>,
-    /// `csma-cd`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]
+    /// `csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]
     ///
     /// How stations get to send; see docs/access.md.
     #[arg(long, value_name = "METHOD", hide_short_help = true)]
@@ -115,6 +115,18 @@ pub struct RunArgs {
     /// What only `csma-ca` has.
     #[command(flatten)]
     pub csma_ca: CsmaCaArgs,
+    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub node_count: Option<u8>,
+    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
+    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub to_timer: Option<u8>,
+    /// Of `plca`: frames that may follow the first of a turn [default: 0]
+    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
+    pub burst_count: Option<u8>,
+    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
+    #[arg(long, value_name = "BT", hide_short_help = true)]
+    pub burst_timer: Option<u8>,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,

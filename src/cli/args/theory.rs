@@ -37,6 +37,8 @@ pub enum Theory {
     Resolution(ResolutionArgs),
     /// IEEE 802.11 DCF in saturation (Bianchi 2000)
     Bianchi(BianchiArgs),
+    /// PLCA of 10BASE-T1S: cycles, the longest wait, and what is left (802.3, clause 148)
+    Plca(PlcaTheoryArgs),
     /// Bounds, mean and variance of each backoff delay in slots
     Backoff(BackoffArgs),
 }
@@ -50,6 +52,26 @@ pub struct AlohaArgs {
     /// N stations [default: infinitely many]
     #[arg(long, value_name = "N", value_parser = users, default_value = "infinite", hide_default_value = true)]
     pub stations: Users,
+}
+
+/// Options of `theory plca`.
+#[derive(Args, Clone, Debug)]
+pub struct PlcaTheoryArgs {
+    /// Nodes, and turns in a cycle: 1 to 255
+    #[arg(long, value_name = "N")]
+    pub nodes: u32,
+    /// Octets of each frame, from destination address to FCS
+    #[arg(long, value_name = "OCTETS", default_value_t = 1518)]
+    pub frame_size: u32,
+    /// Frames that may follow the first of a turn
+    #[arg(long, value_name = "B", default_value_t = 0)]
+    pub burst_cnt: u32,
+    /// How long a turn is in which nobody sends, in bit times
+    #[arg(long, value_name = "BT", default_value_t = 32)]
+    pub to_tmr: u32,
+    /// Offered utilization of all nodes together; without it only the limits are given
+    #[arg(long, value_name = "U", allow_negative_numbers = true)]
+    pub load: Option<f64>,
 }
 
 /// Options of `theory kleinrock-lam`.

@@ -87,14 +87,14 @@ pub fn mend(args: &NamedLabArgs) -> Outcome {
 }
 
 /// Asks a lab that is up, which answers with its results.
-fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
+pub(super) fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
     let silent = |source| CommandError::Control { name: lab.to_owned(), source };
     let answer = control::ask(lab, request).map_err(silent)?;
     serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
 }
 
 /// Asks for the change, and gives the station as it is after it.
-fn change(lab: &str, station: &str, change: Change) -> Result<StationResults, CommandError> {
+pub(super) fn change(lab: &str, station: &str, change: Change) -> Result<StationResults, CommandError> {
     let content = Inventory::of_running(lab)?;
     if !content.stations.iter().any(|port| port.name == station) {
         let (lab, station, stations) = (lab.to_owned(), station.to_owned(), station_names(&content));

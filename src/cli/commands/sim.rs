@@ -20,7 +20,7 @@ use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
-use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
 use sim::words::units::group;
 use std::convert::Infallible;
 use std::fs::File;
@@ -113,6 +113,12 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         window: option("--window", args.csma_ca.window.as_deref())?,
         retry_limits: option("--retry-limits", args.csma_ca.retry_limits.as_deref())?,
         range: option("--range", args.csma_ca.range.as_deref())?.map(|LengthText(length)| length),
+        plca: PlcaOverrides {
+            node_count: args.node_count,
+            to_timer: args.to_timer,
+            burst_count: args.burst_count,
+            burst_timer: args.burst_timer,
+        },
         topology: option("--topology", args.topology.as_deref())?,
         arrivals: option("--traffic", args.traffic.as_deref())?,
         sizes: option("--frame-size", args.frame_size.as_deref())?,

@@ -6,7 +6,7 @@ use crate::study::theory::aloha::{self, Time};
 use crate::study::theory::bianchi::{self, Dcf, Phy};
 use crate::study::theory::csma::{Csma, Persistence};
 use crate::study::theory::lam::{Channel, Population};
-use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, resolution, two_stations};
+use crate::study::theory::{Answer, Refusal, backoff, contention, kleinrock_lam, plca, resolution, two_stations};
 use std::process::ExitCode;
 
 /// Prints what a theory says.
@@ -31,6 +31,7 @@ fn answer(theory: &Theory) -> Result<Answer, Refusal> {
         Theory::TwoStations(args) => two_stations::answer(args.frame_size),
         Theory::Resolution(args) => resolution::answer(args.stations),
         Theory::Bianchi(args) => bianchi(args),
+        Theory::Plca(args) => plca::answer(args.nodes, args.frame_size, args.burst_cnt, args.to_tmr, args.load),
         Theory::Backoff(args) => backoff::answer(&args.policy, args.collisions),
     }
 }

@@ -26,7 +26,7 @@ use sim::figures::results::Results;
 use sim::files::json_lines::create;
 use sim::scenario::file::{BackoffText, PersistenceText, Scenario};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, StationPlan};
+use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlcaOverrides, StationPlan};
 use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
@@ -120,6 +120,12 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         access: option("--access", args.access.as_deref())?,
         backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
         persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
+        plca: PlcaOverrides {
+            node_count: args.node_count,
+            to_timer: args.to_timer,
+            burst_count: args.burst_count,
+            burst_timer: args.burst_timer,
+        },
         latency: args.latency.map(|latency| match latency {
             Punctuality::Normal => LatencyChoice::Normal,
             Punctuality::Low => LatencyChoice::Low,

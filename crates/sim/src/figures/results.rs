@@ -10,12 +10,13 @@ use crate::figures::contention::{self, Contention};
 pub use crate::figures::delays::DelayResults;
 pub use crate::figures::intervals::{HalfWidth, Intervals};
 use crate::figures::metrics::{Delays, Sums, with_places};
+use crate::figures::plca::{self, PlcaResults, PlcaStation};
 use crate::figures::slotted::SlottedResults;
 use crate::figures::until::UntilResults;
 use crate::words::cable::Cut;
 use crate::words::configuration::{WrittenConfig, kind, longest_distance};
 use crate::words::fault::FaultName;
-use medium::{BitTimes, Config, Fault, Medium, StationId, Tally};
+use medium::{BitTimes, Config, Fault, Medium, PlcaCycles, StationId, Tally};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -132,6 +133,9 @@ pub struct MediumResults {
     /// Throughput, offered traffic, backlog and delay in slots, of a slotted medium in virtual time.
     #[serde(flatten)]
     pub slotted: Option<SlottedResults>,
+    /// Cycles of a bus with PLCA.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plca: Option<PlcaResults>,
     /// Where the cable is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
@@ -170,6 +174,9 @@ pub struct StationResults {
     /// Its own MAC delay; not in a live bus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mac_delay: Option<DelayResults>,
+    /// Its PLCA, on a bus that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plca: Option<PlcaStation>,
     /// Every counter under its name.
     #[serde(flatten)]
     pub counters: BTreeMap<String, u64>,
@@ -188,6 +195,7 @@ impl StationResults {
             collision_frames: counters.collision_frames.to_vec(),
             access_delay: snapshot.station_delays.get(index).map(|[access, _]| access.clone()),
             mac_delay: snapshot.station_delays.get(index).map(|[_, mac]| mac.clone()),
+            plca: snapshot.plca.as_ref().and_then(|(_, nodes)| nodes.get(index).cloned()),
             counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
         };
         stations.map(station).collect()
@@ -198,6 +206,9 @@ impl StationResults {
         self.attached &= other.attached;
         self.queued_at_start += other.queued_at_start;
         self.queued += other.queued;
+        if let (Some(own), Some(more)) = (&mut self.plca, &other.plca) {
+            own.add(more);
+        }
         contention::add(&mut self.collision_frames, &other.collision_frames);
         other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
     }
@@ -273,6 +284,8 @@ pub struct Snapshot {
     pub station_delays: Vec<[DelayResults; 2]>,
     /// How stations contended.
     pub contention: Contention,
+    /// Cycles and nodes of PLCA, on a bus that has it.
+    pub plca: Option<(PlcaCycles, Vec<PlcaStation>)>,
     /// The emulator itself; nothing in virtual time.
     pub emulator: Option<EmulatorResults>,
 }
@@ -298,6 +311,7 @@ impl Snapshot {
             attached: stations_of(medium).map(|station| medium.attached(station)).collect(),
             faults: stations_of(medium).map(|station| medium.fault(station)).collect(),
             cut: medium.cut().map(Cut::from),
+            plca: plca::of(medium),
             emulator,
         }
     }
@@ -309,6 +323,7 @@ impl Results {
         let sums = Sums::of(&snapshot.tally, snapshot.measured.get());
         let mut medium = MediumResults { cut: snapshot.cut, ..MediumResults::new(&sums, snapshot.delays.clone()) };
         medium.take_in(&snapshot.contention);
+        medium.plca = snapshot.plca.as_ref().map(|(cycles, _)| cycles.into());
         let mut results = Results {
             version: VERSION,
             config,

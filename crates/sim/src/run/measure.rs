@@ -3,6 +3,7 @@
 use crate::figures::delays::Delays;
 use crate::figures::intervals::{Samples, intervals};
 use crate::figures::metrics::Sums;
+use crate::figures::plca::PlcaResults;
 use crate::figures::results::{ConfigResults, MediumResults, Results, RunResults, StationResults, VERSION};
 use crate::figures::slotted::{self, SlotSums};
 use crate::files::record::End;
@@ -11,7 +12,7 @@ use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, BitTimes, ConfigError, Input, StationId};
+use medium::{BitInstant, BitTimes, ConfigError, Input, PlcaCycles, StationId};
 
 /// Batches of one run: long enough each to be nearly independent, enough of them for a narrow interval.
 pub const BATCHES: u64 = 32;
@@ -45,6 +46,8 @@ pub struct Measured {
     joinable: Option<Vec<(Sums, Delays)>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
     slots: Vec<SlotSums>,
+    /// Cycles of a bus with PLCA.
+    plca: Option<PlcaCycles>,
     /// It was measured to its end.
     pub whole: bool,
     /// The end of what was run.
@@ -90,6 +93,7 @@ pub fn run<O: Observer>(
     measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
+    measured.plca = running.simulator.medium().plca_cycles().copied();
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
     running.observer.end(end).map_err(RunError::Observer)?;
     Ok(measured)
@@ -171,6 +175,7 @@ impl Measured {
             batches: Vec::new(),
             joinable: None,
             slots: Vec::new(),
+            plca: None,
             whole: false,
             end,
         }
@@ -240,6 +245,8 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     }
     let mut medium = MediumResults::new(&sums, delays.results());
     medium.take_in(delays.contention());
+    let cycles = runs.iter().filter_map(|run| run.plca).reduce(PlcaCycles::and);
+    medium.plca = cycles.as_ref().map(PlcaResults::from);
     let of_runs: Vec<MediumResults>;
     let samples = match runs {
         [] => None,

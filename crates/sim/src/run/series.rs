@@ -90,6 +90,7 @@ impl Series {
             delays: self.delays.figures(),
             station_delays: Vec::new(),
             contention: Contention::default(),
+            plca: None,
             emulator: None,
         };
         let mut results = Results::new(self.config.clone(), 0, &self.names, &snapshot);

@@ -38,6 +38,8 @@ pub struct Scenario {
     pub medium: MediumSection,
     /// How stations get to send.
     pub access: AccessSection,
+    /// PLCA of all stations, unless their own section says otherwise.
+    pub plca: PlcaSection,
     /// What stations offer in virtual time, unless their own section says otherwise.
     pub traffic: TrafficSection,
     /// How long a run in virtual time is.
@@ -97,7 +99,7 @@ pub struct MediumSection {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AccessSection {
-    /// `"csma-cd"`, `"csma"`, `"csma-ca"`, `"aloha"` or `"slotted-aloha"`.
+    /// `"csma-cd"`, `"plca"`, `"csma"`, `"csma-ca"`, `"aloha"` or `"slotted-aloha"`.
     pub method: Option<Spanned<AccessMethod>>,
     /// `"uniform:20"`, `"geometric:20"`, `"beb"`, `"rcp:1,10,100,200"` …
     pub backoff: Option<Spanned<BackoffText>>,
@@ -134,6 +136,8 @@ pub enum AccessMethod {
     Aloha,
     /// Roberts 1972.
     SlottedAloha,
+    /// 802.3, clause 148.
+    Plca,
 }
 
 impl AccessMethod {
@@ -145,6 +149,7 @@ impl AccessMethod {
             AccessMethod::CsmaCa => "CSMA/CA",
             AccessMethod::Aloha => "pure ALOHA",
             AccessMethod::SlottedAloha => "slotted ALOHA",
+            AccessMethod::Plca => "PLCA",
         }
     }
 }
@@ -158,8 +163,9 @@ impl FromStr for AccessMethod {
             "csma-ca" => Ok(AccessMethod::CsmaCa),
             "aloha" => Ok(AccessMethod::Aloha),
             "slotted-aloha" => Ok(AccessMethod::SlottedAloha),
+            "plca" => Ok(AccessMethod::Plca),
             _ => Err(format!(
-                "`{text}` is no access method: write `csma-cd`, `csma`, `csma-ca`, `aloha` or `slotted-aloha`"
+                "`{text}` is no access method: write `csma-cd`, `plca`, `csma`, `csma-ca`, `aloha` or `slotted-aloha`"
             )),
         }
     }
@@ -273,6 +279,8 @@ pub struct AtSection {
     pub plug: Option<Spanned<String>>,
     /// The station that is taken off.
     pub unplug: Option<Spanned<String>>,
+    /// What the PLCA of `station` is told from then on.
+    pub plca: Option<Spanned<PlcaSection>>,
 }
 
 /// `[[station]]`
@@ -319,6 +327,44 @@ pub struct StationSection {
     pub frame_size: Option<Spanned<SizesText>>,
     /// Whom its own frames are for.
     pub destination: Option<Spanned<String>>,
+    /// Its PLCA.
+    pub plca: PlcaSection,
+}
+
+/// `[plca]`, and of one station `plca.node-id = 3` and so on: the names are ethtool's.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct PlcaSection {
+    /// PLCA is on.
+    pub enable: Option<Spanned<bool>>,
+    /// aPLCALocalNodeID, of one station.
+    pub node_id: Option<Spanned<u8>>,
+    /// Of one station: further turns beside that of its id.
+    pub more_ids: Option<Spanned<Vec<String>>>,
+    /// aPLCANodeCount.
+    pub node_cnt: Option<Spanned<u8>>,
+    /// aPLCATransmitOpportunityTimer, in bit times.
+    pub to_tmr: Option<Spanned<u8>>,
+    /// aPLCAMaxBurstCount.
+    pub burst_cnt: Option<Spanned<u8>>,
+    /// aPLCABurstTimer, in bit times.
+    pub burst_tmr: Option<Spanned<u8>>,
+    /// The PHY tells the MAC of collisions on the line.
+    pub collision_detection: Option<Spanned<bool>>,
+    /// The MAC takes notice of logical collisions.
+    pub logical_collisions: Option<Spanned<bool>>,
+    /// How long the host takes to hand a frame over.
+    pub host_delay: Option<Spanned<BitTimesText>>,
+    /// Of all stations: delay_line_length.
+    pub delay_line: Option<Spanned<BitTimesText>>,
+    /// Of all stations: plca_status_timer.
+    pub status_timer: Option<Spanned<BitTimesText>>,
+    /// Of all stations: invalid_beacon_timer.
+    pub invalid_beacon_timer: Option<Spanned<BitTimesText>>,
+    /// Of all stations: from TX_EN to the line and on to CRS.
+    pub phy_on: Option<Spanned<BitTimesText>>,
+    /// Of all stations: the same as a signal ends.
+    pub phy_off: Option<Spanned<BitTimesText>>,
 }
 
 /// `[[station.source]]`

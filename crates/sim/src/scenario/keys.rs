@@ -5,7 +5,7 @@ use super::file::{
     Network, PersistenceText, PhyText, PlaceText, RateText, RetryLimitsText, SizesText, TopologyText, UntilText,
     WindowText,
 };
-use crate::words::units;
+use crate::words::{plca, units};
 use std::str::FromStr;
 
 /// One key.
@@ -50,6 +50,10 @@ fn any(_: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn id(text: &str) -> Result<(), String> {
+    plca::number("more-ids", text, 0, "802.3, 30.16.1.1.4").map(drop)
+}
+
 fn speed(text: &str) -> Result<(), String> {
     units::speed(text).map(drop)
 }
@@ -74,6 +78,7 @@ pub const SCENARIO: &[Key] = &[
     key("ipv6", Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`"),
     key("medium", Section(MEDIUM), "`[medium]` on a line of its own, once"),
     key("access", Section(ACCESS), "`[access]` on a line of its own, once"),
+    key("plca", Section(PLCA), "`[plca]` on a line of its own, once"),
     key("traffic", Section(TRAFFIC), "`[traffic]` on a line of its own, once"),
     key("run", Section(RUN), "`[run]` on a line of its own, once"),
     key("emulator", Section(EMULATOR), "`[emulator]` on a line of its own, once"),
@@ -109,8 +114,8 @@ const MEDIUM: &[Key] = &[
 const ACCESS: &[Key] = &[
     key(
         "method",
-        Choice(&["csma-cd", "csma", "csma-ca", "aloha", "slotted-aloha"]),
-        "an access method in quotes: `method = \"csma-cd\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"` or `\"slotted-aloha\"`",
+        Choice(&["csma-cd", "plca", "csma", "csma-ca", "aloha", "slotted-aloha"]),
+        "an access method in quotes: `method = \"csma-cd\"`, `\"plca\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"` or `\"slotted-aloha\"`",
     ),
     key("backoff", Text(text::<BackoffText>), "a backoff in quotes, like `backoff = \"uniform:20\"`"),
     key("ack_delay", Whole(0, 1 << 24), "a whole number of slots from 0 up, like `ack_delay = 12`"),
@@ -125,6 +130,28 @@ const ACCESS: &[Key] = &[
     key("window", Text(text::<WindowText>), "two numbers of slots in quotes, like `window = \"32:1024\"`"),
     key("retry_limits", Text(text::<RetryLimitsText>), "two numbers in quotes, like `retry_limits = \"7:4\"`"),
     key("range", Text(text::<LengthText>), "a length with its unit in quotes, like `range = \"100 m\"`"),
+];
+
+const PLCA: &[Key] = &[
+    key("enable", Switch, "`enable = true` or `enable = false`"),
+    key("node-id", Whole(0, 255), "an id from 0 to 255, like `plca.node-id = 3` (802.3, 30.16.1.1.4)"),
+    key("more-ids", Texts(id), "ids in quotes, like `plca.more-ids = [\"5\", \"6\"]`"),
+    key("node-cnt", Whole(1, 255), "a whole number from 1 to 255, like `node-cnt = 8` (802.3, 30.16.1.1.3)"),
+    key("to-tmr", Whole(1, 255), "bit times from 1 to 255, like `to-tmr = 32` (802.3, 30.16.1.1.5)"),
+    key("burst-cnt", Whole(0, 255), "a whole number from 0 to 255, like `burst-cnt = 2` (802.3, 30.16.1.1.6)"),
+    key("burst-tmr", Whole(0, 255), "bit times from 0 to 255, like `burst-tmr = 128` (802.3, 30.16.1.1.7)"),
+    key("collision-detection", Switch, "`collision-detection = false`"),
+    key("logical-collisions", Switch, "`logical-collisions = false`"),
+    key("host-delay", Text(text::<BitTimesText>), "bit times in quotes, like `host-delay = \"400 BT\"`"),
+    key("delay-line", Text(text::<BitTimesText>), "bit times in quotes, like `delay-line = \"396 BT\"`"),
+    key("status-timer", Text(text::<BitTimesText>), "bit times in quotes, like `status-timer = \"130090 BT\"`"),
+    key(
+        "invalid-beacon-timer",
+        Text(text::<BitTimesText>),
+        "bit times in quotes, like `invalid-beacon-timer = \"40 BT\"`",
+    ),
+    key("phy-on", Text(text::<BitTimesText>), "bit times in quotes, like `phy-on = \"4 BT\"`"),
+    key("phy-off", Text(text::<BitTimesText>), "bit times in quotes, like `phy-off = \"11 BT\"`"),
 ];
 
 const TRAFFIC: &[Key] = &[
@@ -175,6 +202,7 @@ const AT: &[Key] = &[
     key("mend", Switch, "`mend = true`"),
     key("plug", Text(any), "a station in quotes, like `plug = \"st1\"`"),
     key("unplug", Text(any), "a station in quotes, like `unplug = \"st1\"`"),
+    key("plca", Section(PLCA), "settings of PLCA, like `plca.enable = false`"),
 ];
 
 const STATION: &[Key] = &[
@@ -201,6 +229,7 @@ const STATION: &[Key] = &[
     key("phase", Text(text::<DurationText>), "a time with its unit in quotes, like `phase = \"1ms\"`"),
     key("frame_size", TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`"),
     key("destination", Text(any), "a destination in quotes, like `destination = \"st2\"`"),
+    key("plca", Section(PLCA), "settings of PLCA, like `plca.node-id = 3`"),
     key("source", Sections(SOURCE), "`[[station.source]]`, with two brackets, for each source"),
 ];
 

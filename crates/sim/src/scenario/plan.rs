@@ -8,10 +8,12 @@ mod csma_ca;
 mod cuts;
 pub mod host;
 mod medium;
+mod plca;
 mod run;
 mod script;
 mod stations;
 
+use self::plca::plca_warnings;
 use crate::figures::until::Until;
 use crate::scenario::file::{
     AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
@@ -197,6 +199,8 @@ pub struct Overrides {
     pub retry_limits: Option<RetryLimitsText>,
     /// `--range`
     pub range: Option<Length>,
+    /// `--node-count`, `--to-timer`, `--burst-count` and `--burst-timer`
+    pub plca: PlcaOverrides,
     /// `--traffic`
     pub arrivals: Option<Arrivals>,
     /// `--frame-size`
@@ -219,6 +223,19 @@ pub struct Overrides {
     pub attach: Vec<String>,
     /// `--even-default-route`
     pub even_default_route: bool,
+}
+
+/// What the command line says of PLCA at all stations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PlcaOverrides {
+    /// `--node-count`
+    pub node_count: Option<u8>,
+    /// `--to-timer`, in bit times
+    pub to_timer: Option<u8>,
+    /// `--burst-count`
+    pub burst_count: Option<u8>,
+    /// `--burst-timer`, in bit times
+    pub burst_timer: Option<u8>,
 }
 
 /// A scenario with the place of each value, so that an error can name it.
@@ -383,7 +400,7 @@ impl<'a> Planner<'a> {
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
         let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
-        let warnings = round_trip_warning(&medium).into_iter();
+        let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let changes = changes?;
         let late = [

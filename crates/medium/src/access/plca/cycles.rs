@@ -21,6 +21,22 @@ pub struct PlcaCycles {
 }
 
 impl PlcaCycles {
+    /// Those of two runs together.
+    pub fn and(self, other: PlcaCycles) -> PlcaCycles {
+        let shortest = match (self.cycles, other.cycles) {
+            (0, _) => other.shortest,
+            (_, 0) => self.shortest,
+            (_, _) => self.shortest.min(other.shortest),
+        };
+        PlcaCycles {
+            cycles: self.cycles + other.cycles,
+            empty: self.empty + other.empty,
+            sum: self.sum + other.sum,
+            shortest,
+            longest: self.longest.max(other.longest),
+        }
+    }
+
     /// `count` cycles more, each of `length`.
     fn add(&mut self, length: BitTimes, count: u64, empty: bool) {
         self.shortest = if self.cycles == 0 { length } else { self.shortest.min(length) };

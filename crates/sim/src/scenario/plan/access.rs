@@ -37,10 +37,13 @@ impl Planner<'_> {
             let size = self.longest_frame(sections, parameters).max(parameters.min_frame_size);
             return Ok((Method::CsmaCa(self.csma_ca(sections, topology, size)?), None));
         }
+        if method == AccessMethod::Plca {
+            return Ok((Method::Plca(self.plca(sections)?), self.backoff()));
+        }
         let shared = self.shared(sections, parameters);
         let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
         let method = match method {
-            AccessMethod::CsmaCd | AccessMethod::CsmaCa => panic!("made above"),
+            AccessMethod::CsmaCd | AccessMethod::Plca | AccessMethod::CsmaCa => panic!("made above"),
             AccessMethod::Csma => {
                 let standard = Csma::new(size);
                 let attempt_limit = attempt_limit.or(standard.attempt_limit);
@@ -136,8 +139,9 @@ impl Planner<'_> {
 
     /// Refuses what belongs to other methods.
     fn only_its_own(&self, method: AccessMethod) -> Result<(), PlanError> {
+        self.only_of_plca(method)?;
         match method {
-            AccessMethod::CsmaCd => {
+            AccessMethod::CsmaCd | AccessMethod::Plca => {
                 self.only_of_csma_ca(method)?;
                 self.only_of_others(method)?;
                 self.one_backoff()

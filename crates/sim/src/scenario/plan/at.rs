@@ -44,21 +44,27 @@ impl Planner<'_> {
         names: &[&str],
         medium: &Config,
     ) -> Result<Written<'a>, PlanError> {
-        let AtSection { time, station, fault, cut, mend, plug, unplug } = section.get_ref();
+        let AtSection { time, station, fault, cut, mend, plug, unplug, plca } = section.get_ref();
         let missing = "`time` is missing: write when it happens, like `time = \"1s\"`";
         let time = time.as_ref().ok_or_else(|| self.at("at", section, missing.to_owned()))?;
         let at = time.get_ref().on_medium(medium.rate);
         let mend = mend.as_ref().filter(|mend| *mend.get_ref());
-        let given = [fault.is_some(), cut.is_some(), mend.is_some(), plug.is_some(), unplug.is_some()];
+        let given = [fault.is_some(), cut.is_some(), mend.is_some(), plug.is_some(), unplug.is_some(), plca.is_some()];
         if given.into_iter().filter(|given| *given).count() != 1 {
-            let what =
-                "one thing happens in each section: write one of `fault`, `cut`, `mend = true`, `plug` and `unplug`";
+            let what = "one thing happens in each section: write one of `fault`, `plca`, `cut`, `mend = true`, `plug` and `unplug`";
             return Err(self.at("at", section, what.to_owned()));
         }
-        if let Some(station) = station.as_ref().filter(|_| fault.is_none()) {
+        if let Some(station) = station.as_ref().filter(|_| fault.is_none() && plca.is_none()) {
             let what =
-                "it belongs to `fault`: leave it out, or write `plug` or `unplug` with the station's name".to_owned();
+                "it belongs to `fault` and `plca`: leave it out, or write `plug` or `unplug` with the station's name"
+                    .to_owned();
             return Err(self.at("station", station, what));
+        }
+        if let Some(plca) = plca {
+            let missing = "`station` is missing: write whose PLCA it is, like `station = \"st1\"`".to_owned();
+            let station = station.as_ref().ok_or_else(|| self.at("at", section, missing))?;
+            let station = self.number("station", station, names)?;
+            return Ok((at, self.set_plca(plca, station, medium)?, Some(section)));
         }
         let input = match (fault, cut, plug, unplug) {
             (Some(fault), ..) => {

@@ -1,0 +1,68 @@
+//! What PLCA comes to: cycles of the bus, and what each node is told, sees and counts.
+
+use crate::words::plca::SettingsText;
+use medium::{Medium, PlcaCounters, PlcaCycles, StationId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Cycles of a bus, from BEACON to BEACON, in bit times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlcaResults {
+    /// How many ended.
+    pub cycles: u64,
+    /// In how many of them nobody sent.
+    pub empty_cycles: u64,
+    /// How long they were on average; none if there was none.
+    pub cycle_mean_bt: Option<f64>,
+    /// The shortest.
+    pub cycle_min_bt: u64,
+    /// The longest.
+    pub cycle_max_bt: u64,
+}
+
+impl From<&PlcaCycles> for PlcaResults {
+    fn from(sums: &PlcaCycles) -> PlcaResults {
+        PlcaResults {
+            cycles: sums.cycles,
+            empty_cycles: sums.empty,
+            cycle_mean_bt: (sums.cycles > 0).then(|| sums.sum.get() as f64 / sums.cycles as f64),
+            cycle_min_bt: sums.shortest.get(),
+            cycle_max_bt: sums.longest.get(),
+        }
+    }
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlcaStation {
+    /// plca_status: BEACONs are sent or seen.
+    pub status: bool,
+    /// What it is told, under the kernel's names.
+    #[serde(flatten)]
+    pub settings: SettingsText,
+    /// What it counted.
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl PlcaStation {
+    /// Takes in what the same node did in another run.
+    pub fn add(&mut self, other: &PlcaStation) {
+        self.status &= other.status;
+        other.counters.iter().for_each(|(name, more)| *self.counters.entry(name.clone()).or_default() += more);
+    }
+}
+
+/// Every node of a bus with PLCA, in order of station number, and the bus's cycles.
+pub fn of(medium: &Medium) -> Option<(PlcaCycles, Vec<PlcaStation>)> {
+    let cycles = *medium.plca_cycles()?;
+    let stations = (0..medium.config().topology.stations() as u16).map(StationId::new);
+    let node = |station| {
+        let counters: PlcaCounters = medium.plca_counters(station)?;
+        Some(PlcaStation {
+            status: medium.plca_status(station)?,
+            settings: medium.plca_settings(station)?.into(),
+            counters: counters.named().map(|(name, value)| (name.to_owned(), value)).collect(),
+        })
+    };
+    Some((cycles, stations.map(node).collect::<Option<_>>()?))
+}

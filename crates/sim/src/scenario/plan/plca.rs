@@ -1,0 +1,238 @@
+//! PLCA of a plan: the nodes' settings, what belongs to PLCA alone, and what is legal but unwise, with its cost.
+
+use super::{PlanError, Planner};
+use crate::scenario::file::{AccessMethod, BitTimesText, PlcaSection, StationSection};
+use crate::words::plca::number;
+use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
+use std::ops::Range;
+use toml::Spanned;
+
+/// The gap that a MAC keeps between frames, which a burst must outlast.
+const GAP: u8 = 96;
+
+/// The value, if it is given.
+fn value<T: Copy>(given: &Option<Spanned<T>>) -> Option<T> {
+    given.as_ref().map(|value| *value.get_ref())
+}
+
+fn span_of<T>(given: &Option<Spanned<T>>) -> Option<Range<usize>> {
+    given.as_ref().map(Spanned::span)
+}
+
+fn bits(given: &Option<Spanned<BitTimesText>>) -> Option<BitTimes> {
+    given.as_ref().map(|text| BitTimes::new(text.get_ref().0))
+}
+
+/// The settings of a station: what its own section says, or else the command line, or else what is said of all.
+fn changed(mut settings: PlcaSettings, section: &PlcaSection) -> PlcaSettings {
+    settings.enabled = value(&section.enable).unwrap_or(settings.enabled);
+    settings.node_id = value(&section.node_id).unwrap_or(settings.node_id);
+    settings.node_count = value(&section.node_cnt).unwrap_or(settings.node_count);
+    settings.to_timer = value(&section.to_tmr).unwrap_or(settings.to_timer);
+    settings.burst_count = value(&section.burst_cnt).unwrap_or(settings.burst_count);
+    settings.burst_timer = value(&section.burst_tmr).unwrap_or(settings.burst_timer);
+    settings
+}
+
+impl Planner<'_> {
+    /// PLCA of all stations: ids in order of stations, and the node count right, unless said otherwise.
+    pub(super) fn plca(&self, sections: &[StationSection]) -> Result<Plca, PlanError> {
+        let common = &self.scenario.plca;
+        let named = [("node-id", span_of(&common.node_id)), ("more-ids", span_of(&common.more_ids))];
+        if let Some((key, span)) = named.into_iter().find_map(|(key, span)| Some((key, span?))) {
+            let what = "ids are each station's own: write `plca.node-id` in its `[[station]]` section".to_owned();
+            return Err(self.wrong(key, Some(span), what));
+        }
+        let right = Plca::right(sections.len());
+        let nodes = Self::all(sections.iter().zip(&right.nodes).map(|(section, node)| {
+            let settings = self.overridden(changed(node.settings, common));
+            let node = PlcaNode { settings, ..*node };
+            let node = Self::told(node, common);
+            self.told_ids(
+                Self::told(PlcaNode { settings: changed(settings, &section.plca), ..node }, &section.plca),
+                section,
+            )
+        }))?;
+        let standard = Plca::new(nodes);
+        Ok(Plca {
+            delay_line: bits(&common.delay_line).unwrap_or(standard.delay_line),
+            status: bits(&common.status_timer).unwrap_or(standard.status),
+            invalid_beacon: bits(&common.invalid_beacon_timer).unwrap_or(standard.invalid_beacon),
+            phy_on: bits(&common.phy_on).unwrap_or(standard.phy_on),
+            phy_off: bits(&common.phy_off).or(bits(&common.phy_on)).unwrap_or(standard.phy_off),
+            ..standard
+        })
+    }
+
+    fn overridden(&self, mut settings: PlcaSettings) -> PlcaSettings {
+        let options = self.overrides.plca;
+        settings.node_count = options.node_count.unwrap_or(settings.node_count);
+        settings.to_timer = options.to_timer.unwrap_or(settings.to_timer);
+        settings.burst_count = options.burst_count.unwrap_or(settings.burst_count);
+        settings.burst_timer = options.burst_timer.unwrap_or(settings.burst_timer);
+        settings
+    }
+
+    /// What chips and host make of it.
+    fn told(mut node: PlcaNode, section: &PlcaSection) -> PlcaNode {
+        node.collision_detection = value(&section.collision_detection).unwrap_or(node.collision_detection);
+        node.heeds_logical_collisions = value(&section.logical_collisions).unwrap_or(node.heeds_logical_collisions);
+        node.host_delay = bits(&section.host_delay).unwrap_or(node.host_delay);
+        node
+    }
+
+    fn told_ids(&self, mut node: PlcaNode, section: &StationSection) -> Result<PlcaNode, PlanError> {
+        let of_all = [
+            ("delay-line", span_of(&section.plca.delay_line)),
+            ("status-timer", span_of(&section.plca.status_timer)),
+            ("invalid-beacon-timer", span_of(&section.plca.invalid_beacon_timer)),
+            ("phy-on", span_of(&section.plca.phy_on)),
+            ("phy-off", span_of(&section.plca.phy_off)),
+        ];
+        if let Some((key, span)) = of_all.into_iter().find_map(|(key, span)| Some((key, span?))) {
+            let what = "it is the same at all stations: write it in a section `[plca]`".to_owned();
+            return Err(self.wrong(key, Some(span), what));
+        }
+        if let Some(more) = &section.plca.more_ids {
+            if more.get_ref().len() > node.more_ids.len() {
+                let what = format!("a node has up to {} further ids", node.more_ids.len());
+                return Err(self.at("more-ids", more, what));
+            }
+            for (id, given) in node.more_ids.iter_mut().zip(more.get_ref()) {
+                *id = number("more-ids", given, 0, "802.3, 30.16.1.1.4")
+                    .map_err(|what| self.at("more-ids", more, what))?;
+            }
+        }
+        Ok(node)
+    }
+
+    /// What an `[[at]]` section tells the PLCA of `station`: all that it does not say stays as it was at first.
+    pub(super) fn set_plca(
+        &self,
+        section: &Spanned<PlcaSection>,
+        station: StationId,
+        medium: &Config,
+    ) -> Result<Input, PlanError> {
+        let Method::Plca(plca) = &medium.method else {
+            let what = "only a bus with PLCA has it: choose `method = \"plca\"` in `[access]`".to_owned();
+            return Err(self.at("plca", section, what));
+        };
+        let settings = changed(plca.nodes[station.index()].settings, section.get_ref());
+        settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
+        Ok(Input::SetPlca { station, settings })
+    }
+
+    /// Refuses what only PLCA has, where another method is chosen.
+    pub(super) fn only_of_plca(&self, method: AccessMethod) -> Result<(), PlanError> {
+        if method == AccessMethod::Plca {
+            return Ok(());
+        }
+        let options = self.overrides.plca;
+        let given = [
+            ("--node-count", options.node_count),
+            ("--to-timer", options.to_timer),
+            ("--burst-count", options.burst_count),
+            ("--burst-timer", options.burst_timer),
+        ];
+        let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) else { return Ok(()) };
+        let what = format!("{} has no such thing: leave it out, or write `--access plca`", method.title());
+        Err(self.wrong(name, None, what))
+    }
+}
+
+/// What is legal with PLCA but unwise, and what it costs in bit times.
+pub(super) fn plca_warnings(medium: &Config) -> Vec<String> {
+    let Method::Plca(plca) = &medium.method else { return Vec::new() };
+    let on: Vec<(usize, &PlcaSettings)> = (plca.nodes.iter().map(|node| &node.settings).enumerate())
+        .filter(|(_, settings)| settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED)
+        .collect();
+    let mut warnings = Vec::new();
+    let Some((_, coordinator)) = on.iter().find(|(_, settings)| settings.node_id == 0) else {
+        if !on.is_empty() {
+            warnings.push(
+                "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)"
+                    .to_owned(),
+            );
+        }
+        return warnings;
+    };
+    let count = usize::from(coordinator.node_count);
+    if count > on.len() {
+        let empty = (count - on.len()) as u64 * u64::from(coordinator.to_timer);
+        warnings.push(format!(
+            "node count {count} with {} nodes: {} BT of every idle cycle are empty",
+            on.len(),
+            grouped(empty)
+        ));
+    }
+    for (station, settings) in &on {
+        let (number, id) = (station + 1, settings.node_id);
+        if usize::from(id) >= count && id != 0 {
+            warnings.push(format!(
+                "station {number}: its turn comes after the last, since its id {id} is not below the node count of {count}: it never sends while BEACONs come"
+            ));
+        }
+        if settings.to_timer != coordinator.to_timer {
+            warnings.push(format!(
+                "station {number}: to-tmr is {} BT and the coordinator's {} BT: its turns drift against those of others, and collide with some",
+                settings.to_timer, coordinator.to_timer
+            ));
+        }
+        if settings.burst_count > 0 && settings.burst_timer <= GAP {
+            warnings.push(format!(
+                "station {number}: burst-tmr of {} BT is over before the gap of {GAP} BT is: no burst goes on, and each turn is {} BT longer",
+                settings.burst_timer, settings.burst_timer
+            ));
+        }
+        if settings.to_timer % 4 != 0 {
+            warnings.push(format!("station {number}: to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
+        }
+        let twin = on.iter().find(|(other, twin)| other < station && twin.node_id == id);
+        if let Some((twin, _)) = twin {
+            let what = if id == 0 { "both send BEACONs" } else { "both send in one turn, and collide" };
+            warnings.push(format!("stations {} and {number} both have the id {id}: {what}", twin + 1));
+        }
+    }
+    warnings
+}
+
+/// With a comma at every third digit.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitRate, Topology};
+
+    fn warnings(plca: Plca) -> Vec<String> {
+        let topology = Topology::star(plca.nodes.len(), 0);
+        plca_warnings(&Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) })
+    }
+
+    #[test]
+    fn what_is_unwise_is_told_with_its_cost() {
+        assert!(warnings(Plca::right(8)).is_empty());
+        let mut many = Plca::right(8);
+        many.nodes.iter_mut().for_each(|node| node.settings.node_count = 40);
+        assert_eq!(warnings(many), ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]);
+        let mut none = Plca::right(3);
+        none.nodes[0].settings.enabled = false;
+        assert!(warnings(none)[0].contains("no node has id 0"));
+        let mut late = Plca::right(3);
+        late.nodes[2].settings.node_id = 7;
+        assert!(warnings(late)[0].contains("its turn comes after the last"));
+        let mut twins = Plca::right(3);
+        twins.nodes[2].settings.node_id = 1;
+        assert!(warnings(twins).iter().any(|warning| warning.contains("both have the id 1")));
+    }
+}

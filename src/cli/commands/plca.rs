@@ -1,0 +1,58 @@
+//! `ethbus plca`: a station's PLCA while the bus runs, printed and set as ethtool does it.
+
+use super::change::{ask, change};
+use super::{CommandError, Outcome, print_result, running_lab};
+use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
+use crate::live::control::Control;
+use crate::live::plane::protocol::Change;
+use serde::Serialize;
+use sim::figures::plca::PlcaStation;
+use sim::words::plca::{SettingsText, as_ethtool_prints, set, status_as_ethtool_prints};
+use std::process::ExitCode;
+
+/// A station's PLCA under the kernel's netlink names.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(skip)]
+    name: String,
+    #[serde(flatten)]
+    settings: SettingsText,
+    status: bool,
+}
+
+/// Does what is asked.
+///
+/// # Errors
+/// No such lab or station, a bus without PLCA, a setting that makes no sense.
+pub fn plca(args: &PlcaArgs) -> Outcome {
+    match &args.what {
+        PlcaCommand::Get(args) => show(args, |shown| as_ethtool_prints(&shown.name, &shown.settings.into())),
+        PlcaCommand::Status(args) => show(args, |shown| status_as_ethtool_prints(&shown.name, shown.status)),
+        PlcaCommand::Set(args) => set_settings(args),
+    }
+}
+
+fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let PlcaStation { status, settings, .. } = node(&lab, &args.station)?;
+    let shown = Shown { name: args.station.clone(), settings, status };
+    print_result(args.format, &shown, |shown| table(shown))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn set_settings(args: &PlcaSetArgs) -> Outcome {
+    let lab = running_lab(args.lab.name.as_deref())?;
+    let settings = node(&lab, &args.station)?.settings;
+    let settings = set(settings.into(), &args.settings).map_err(|what| CommandError::Plca { what })?;
+    change(&lab, &args.station, Change::Plca(settings.into()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a station of a lab has of PLCA.
+fn node(lab: &str, station: &str) -> Result<PlcaStation, CommandError> {
+    let results = ask(lab, &Control::Stats)?;
+    let found = results.stations.into_iter().find(|results| results.name == station);
+    let found = found.ok_or_else(|| CommandError::Plca { what: format!("lab {lab} has no station {station}") })?;
+    let none = "its bus has no PLCA: bring it up with `ethbus up --access plca`";
+    found.plca.ok_or_else(|| CommandError::Plca { what: format!("{station}: {none}") })
+}

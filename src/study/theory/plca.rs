@@ -1,0 +1,175 @@
+//! PLCA of 10BASE-T1S in closed form: how long cycles are, the longest wait, and what is left for frames (802.3, clause
+//! 148).
+//!
+//! ```text
+//!   |BEACON 20|turn: to_tmr if unused|COMMIT 96|preamble 64|frame 8 L|ESD 8| …
+//! ```
+//! COMMIT covers the MAC's gap. The gap of a lone node goes by in the turns of the others, and its frame waits in the
+//! delay line.
+
+use super::{Answer, Refusal, Value};
+
+const BEACON: u64 = 20;
+const GAP: u64 = 96;
+const PREAMBLE: u64 = 64;
+/// ESD and ESDOK, two symbols of 5 bits that stand for 4 each.
+const DELIMITER: u64 = 8;
+/// What destination, source, type and FCS take of a frame.
+const HEADER: u64 = 18;
+/// The most that a delay line holds back here.
+const LONGEST_LINE: u64 = 512;
+const USUAL_LINE: u64 = 396;
+/// pending_timer.
+const PENDING: u64 = 512;
+
+/// A bus with PLCA right at every node, on a line without delay.
+#[derive(Clone, Copy, Debug)]
+struct Bus {
+    nodes: u64,
+    octets: u64,
+    bursts: u64,
+    to: u64,
+}
+
+impl Bus {
+    fn idle_cycle(&self) -> u64 {
+        BEACON + self.to * self.nodes
+    }
+
+    fn frame(&self) -> u64 {
+        PREAMBLE + 8 * self.octets
+    }
+
+    /// A turn in which all frames of a burst go out.
+    fn turn(&self) -> u64 {
+        (1 + self.bursts) * (GAP + self.frame()) + DELIMITER
+    }
+
+    fn longest_cycle(&self) -> u64 {
+        BEACON + self.nodes * self.turn()
+    }
+
+    /// From when a frame is at the head to its first bit: one's own turn has just begun, all others use theirs, and COMMIT
+    /// comes before the frame. Where the delay line is shorter than an idle cycle, a frame may be told of a logical
+    /// collision before, and miss the turn that comes within pending_timer.
+    fn access_delay_bound(&self) -> u64 {
+        let line = self.idle_cycle().clamp(USUAL_LINE, LONGEST_LINE);
+        let missed = if self.idle_cycle() - self.to > line { line + PENDING } else { 0 };
+        self.longest_cycle() - self.turn() + self.to + GAP + missed
+    }
+
+    /// How long a cycle is in which one node always has a frame and nobody else has any. Its MAC is ready a gap after its
+    /// frame, and if its turn is over then, it waits for the next.
+    fn lone_cycle(&self) -> u64 {
+        let others = BEACON + self.to * (self.nodes - 1);
+        let burst = (1 + self.bursts) * self.frame() + self.bursts * GAP + DELIMITER;
+        let idle_before = (0..).find(|cycles| DELIMITER + others + cycles * self.idle_cycle() >= GAP).unwrap_or(0);
+        burst + others + idle_before * self.idle_cycle()
+    }
+
+    /// Octets of frames, and of what the MAC carries in them, as parts of a cycle with `frames`.
+    fn parts(&self, frames: u64, cycle: u64) -> (f64, f64) {
+        let part = |octets: u64| (frames * 8 * octets) as f64 / cycle as f64;
+        (part(self.octets), part(self.octets - HEADER))
+    }
+
+    /// How long a cycle is on average at this load: each frame takes its turn's place, as long as there is room.
+    fn mean_cycle(&self, load: f64) -> Option<f64> {
+        let bits = (8 * self.octets) as f64;
+        let more = (self.frame() + DELIMITER + GAP - self.to.min(GAP)) as f64;
+        let cycle = self.idle_cycle() as f64 / (1.0 - load * more / bits);
+        (load * more < bits && cycle <= self.longest_cycle() as f64).then_some(cycle)
+    }
+}
+
+fn refuse(given: String, because: &str, nearest: &str) -> Result<Answer, Refusal> {
+    Err(Refusal::new(given, because, nearest))
+}
+
+/// What `ethbus theory plca` prints.
+///
+/// # Errors
+/// Values out of the ranges of clause 30.16 and of 802.3.
+pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) -> Result<Answer, Refusal> {
+    if !(1..=255).contains(&nodes) {
+        return refuse(format!("--nodes {nodes}"), "a cycle has 1 to 255 turns (802.3, 30.16.1.1.3)", "take 1 or 255");
+    }
+    if !(64..=2000).contains(&octets) {
+        return refuse(format!("--frame-size {octets}"), "a frame has 64 to 2000 octets (3.2.7)", "take 64 or 2000");
+    }
+    if bursts > 255 {
+        return refuse(format!("--burst-cnt {bursts}"), "it goes to 255 (802.3, 30.16.1.1.6)", "take 255");
+    }
+    if !(1..=255).contains(&to) {
+        return refuse(format!("--to-tmr {to}"), "a turn lasts 1 to 255 BT (802.3, 30.16.1.1.5)", "take 1 or 255");
+    }
+    if load.is_some_and(|load| !(0.0..1.0).contains(&load)) {
+        let given = format!("--load {}", load.unwrap_or_default());
+        return refuse(given, "it is a part of the rate", "take 0 or above, and below 1");
+    }
+    let bus = Bus { nodes: nodes.into(), octets: octets.into(), bursts: bursts.into(), to: to.into() };
+    let source = "IEEE 802.3cg-2019, clause 148: BEACON 20 BT, turns of to_tmr, COMMIT over the MAC's gap of 96 BT, \
+        preamble and SFD 64 BT, ESD 8 BT";
+    let holds = "10 Mb/s, PLCA right at every node, a line without delay; every frame has this length";
+    let count = Value::Count;
+    let (lone, all) = (bus.lone_cycle(), bus.longest_cycle());
+    let one = bus.parts(1 + bus.bursts, lone);
+    let every = bus.parts((1 + bus.bursts) * bus.nodes, all);
+    let answer = Answer::new("plca", source, holds)
+        .with("nodes", "n, turns in a cycle", count(bus.nodes))
+        .with("frame_size", "L, octets of a frame", count(bus.octets))
+        .with("idle_cycle_bt", "a cycle in which nobody sends: 20 + to_tmr n", count(bus.idle_cycle()))
+        .with("longest_cycle_bt", "every node sends all it may", count(all))
+        .with("longest_turn_bt", "COMMIT, the frames of a turn, and ESD", count(bus.turn()))
+        .with(
+            "access_delay_bound_bt",
+            "from the head of the queue to the first bit, at most: the longest cycle without one's own turn, one's own \
+             turn just missed, and COMMIT",
+            count(bus.access_delay_bound()),
+        )
+        .with("access_delay_bound_us", "the same at 10 Mb/s", Value::Number(bus.access_delay_bound() as f64 / 10.0))
+        .with("one_cycle_bt", "a cycle in which one node sends all it may", count(lone))
+        .with("one_utilization", "frames, if one node always has one", Value::Number(one.0))
+        .with("one_goodput", "the same without header and FCS", Value::Number(one.1))
+        .with("all_utilization", "frames, if all nodes always have one", Value::Number(every.0))
+        .with("all_goodput", "the same without header and FCS", Value::Number(every.1));
+    Ok(match load {
+        None => answer,
+        Some(load) => answer.with("load", "offered utilization", Value::Number(load)).with_some(
+            "mean_cycle_bt",
+            "a cycle at this load, roughly",
+            bus.mean_cycle(load).map(Value::Number),
+            || "the load is above what is left: queues grow".to_owned(),
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(answer: &Answer, key: &str) -> u64 {
+        match answer.value(key) {
+            Some(Value::Count(count)) => *count,
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+
+    /// Idle cycle 20 + 32 n: 276 BT for 8 nodes.
+    #[test]
+    fn cycles_of_eight_nodes() {
+        let answer = answer(8, 64, 0, 32, None).expect("in range");
+        assert_eq!(count(&answer, "idle_cycle_bt"), 276);
+        assert_eq!(count(&answer, "longest_cycle_bt"), 20 + 8 * (96 + 64 + 512 + 8));
+        assert_eq!(count(&answer, "access_delay_bound_bt"), 20 + 7 * 680 + 32 + 96);
+        assert_eq!(count(&answer, "one_cycle_bt"), 20 + 7 * 32 + 64 + 512 + 8);
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        for refused in [answer(0, 64, 0, 32, None), answer(256, 64, 0, 32, None), answer(8, 63, 0, 32, None)] {
+            assert!(refused.is_err());
+        }
+        assert!(answer(8, 64, 0, 32, Some(1.5)).is_err());
+    }
+}
