@@ -18,6 +18,8 @@ pub mod retry;
 mod simulation;
 #[path = "args/theory.rs"]
 pub mod theory;
+#[path = "args/windows.rs"]
+mod windows;
 
 pub use self::labs::{
     CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs,
@@ -30,12 +32,14 @@ pub use self::simulation::{
     CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
     ValidateArgs,
 };
+pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, send, receive, down,
              plug, unplug, fault, cut, mend
-Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Simulation:  sim, sweep, merge, plot, validate, replay, explain,
+             convert
 Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
@@ -66,6 +70,7 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+  convert      Make a capture for Wireshark of an event log or a record
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
@@ -209,6 +214,13 @@ pub enum Command {
         after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
+    /// Make a capture of an event log or a record
+    ///
+    /// What the log or record tells, in the words of another tool; see docs/seeing.md.
+    #[command(
+        after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.record --to pcapng | wireshark -k -i -"
+    )]
+    Convert(ConvertArgs),
     /// Write a scenario to begin with: every line has a comment
     #[command(after_help = "Examples:\n  ethbus init bus\n  ethbus init segments --out campus.toml")]
     Init(InitArgs),
@@ -277,6 +289,9 @@ pub struct DemoArgs {
     /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// What a trusted run may be off by
     ///
     /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
@@ -307,7 +322,7 @@ mod tests {
             let name = command.get_name();
             let long = COMMANDS_LONG.lines().filter(|line| line.trim_start().split(' ').next() == Some(name));
             assert_eq!(long.filter(|line| !line.contains("ethbus ")).count(), 1, "{name}");
-            let words = COMMANDS_SHORT.lines().take(6).flat_map(|line| line.split([' ', ',', ':']));
+            let words = COMMANDS_SHORT.lines().take(7).flat_map(|line| line.split([' ', ',', ':']));
             assert_eq!(words.filter(|word| *word == name).count(), 1, "{name}");
         }
     }

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod change;
 pub mod check;
+pub mod convert;
 pub mod demo;
 pub mod doctor;
 pub mod down;
@@ -25,10 +26,11 @@ pub mod up;
 pub mod validate;
 
 use crate::cli::args::Format;
+use crate::cli::windows::OpenError;
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::supervisor::SupervisorError;
-use crate::show::{making, with_causes};
+use crate::show::{making, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::retry::NamedError;
@@ -219,6 +221,15 @@ pub enum CommandError {
     },
 }
 
+impl From<OpenError> for CommandError {
+    fn from(error: OpenError) -> CommandError {
+        match error {
+            OpenError::Plan(error) => error.into(),
+            OpenError::Write(error) => error.into(),
+        }
+    }
+}
+
 impl From<plan::ReadError> for CommandError {
     fn from(error: plan::ReadError) -> CommandError {
         match error {
@@ -321,9 +332,32 @@ fn print_result<T: serde::Serialize>(
     result: &T,
     table: impl FnOnce(&T) -> String,
 ) -> Result<(), CommandError> {
+    print(&result_text(format, result, table))
+}
+
+/// The same where standard output may be taken by a window: then on standard error.
+fn print_result_beside<T: serde::Serialize>(
+    takes_stdout: bool,
+    format: Format,
+    result: &T,
+    table: impl FnOnce(&T) -> String,
+) -> Result<(), CommandError> {
+    print_beside(takes_stdout, &result_text(format, result, table))
+}
+
+/// Prints a result; on standard error, if a window takes standard output.
+fn print_beside(takes_stdout: bool, text: &str) -> Result<(), CommandError> {
+    if takes_stdout {
+        say(text);
+        return Ok(());
+    }
+    print(text)
+}
+
+fn result_text<T: serde::Serialize>(format: Format, result: &T, table: impl FnOnce(&T) -> String) -> String {
     match format {
-        Format::Table => print(&table(result)),
-        Format::Json => print(&(serde_json::to_string_pretty(result).expect("numbers and names") + "\n")),
+        Format::Table => table(result),
+        Format::Json => serde_json::to_string_pretty(result).expect("numbers and names") + "\n",
     }
 }
 

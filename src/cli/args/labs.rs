@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::Format;
+use super::{Format, WindowArgs};
 use clap::{Args, ValueEnum};
 use sim::words::units::{
     FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
@@ -88,6 +88,9 @@ pub struct UpArgs {
     /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// Lend an interface of this machine to the lab
     ///
     /// As a station. A network card, or a virtual machine's TAP; may be given again. The station is named after it. It belongs to the lab until its end, and then

@@ -12,6 +12,8 @@ mod run;
 mod script;
 mod stations;
 
+pub use stations::default_mac;
+
 use crate::figures::until::Until;
 use crate::scenario::file::{
     AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
