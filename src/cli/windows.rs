@@ -136,9 +136,11 @@ impl WindowFiles {
         self.files.is_empty()
     }
 
-    /// The files, and what has to end after them.
-    pub fn split(self) -> (Vec<WindowFile>, Vec<Rotating>) {
-        (self.files, self.rotating)
+    /// What the data plane is told of the windows that it is to write, their files, and what has to end after them.
+    pub fn hand_over(self) -> (Vec<(WindowKind, String)>, Vec<File>, Vec<Rotating>) {
+        let one = |it: WindowFile| ((it.kind, it.place), it.file);
+        let (named, files) = self.files.into_iter().map(one).unzip();
+        (named, files, self.rotating)
     }
 }
 
