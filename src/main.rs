@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
+        Some(Command::Metrics(args)) => commands::metrics::metrics(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),

@@ -6,13 +6,14 @@ use common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 29] = [
     "",
     "up",
     "list",
     "exec",
     "shell",
     "stats",
+    "metrics",
     "plug",
     "unplug",
     "fault",
@@ -28,6 +29,7 @@ const COMMANDS: [&str; 27] = [
     "validate",
     "replay",
     "explain",
+    "convert",
     "init",
     "check",
     "doctor",

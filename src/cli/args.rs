@@ -22,8 +22,8 @@ pub mod theory;
 mod windows;
 
 pub use self::labs::{
-    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs,
-    ShellArgs, StationFault, StatsArgs, UpArgs,
+    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PortArgs, Punctuality, ReceiveArgs,
+    SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
@@ -36,8 +36,8 @@ pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
-Labs:        up, list, exec, shell, stats, send, receive, down,
-             plug, unplug, fault, cut, mend
+Labs:        up, list, exec, shell, stats, metrics, send, receive,
+             down, plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain,
              convert
 Theory:      theory, retry
@@ -53,6 +53,7 @@ Labs:
   exec         Run a program in a station
   shell        Open a shell in a station
   stats        Show what has happened on a lab's bus so far
+  metrics      Serve the figures of all labs to Prometheus
   plug         Put a station back on the medium
   unplug       Take a station off the medium, as if its cable were pulled
   fault        Make a station faulty on purpose, or right again
@@ -70,7 +71,7 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
-  convert      Make a capture for Wireshark of an event log or a record
+  convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
@@ -147,6 +148,12 @@ pub enum Command {
     /// Show what has happened on a lab's bus so far
     #[command(after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats coax --format json")]
     Stats(StatsArgs),
+    /// Serve the figures of all labs that are up to Prometheus
+    ///
+    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted. Labs of the user who asks. `ethbus up
+    /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
+    #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
+    Metrics(MetricsArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),
@@ -214,7 +221,7 @@ pub enum Command {
         after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
-    /// Make a capture of an event log or a record
+    /// Make a capture, a timeline or a table of an event log or a record
     ///
     /// What the log or record tells, in the words of another tool; see docs/seeing.md.
     #[command(

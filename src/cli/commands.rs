@@ -12,6 +12,7 @@ pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod metrics;
 pub mod plot;
 pub mod receive;
 pub mod replay;
@@ -29,6 +30,7 @@ use crate::cli::args::Format;
 use crate::cli::windows::OpenError;
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
+use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
 use crate::show::{making, say, with_causes};
 use crate::study::explain::ExplainError;
@@ -211,6 +213,9 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+    /// A port for metrics cannot be had.
+    #[error(transparent)]
+    Scrape(#[from] ScrapeError),
     /// The system refused something else.
     #[error("cannot {what}")]
     System {

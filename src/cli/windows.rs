@@ -37,8 +37,8 @@ pub struct WindowFiles {
 }
 
 /// The options and files that are asked for.
-pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 1] {
-    [("--pcapng", args.pcapng.as_deref().filter(|path| !is_stdout(path)))]
+pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
+    [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
 }
 
 /// Opens what is asked for; nothing of it may be one of `others`.
@@ -62,6 +62,11 @@ pub fn open(args: &WindowArgs, others: &[&Path]) -> Result<WindowFiles, OpenErro
             }
             None => files.add("--pcapng", kind, path, others)?,
         }
+    }
+    for (option, kind, path) in
+        [("--perfetto", WindowKind::Perfetto, &args.perfetto), ("--vcd", WindowKind::Vcd, &args.vcd)]
+    {
+        path.as_deref().map_or(Ok(()), |path| files.add(option, kind, path, others))?;
     }
     Ok(files)
 }
@@ -152,7 +157,12 @@ pub fn finish(rotating: Vec<Rotating>) -> Result<(), WriteError> {
     rotating.into_iter().try_for_each(|one| one.finish().map(|_| ()))
 }
 
+/// Whether one of the windows is standard output.
+pub fn takes_stdout(args: &WindowArgs) -> bool {
+    named(args).iter().any(|(_, path)| path.is_some_and(is_stdout))
+}
+
 /// Whether a path stands for standard output.
-pub fn is_stdout(path: &Path) -> bool {
+fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == STDOUT
 }

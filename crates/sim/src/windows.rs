@@ -7,9 +7,12 @@
 //! ```
 
 pub mod capture;
+pub mod csv;
 mod frames;
 mod pcapng;
+pub mod perfetto;
 pub mod rotation;
+pub mod vcd;
 
 use crate::files::beside::{Beside, Worker};
 use crate::files::event_log::{EmulatorEvent, Header};
@@ -19,11 +22,14 @@ use crate::files::output::{self, Kind};
 use crate::files::record::End;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Framing};
+use csv::EventTable;
 use medium::{BitInstant, BitRate, Event, Input};
+use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
+use vcd::Vcd;
 
 /// What every window knows of the run.
 #[derive(Clone, Debug)]
@@ -48,6 +54,12 @@ impl View {
 pub enum WindowKind {
     /// A capture.
     Pcapng(Framing),
+    /// A timeline for Perfetto.
+    Perfetto,
+    /// Waveforms.
+    Vcd,
+    /// A table of events.
+    Csv,
 }
 
 impl WindowKind {
@@ -55,6 +67,9 @@ impl WindowKind {
     pub fn kind(self) -> Kind {
         match self {
             WindowKind::Pcapng(_) => output::PCAPNG,
+            WindowKind::Perfetto => output::PERFETTO,
+            WindowKind::Vcd => output::VCD,
+            WindowKind::Csv => output::EVENT_TABLE,
         }
     }
 
@@ -65,6 +80,9 @@ impl WindowKind {
     pub fn open(self, file: File, place: String, view: &View) -> Result<Box<dyn Window>, WriteError> {
         Ok(match self {
             WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, view, framing)?),
+            WindowKind::Perfetto => Box::new(Perfetto::new(file, place, view)?),
+            WindowKind::Vcd => Box::new(Vcd::new(file, place, view)?),
+            WindowKind::Csv => Box::new(EventTable::new(file, place, view)?),
         })
     }
 }

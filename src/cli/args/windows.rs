@@ -23,6 +23,14 @@ pub struct WindowArgs {
     /// Of the bus's time; both with a comma between. FILE-00001 is the first.
     #[arg(long, value_name = "SIZE|TIME", requires = "pcapng", hide_short_help = true)]
     pub pcapng_rotate: Option<String>,
+    /// Write a timeline for ui.perfetto.dev
+    #[arg(long, value_name = "FILE|-", hide_short_help = true)]
+    pub perfetto: Option<PathBuf>,
+    /// Write waveforms for GTKWave or Surfer
+    ///
+    /// Both machines of each station, carrier and collision.
+    #[arg(long, value_name = "FILE|-", hide_short_help = true)]
+    pub vcd: Option<PathBuf>,
 }
 
 /// What an event log or a record is made into.
@@ -30,6 +38,12 @@ pub struct WindowArgs {
 pub enum ConvertTo {
     /// A capture for Wireshark
     Pcapng,
+    /// A timeline for ui.perfetto.dev
+    Perfetto,
+    /// Waveforms for GTKWave or Surfer
+    Vcd,
+    /// A table, one row an event
+    Csv,
 }
 
 /// Options of `convert`.

@@ -9,6 +9,7 @@ use sim::files::event_log::{Entry, EventLog, EventLogReader, Header};
 use sim::files::json_lines::LineReader;
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, replay_before};
+use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
 use sim::windows::{View, WindowKind, Windows};
 use std::fs::File;
@@ -23,7 +24,14 @@ use std::process::ExitCode;
 pub fn convert(args: &ConvertArgs) -> Outcome {
     let kind = match args.to {
         ConvertTo::Pcapng => WindowKind::Pcapng(if args.plain { Framing::Plain } else { Framing::Whole }),
+        ConvertTo::Perfetto => WindowKind::Perfetto,
+        ConvertTo::Vcd => WindowKind::Vcd,
+        ConvertTo::Csv => WindowKind::Csv,
     };
+    if args.plain && args.to != ConvertTo::Pcapng {
+        let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
+        return Err(PlanError::option("--plain", what).into());
+    }
     let open = |header: Header| -> Result<Windows, CommandError> {
         let files = open_one("--out", kind, &args.out, &[&args.input])?;
         Ok(files.begin(&View::of(header))?.0)

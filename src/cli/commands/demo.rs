@@ -45,8 +45,8 @@ const LIVE: Duration = Duration::from_millis(250);
 /// # Errors
 /// What the user may not do, what the kernel refuses, or a result that cannot be written.
 pub fn run_demo(args: &DemoArgs) -> Outcome {
-    let [pcapng] = named(&args.windows);
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng])?;
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
     // As root as it is; otherwise in a user namespace of its own.
     rights::gain("ethbus")?;
     let interrupts = interrupts()?;

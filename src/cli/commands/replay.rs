@@ -18,8 +18,8 @@ use std::process::ExitCode;
 /// # Errors
 /// A record that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
 pub fn replay(args: &ReplayArgs) -> Outcome {
-    let [pcapng] = named(&args.windows);
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng])?;
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
     let record = RecordReader::new(LineReader::open(&args.record)?)?;
     let Header { name, configuration, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);

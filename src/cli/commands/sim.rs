@@ -2,7 +2,7 @@
 
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse_one_file_for_two};
 use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
-use crate::cli::windows::{self, WindowFiles, is_stdout, named};
+use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
@@ -42,9 +42,11 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     plan.warnings.iter().chain(&plan.run_warnings).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let [pcapng] = named(&args.windows);
+    let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[
         pcapng,
+        perfetto,
+        vcd,
         ("--events", args.events.as_deref()),
         ("--record", args.record.as_deref()),
         ("--frames", args.frames.as_deref()),
@@ -61,6 +63,8 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let runs = if plan.run.replications > 1 {
         let files = [
             ("--pcapng", args.windows.pcapng.is_some()),
+            ("--perfetto", args.windows.perfetto.is_some()),
+            ("--vcd", args.windows.vcd.is_some()),
             ("--events", args.events.is_some()),
             ("--record", args.record.is_some()),
             ("--frames", args.frames.is_some()),
@@ -79,7 +83,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if args.timing {
         say(&timing(&results, took));
     }
-    let takes_stdout = args.windows.pcapng.as_deref().is_some_and(is_stdout);
+    let takes_stdout = windows::takes_stdout(&args.windows);
     // The series was printed instead, unless it has a file.
     if args.series.is_none() || args.series_out.is_some() {
         let text = match args.format {

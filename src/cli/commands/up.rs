@@ -4,16 +4,18 @@ mod background;
 mod greeting;
 mod serve;
 
+use super::metrics;
 use super::sim::option;
 use super::{CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
 use crate::cli::args::{Format, Punctuality, UpArgs};
-use crate::cli::windows::{self, is_stdout, named};
+use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::driver::scenario::Prepared;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
+use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
 use crate::show::verdict::{against, verdict};
 use crate::show::{messages, say, table, with_causes};
@@ -34,6 +36,7 @@ use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
@@ -54,6 +57,8 @@ pub fn up(args: &UpArgs) -> Outcome {
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
     let plan = plan(args)?;
+    // Before there is a lab, since somebody else may have the port.
+    let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
     let interrupts = interrupts()?;
     let mut record = Inventory::take(&plan.name)?;
@@ -71,7 +76,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if let Some(inherited) = inherited {
         inherited.close();
     }
-    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, &mut record, &interrupts));
+    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { stream, told, whole, failed, trusted } = kept?;
     removed?;
@@ -132,9 +137,10 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
-    let [pcapng] = named(&args.windows);
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), ("--record", args.record.as_deref()), pcapng])?;
-    if args.background && args.windows.pcapng.as_deref().is_some_and(is_stdout) {
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
+    refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
+    if args.background && takes_stdout(&args.windows) {
         let what = "a lab in the background has no standard output: name a file".to_owned();
         return Err(PlanError::option("--pcapng", what).into());
     }
@@ -182,6 +188,7 @@ fn keep(
     plan: &Plan,
     args: &UpArgs,
     Written { outputs, files, rotating, takes_stdout }: Written,
+    listener: Option<TcpListener>,
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
@@ -214,6 +221,12 @@ fn keep(
     messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
+    }
+    if let Some(listener) = listener {
+        say(&metrics::served(&listener));
+        let name = plan.name.clone();
+        let system = |source| CommandError::System { what: "start a thread", source };
+        scrape::serve(listener, move || vec![name.clone()]).map_err(system)?;
     }
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
