@@ -59,6 +59,17 @@ pub struct Capture {
     episodes: Vec<(u64, Vec<FrameId>)>,
     /// Of the last event.
     now: BitInstant,
+    /// Blocks that have been written, to be used again: allocating each would cost more than filling it.
+    spare: Vec<Vec<u8>>,
+    /// A row in the making.
+    row: Row,
+}
+
+/// What a row of the interface "bus" says: as the event log does, and in short.
+#[derive(Debug, Default)]
+struct Row {
+    json: Vec<u8>,
+    info: String,
 }
 
 /// What stands in the capture when its turn comes.
@@ -102,6 +113,8 @@ impl Capture {
             sending: Vec::new(),
             episodes: Vec::new(),
             now: BitInstant::ZERO,
+            spare: Vec::new(),
+            row: Row::default(),
             config,
         };
         capture.begin(view)?;
@@ -142,33 +155,59 @@ impl Capture {
         self.bad_fcs.len() as u32
     }
 
-    /// Appends a row of the interface "bus".
-    fn row(&self, into: &mut Vec<u8>, at: BitInstant, info: &str, json: &[u8]) {
-        let protocol = kind_of(json).to_uppercase();
-        pcapng::packet(into, self.bus(), self.nanos.of(at), None, None, |into| {
-            pcapng::json_tags(into, &protocol, info);
-            into.extend_from_slice(json);
-        });
-    }
-
-    /// Puts what is known whole into its turn.
-    fn put(&mut self, block: Vec<u8>) -> Result<(), WriteError> {
+    /// Puts a row into its turn; `write` says what stands in it.
+    fn put_row(&mut self, at: BitInstant, write: impl FnOnce(&Capture, &mut Row)) -> Result<(), WriteError> {
+        let block = self.make_row(at, write);
         if self.waiting.is_empty() {
             self.first += 1;
-            return self.output.unit(|into| into.extend_from_slice(&block));
+            return self.write(block);
         }
         self.waiting.push_back(Waiting::Done(block));
         Ok(())
     }
 
+    /// A row of the interface "bus".
+    fn make_row(&mut self, at: BitInstant, write: impl FnOnce(&Capture, &mut Row)) -> Vec<u8> {
+        let (mut row, mut block) = (std::mem::take(&mut self.row), self.block());
+        row.json.clear();
+        row.info.clear();
+        write(self, &mut row);
+        pcapng::packet(&mut block, self.bus(), self.nanos.of(at), None, None, |into| {
+            pcapng::json_tags(into, kind_of(&row.json), &row.info);
+            into.extend_from_slice(&row.json);
+        });
+        self.row = row;
+        block
+    }
+
+    /// An empty block.
+    fn block(&mut self) -> Vec<u8> {
+        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(512))
+    }
+
+    /// Writes a block.
+    fn write(&mut self, mut block: Vec<u8>) -> Result<(), WriteError> {
+        let written = self.output.unit(|into| into.extend_from_slice(&block));
+        block.clear();
+        self.spare.push(block);
+        written
+    }
+
     fn put_event(&mut self, event: &Event) -> Result<(), WriteError> {
-        let (mut json, mut block) = (Vec::new(), Vec::new());
-        write_event(&mut json, &self.names, event);
-        json.push(b'}');
-        let name = self.frames.name(event.frame.station);
-        let info = format!("{name}#{} {}", event.frame.serial, detail(&event.kind));
-        self.row(&mut block, event.at, &info, &json);
-        self.put(block)
+        self.put_row(event.at, |own, row| {
+            write_event(&mut row.json, &own.names, event);
+            row.json.push(b'}');
+            own.name(&mut row.info, event.frame);
+            row.info.push(' ');
+            detail(&mut row.info, &event.kind);
+        })
+    }
+
+    /// Appends a frame's name.
+    fn name(&self, text: &mut String, frame: FrameId) {
+        text.push_str(self.frames.name(frame.station));
+        text.push('#');
+        text.push_str(itoa::Buffer::new().format(frame.serial));
     }
 
     fn attempt(&mut self, event: &Event, burst: bool) {
@@ -195,14 +234,24 @@ impl Capture {
     fn ended(&mut self, at: BitInstant, frame: FrameId, whole: Option<usize>, jam: bool) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.frame == frame) else { return Ok(()) };
         let sending = self.sending.swap_remove(place);
-        let mut block = Vec::new();
+        let mut block = self.block();
         match whole {
             Some(size) => self.whole(&mut block, &sending, size),
             None if self.framing == Framing::Whole => self.fragment(&mut block, &sending, at, jam),
             None => {}
         }
         let place = (sending.number - self.first) as usize;
-        self.waiting[place] = if block.is_empty() { Waiting::Nothing } else { Waiting::Done(block) };
+        let last = place == 0 && self.waiting.len() == 1;
+        if block.is_empty() {
+            self.waiting[place] = Waiting::Nothing;
+        } else if last {
+            // Nobody waits for it: most frames meet nobody.
+            self.waiting.clear();
+            self.first += 1;
+            return self.write(block);
+        } else {
+            self.waiting[place] = Waiting::Done(block);
+        }
         self.settle(at)
     }
 
@@ -245,7 +294,8 @@ impl Capture {
             | pcapng::CRC_ERROR
             | if short { pcapng::TOO_SHORT } else { 0 }
             | if bits.is_multiple_of(8) { 0 } else { pcapng::UNALIGNED };
-        let name = format!("{}#{}", self.frames.name(frame.station), frame.serial);
+        let mut name = String::new();
+        self.name(&mut name, frame);
         let comment = match sending.collision {
             Some((at, episode, attempt)) => {
                 format!("{name}, attempt {attempt}: collision {episode} at {at} BT, jam until {end} BT")
@@ -281,7 +331,7 @@ impl Capture {
             }
             self.first += 1;
             match self.waiting.pop_front().expect("it was looked at") {
-                Waiting::Done(block) => self.output.unit(|into| into.extend_from_slice(&block))?,
+                Waiting::Done(block) => self.write(block)?,
                 Waiting::Collision(event, episode) => self.write_collision(&event, episode)?,
                 Waiting::Open | Waiting::Nothing => {}
             }
@@ -294,23 +344,32 @@ impl Capture {
 
     /// Who met whom, and where.
     fn write_collision(&mut self, event: &Event, episode: u64) -> Result<(), WriteError> {
-        let (mut json, mut block) = (Vec::with_capacity(256), Vec::with_capacity(384));
-        write_event(&mut json, &self.names, event);
-        let name = |frame: &FrameId| format!("{}#{}", self.frames.name(frame.station), frame.serial);
-        let parties = self.episodes.iter().find(|(number, _)| *number == episode);
-        let others = parties.into_iter().flat_map(|(_, parties)| parties).filter(|frame| **frame != event.frame);
-        let others: Vec<String> = others.map(name).collect();
-        json.extend_from_slice(b",\"with\":");
-        serde_json::to_writer(&mut json, &others).expect("names");
-        let place = where_is(&self.config.topology, event.station.index());
-        for (column, value) in [("segment", place.0), ("position_bt", place.1)] {
-            value.into_iter().for_each(|value| write!(json, ",\"{column}\":{value}").expect("a Vec takes any text"));
-        }
-        json.push(b'}');
-        let met = if others.is_empty() { "a signal".to_owned() } else { others.join(", ") };
-        let info = format!("{} met {met}, {}", name(&event.frame), detail(&event.kind));
-        self.row(&mut block, event.at, &info, &json);
-        self.output.unit(|into| into.extend_from_slice(&block))
+        let block = self.make_row(event.at, |own, Row { json, info }| {
+            write_event(json, &own.names, event);
+            own.name(info, event.frame);
+            info.push_str(" met");
+            json.extend_from_slice(b",\"with\":[");
+            let parties = own.episodes.iter().find(|(number, _)| *number == episode);
+            let others = parties.into_iter().flat_map(|(_, parties)| parties).filter(|frame| **frame != event.frame);
+            let mut separator = "";
+            for other in others {
+                own.names.write_name(json, separator, *other);
+                info.push_str(if separator.is_empty() { " " } else { ", " });
+                own.name(info, *other);
+                separator = ",";
+            }
+            info.push_str(if separator.is_empty() { " a signal, " } else { ", " });
+            detail(info, &event.kind);
+            json.push(b']');
+            let place = where_is(&own.config.topology, event.station.index());
+            for (column, value) in [("segment", place.0), ("position_bt", place.1)] {
+                value
+                    .into_iter()
+                    .for_each(|value| write!(json, ",\"{column}\":{value}").expect("a Vec takes any text"));
+            }
+            json.push(b'}');
+        });
+        self.write(block)
     }
 
     /// Gives up what cannot be told whole any more.
@@ -326,24 +385,26 @@ impl Observer for Capture {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        let info = match input {
+        match input {
             Input::Offer { .. } => {
                 self.frames.input(input, octets);
                 return Ok(());
             }
-            Input::SetFault { station, fault } => {
-                self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs);
-                self.frames.name(*station).to_owned()
-            }
-            Input::Attach { station } => format!("{} is back on the medium", self.frames.name(*station)),
-            Input::Detach { station } => format!("{} is off the medium", self.frames.name(*station)),
-            Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
-            Input::SetCut { cut: None } => "the cable is mended".to_owned(),
-        };
-        let (mut json, mut block) = (Vec::new(), Vec::new());
-        inputs::write(&mut json, &self.names, at, input, None, Some(inputs::LAYER));
-        self.row(&mut block, at, &info, &json);
-        self.put(block)
+            Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
+            Input::Attach { .. } | Input::Detach { .. } | Input::SetCut { .. } => {}
+        }
+        self.put_row(at, |own, row| {
+            inputs::write(&mut row.json, &own.names, at, input, None, Some(inputs::LAYER));
+            row.info += &match input {
+                Input::Offer { .. } => String::new(),
+                Input::SetFault { station, fault: Some(_) } => format!("{} is faulty", own.frames.name(*station)),
+                Input::SetFault { station, fault: None } => format!("{} is right again", own.frames.name(*station)),
+                Input::Attach { station } => format!("{} is back on the medium", own.frames.name(*station)),
+                Input::Detach { station } => format!("{} is off the medium", own.frames.name(*station)),
+                Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
+                Input::SetCut { cut: None } => "the cable is mended".to_owned(),
+            };
+        })
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
@@ -370,20 +431,20 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        let (mut json, mut block) = (Vec::new(), Vec::new());
-        write_emulator(&mut json, &self.names, event);
-        self.row(&mut block, event.at, "the machine, not the medium", &json);
-        self.put(block)
+        self.put_row(event.at, |own, row| {
+            write_emulator(&mut row.json, &own.names, event);
+            row.info.push_str("the machine, not the medium");
+        })
     }
 
     fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
         self.close()?;
         self.frames.forget_inputs();
-        let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
-        let mut block = Vec::new();
-        let info = format!("{inputs} inputs and {events} events are missing here: the writer did not keep up");
-        self.row(&mut block, self.now, &info, json.as_bytes());
-        self.put(block)
+        self.put_row(self.now, |_, row| {
+            let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
+            row.json.extend_from_slice(json.as_bytes());
+            row.info = format!("{inputs} inputs and {events} events are missing here: the writer did not keep up");
+        })
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -408,22 +469,29 @@ fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
     }
 }
 
-/// What an event's row says of it beside its frame.
-fn detail(kind: &Kind) -> String {
-    let mut text = kind.name().replace('_', " ");
-    kind.fields(|name: &'static str, value: Value<'static>| match value {
-        Value::Number(number) => text += &format!(" {name}={number}"),
-        Value::Word(word) => text += &format!(" {name}={word}"),
-        Value::Truth(true) => text += &format!(" {name}"),
-        Value::Truth(false) => {}
+/// Appends what an event's row says of it beside its frame.
+fn detail(text: &mut String, kind: &Kind) {
+    text.push_str(kind.name());
+    kind.fields(|name: &'static str, value: Value<'static>| {
+        let mut number = itoa::Buffer::new();
+        let value = match value {
+            Value::Number(value) => number.format(value),
+            Value::Word(word) => word,
+            Value::Truth(true) => "",
+            Value::Truth(false) => return,
+        };
+        text.push(' ');
+        text.push_str(name);
+        if !value.is_empty() {
+            text.push('=');
+            text.push_str(value);
+        }
     });
-    text
 }
 
 /// The `kind` of a line of an event log.
-fn kind_of(json: &[u8]) -> String {
+fn kind_of(json: &[u8]) -> &[u8] {
     const KEY: &[u8] = b"\"kind\":\"";
     let begin = json.windows(KEY.len()).position(|window| window == KEY).map_or(json.len(), |at| at + KEY.len());
-    let kind = json[begin..].split(|octet| *octet == b'"').next().unwrap_or_default();
-    String::from_utf8_lossy(kind).into_owned()
+    json[begin..].split(|octet| *octet == b'"').next().unwrap_or_default()
 }

@@ -107,16 +107,19 @@ pub(super) fn packet(
 }
 
 /// Appends what stands before the octets of a packet of link type [`UPPER_PDU`]: that it is JSON, what stands in the
-/// column "Protocol", and, from Wireshark 4.2 on, in "Info".
-pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &str, info: &str) {
+/// column "Protocol", in capitals, and, from Wireshark 4.2 on, in "Info".
+pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &[u8], info: &str) {
     const DISSECTOR: u16 = 12;
     const PROTOCOL: u16 = 33;
     const INFO: u16 = 36;
-    for (tag, text) in [(DISSECTOR, "json"), (PROTOCOL, protocol), (INFO, info)] {
+    for (tag, text) in [(DISSECTOR, &b"json"[..]), (PROTOCOL, protocol), (INFO, info.as_bytes())] {
         into.extend_from_slice(&tag.to_be_bytes());
         into.extend_from_slice(&(text.len().next_multiple_of(4) as u16).to_be_bytes());
         let begin = into.len();
-        into.extend_from_slice(text.as_bytes());
+        into.extend_from_slice(text);
+        if tag == PROTOCOL {
+            into[begin..].make_ascii_uppercase();
+        }
         pad(into, begin);
     }
     into.extend_from_slice(&[0; 4]);

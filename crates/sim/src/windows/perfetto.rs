@@ -416,12 +416,18 @@ fn text(into: &mut Vec<u8>, field: u32, value: &str) {
 
 fn message(into: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>)) {
     varint(into, u64::from(field) << 3 | 2);
+    // Nearly all lengths take one octet, and room for that is there before the length is known.
     let begin = into.len();
+    into.push(0);
     write(into);
-    let length = into.len() - begin;
+    let length = into.len() - begin - 1;
+    if length < 0x80 {
+        into[begin] = length as u8;
+        return;
+    }
     let mut head = Vec::with_capacity(4);
     varint(&mut head, length as u64);
-    into.splice(begin..begin, head);
+    into.splice(begin..=begin, head);
 }
 
 /// How many octets of `trace` are whole packets, and how many packets those are.
