@@ -91,6 +91,8 @@ struct Sending {
     /// Which of those that wait.
     number: u64,
     bad_fcs: bool,
+    /// Only an RTS has been sent so far (IEEE 802.11).
+    asks: bool,
     collision: Option<(BitInstant, u64, u32)>,
 }
 
@@ -216,7 +218,7 @@ impl Capture {
         let (frame, number) = (event.frame, self.first + self.waiting.len() as u64);
         let bad_fcs = self.bad_fcs[event.station.index()];
         self.waiting.push_back(Waiting::Open);
-        self.sending.push(Sending { frame, begin: event.at + gap, number, bad_fcs, collision: None });
+        self.sending.push(Sending { frame, begin: event.at + gap, number, bad_fcs, asks: false, collision: None });
     }
 
     fn collision(&mut self, event: &Event, episode: u64, attempt: u32) {
@@ -237,7 +239,7 @@ impl Capture {
         let mut block = self.block();
         match whole {
             Some(size) => self.whole(&mut block, &sending, size),
-            None if self.framing == Framing::Whole => self.fragment(&mut block, &sending, at, jam),
+            None if self.framing == Framing::Whole && !sending.asks => self.fragment(&mut block, &sending, at, jam),
             None => {}
         }
         let place = (sending.number - self.first) as usize;
@@ -253,6 +255,24 @@ impl Capture {
             self.waiting[place] = Waiting::Done(block);
         }
         self.settle(at)
+    }
+
+    /// The attempt began with an RTS, or, after that, the frame itself begins.
+    fn asks(&mut self, frame: FrameId, data: Option<BitInstant>) {
+        for sending in self.sending.iter_mut().filter(|sending| sending.frame == frame) {
+            sending.asks = data.is_none();
+            sending.begin = data.unwrap_or(sending.begin);
+        }
+    }
+
+    /// An attempt without collision detection is over, and was in vain: the frame went out whole all the same, unless
+    /// only an RTS did.
+    fn unsuccessful(&mut self, at: BitInstant, frame: FrameId) -> Result<(), WriteError> {
+        let Some(sending) = self.sending.iter().find(|sending| sending.frame == frame) else { return Ok(()) };
+        let least = self.config.parameters.min_frame_size;
+        let size = self.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
+        let whole = size.filter(|_| !sending.asks);
+        self.ended(at, frame, whole, false)
     }
 
     /// Appends a frame that was sent to its last bit.
@@ -391,7 +411,7 @@ impl Observer for Capture {
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::Attach { .. } | Input::Detach { .. } | Input::SetCut { .. } => {}
+            Input::Attach { .. } | Input::Detach { .. } | Input::SetCut { .. } | Input::SetPlca { .. } => {}
         }
         self.put_row(at, |own, row| {
             inputs::write(&mut row.json, &own.names, at, input, None, Some(inputs::LAYER));
@@ -401,6 +421,7 @@ impl Observer for Capture {
                 Input::SetFault { station, fault: None } => format!("{} is right again", own.frames.name(*station)),
                 Input::Attach { station } => format!("{} is back on the medium", own.frames.name(*station)),
                 Input::Detach { station } => format!("{} is off the medium", own.frames.name(*station)),
+                Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", own.frames.name(*station)),
                 Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
                 Input::SetCut { cut: None } => "the cable is mended".to_owned(),
             };
@@ -412,10 +433,21 @@ impl Observer for Capture {
         self.now = at;
         match event.kind {
             Kind::Offered { size } => self.frames.offered(frame, size),
-            Kind::Attempt { burst, .. } => self.attempt(event, burst),
+            Kind::Attempt { burst, .. } => {
+                self.unsuccessful(at, frame)?;
+                self.attempt(event, burst);
+            }
             Kind::Collision { attempt, episode, .. } => self.collision(event, episode, attempt),
             Kind::JamEnd { .. } => self.ended(at, frame, None, true)?,
-            Kind::Backoff { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => self.put_event(event)?,
+            Kind::Backoff { .. } => {
+                self.unsuccessful(at, frame)?;
+                self.put_event(event)?;
+            }
+            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => self.put_event(event)?,
+            Kind::Rts { .. } => self.asks(frame, None),
+            Kind::Data { .. } => self.asks(frame, Some(at)),
+            Kind::Cts { .. } | Kind::Ack => self.put_event(event)?,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => self.put_event(event)?,
             Kind::Transmitted { size, .. } => {
                 self.ended(at, frame, Some(size.get() as usize), false)?;
                 self.frames.done(frame);

@@ -298,6 +298,7 @@ impl Observer for Perfetto {
             Input::Attach { station } => ("attach", self.frames.name(*station).to_owned()),
             Input::Detach { station } => ("detach", self.frames.name(*station).to_owned()),
             Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
+            Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
             Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),
         };
         self.happened(at, name, &detail)
@@ -324,6 +325,12 @@ impl Observer for Perfetto {
                 self.end_act(event.at, event.station, &[])?;
                 self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
                 self.done(event)
+            }
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
+            }
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
             }
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.received(event)

@@ -266,7 +266,7 @@ impl Observer for Vcd {
 
     fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
         match input {
-            Input::Offer { .. } | Input::SetFault { .. } => return Ok(()),
+            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } => return Ok(()),
             Input::SetCut { cut } => self.cut = *cut,
             Input::Attach { station } => self.stations[station.index()].attached = true,
             Input::Detach { station } => self.stations[station.index()].attached = false,
@@ -280,12 +280,17 @@ impl Observer for Vcd {
         match event.kind {
             Kind::Defer { .. } => self.transmit(at, station, Transmit::WaitingToSend),
             Kind::Attempt { .. } => {
+                // One without collision detection that was in vain.
+                self.ends(at, event.frame)?;
                 self.transmit(at, station, Transmit::Transmitting)?;
                 self.begins(event)
             }
             Kind::Collision { .. } => self.transmit(at, station, Transmit::Jamming),
             Kind::JamEnd { .. } => self.ends(at, event.frame),
-            Kind::Backoff { .. } => self.transmit(at, station, Transmit::BackingOff),
+            Kind::Backoff { .. } => {
+                self.ends(at, event.frame)?;
+                self.transmit(at, station, Transmit::BackingOff)
+            }
             Kind::Transmitted { .. } => {
                 self.transmit(at, station, Transmit::Idle)?;
                 self.ends(at, event.frame)
@@ -298,7 +303,9 @@ impl Observer for Vcd {
                 self.ends(at, event.frame)
             }
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Delivered { .. } => Ok(()),
-            Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => Ok(()),
+            Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => Ok(()),
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => Ok(()),
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => Ok(()),
         }
     }
 
