@@ -2,4 +2,5 @@
 
 pub mod args;
 pub mod commands;
+pub mod windows;
 pub mod wrong_use;

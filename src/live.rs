@@ -5,4 +5,5 @@ pub mod control;
 pub mod driver;
 pub mod lab;
 pub mod plane;
+pub mod scrape;
 pub mod supervisor;

@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Some(Command::Bench(BenchCommand::Live(args))) => commands::bench::live(args),
         Some(Command::Up(args)) => commands::up::up(args),
         Some(Command::Exec(args)) => commands::exec::exec(args),
+        Some(Command::Metrics(args)) => commands::metrics::metrics(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         Some(Command::Check(args)) => commands::check::check(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
         Some(Command::Explain(args)) => commands::explain::explain(args),
+        Some(Command::Convert(args)) => commands::convert::convert(args),
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     let code = outcome.unwrap_or_else(|error| {

@@ -2,6 +2,7 @@
 
 mod emulator;
 pub mod messages;
+pub mod metrics;
 pub mod program;
 pub mod sentence;
 pub mod terminal;

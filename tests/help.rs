@@ -6,16 +6,18 @@ use common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "",
     "up",
     "list",
     "exec",
     "shell",
     "stats",
+    "metrics",
     "plug",
     "unplug",
     "fault",
+    "plca",
     "cut",
     "mend",
     "down",
@@ -29,6 +31,7 @@ const COMMANDS: [&str; 28] = [
     "story",
     "replay",
     "explain",
+    "convert",
     "init",
     "check",
     "doctor",

@@ -300,7 +300,7 @@ fn an_event_log_that_nobody_reads_is_counted_and_the_bus_goes_on() {
     assert!(memory(plane) < full + 2_000, "{full} KB, then {}", memory(plane));
     assert!(emulator(&lab.stats(), "events_skipped") > emulator(&results, "events_skipped"));
     run(lab.ethbus("down", &[])).succeeded();
-    lab.ended().failed_with(1, &["a record or an event log that was wanted is not whole"]);
+    lab.ended().failed_with(1, &["a record, an event log or a capture that was wanted is not whole"]);
     reader.signal("KILL");
     lab.assert_nothing_left();
 }

@@ -132,7 +132,7 @@ fn a_record_that_nobody_takes_is_counted_and_the_lab_goes_on() {
         run(lab.ethbus("down", &[])).succeeded();
         lab.ended()
     };
-    ended.failed_with(1, &["a record or an event log that was wanted is not whole"]);
+    ended.failed_with(1, &["a record, an event log or a capture that was wanted is not whole"]);
     note(&format!("{skipped} inputs skipped by the time of `stats`"));
     reader.signal("KILL");
     lab.assert_nothing_left();

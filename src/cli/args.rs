@@ -18,10 +18,12 @@ pub mod retry;
 mod simulation;
 #[path = "args/theory.rs"]
 pub mod theory;
+#[path = "args/windows.rs"]
+mod windows;
 
 pub use self::labs::{
-    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs,
-    PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
+    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs,
+    PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
@@ -30,12 +32,14 @@ pub use self::simulation::{
     CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, StoryArgs,
     SweepArgs, Switch, ValidateArgs,
 };
+pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
-Labs:        up, list, exec, shell, stats, send, receive, down,
-             plug, unplug, fault, plca, cut, mend
-Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Labs:        up, list, exec, shell, stats, metrics, send, receive,
+             down, plug, unplug, fault, plca, cut, mend
+Simulation:  sim, sweep, merge, plot, validate, story, replay,
+             explain, convert
 Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
@@ -49,6 +53,7 @@ Labs:
   exec         Run a program in a station
   shell        Open a shell in a station
   stats        Show what has happened on a lab's bus so far
+  metrics      Serve the figures of all labs to Prometheus
   plug         Put a station back on the medium
   unplug       Take a station off the medium, as if its cable were pulled
   fault        Make a station faulty on purpose, or right again
@@ -67,6 +72,7 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+  convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
@@ -143,6 +149,12 @@ pub enum Command {
     /// Show what has happened on a lab's bus so far
     #[command(after_help = "Examples:\n  ethbus stats\n  ethbus stats --watch\n  ethbus stats coax --format json")]
     Stats(StatsArgs),
+    /// Serve the figures of all labs that are up to Prometheus
+    ///
+    /// At http://127.0.0.1:9610/metrics, in the format of OpenMetrics, until interrupted. Labs of the user who asks. `ethbus up
+    /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
+    #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
+    Metrics(MetricsArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),
@@ -222,6 +234,13 @@ pub enum Command {
         after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
+    /// Make a capture, a timeline or a table of an event log or a record
+    ///
+    /// What the log or record tells, in the words of another tool; see docs/seeing.md.
+    #[command(
+        after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.record --to pcapng | wireshark -k -i -"
+    )]
+    Convert(ConvertArgs),
     /// Write a scenario to begin with: every line has a comment
     #[command(after_help = "Examples:\n  ethbus init bus\n  ethbus init segments --out campus.toml")]
     Init(InitArgs),
@@ -290,6 +309,9 @@ pub struct DemoArgs {
     /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// What a trusted run may be off by
     ///
     /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
@@ -320,7 +342,7 @@ mod tests {
             let name = command.get_name();
             let long = COMMANDS_LONG.lines().filter(|line| line.trim_start().split(' ').next() == Some(name));
             assert_eq!(long.filter(|line| !line.contains("ethbus ")).count(), 1, "{name}");
-            let words = COMMANDS_SHORT.lines().take(6).flat_map(|line| line.split([' ', ',', ':']));
+            let words = COMMANDS_SHORT.lines().take(7).flat_map(|line| line.split([' ', ',', ':']));
             assert_eq!(words.filter(|word| *word == name).count(), 1, "{name}");
         }
     }

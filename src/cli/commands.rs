@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod change;
 pub mod check;
+pub mod convert;
 pub mod demo;
 pub mod doctor;
 pub mod down;
@@ -11,6 +12,7 @@ pub mod explain;
 pub mod init;
 pub mod list;
 pub mod man;
+pub mod metrics;
 pub mod plca;
 pub mod plot;
 pub mod receive;
@@ -27,10 +29,12 @@ pub mod up;
 pub mod validate;
 
 use crate::cli::args::Format;
+use crate::cli::windows::OpenError;
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
+use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
-use crate::show::{making, with_causes};
+use crate::show::{making, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::retry::NamedError;
@@ -217,6 +221,9 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+    /// A port for metrics cannot be had.
+    #[error(transparent)]
+    Scrape(#[from] ScrapeError),
     /// The system refused something else.
     #[error("cannot {what}")]
     System {
@@ -225,6 +232,15 @@ pub enum CommandError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl From<OpenError> for CommandError {
+    fn from(error: OpenError) -> CommandError {
+        match error {
+            OpenError::Plan(error) => error.into(),
+            OpenError::Write(error) => error.into(),
+        }
+    }
 }
 
 impl From<plan::ReadError> for CommandError {
@@ -329,9 +345,32 @@ fn print_result<T: serde::Serialize>(
     result: &T,
     table: impl FnOnce(&T) -> String,
 ) -> Result<(), CommandError> {
+    print(&result_text(format, result, table))
+}
+
+/// The same where standard output may be taken by a window: then on standard error.
+fn print_result_beside<T: serde::Serialize>(
+    takes_stdout: bool,
+    format: Format,
+    result: &T,
+    table: impl FnOnce(&T) -> String,
+) -> Result<(), CommandError> {
+    print_beside(takes_stdout, &result_text(format, result, table))
+}
+
+/// Prints a result; on standard error, if a window takes standard output.
+fn print_beside(takes_stdout: bool, text: &str) -> Result<(), CommandError> {
+    if takes_stdout {
+        say(text);
+        return Ok(());
+    }
+    print(text)
+}
+
+fn result_text<T: serde::Serialize>(format: Format, result: &T, table: impl FnOnce(&T) -> String) -> String {
     match format {
-        Format::Table => print(&table(result)),
-        Format::Json => print(&(serde_json::to_string_pretty(result).expect("numbers and names") + "\n")),
+        Format::Table => table(result),
+        Format::Json => serde_json::to_string_pretty(result).expect("numbers and names") + "\n",
     }
 }
 

@@ -1,9 +1,11 @@
 //! The files of a run: the event log and the record, both JSON Lines (docs/trace.md).
 
+pub(crate) mod beside;
 mod columns;
 pub mod event_log;
-mod inputs;
+pub(crate) mod inputs;
 pub mod json_lines;
+pub mod observer;
 pub mod output;
 pub mod record;
 pub mod table;

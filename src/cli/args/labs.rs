@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::Format;
+use super::{Format, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{
     FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
@@ -100,6 +100,14 @@ pub struct UpArgs {
     /// Write all events, for `ethbus explain`
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
+    /// Serve metrics for Prometheus: `9610` [default: none]
+    ///
+    /// At http://127.0.0.1:PORT/metrics, unless an address is said, as in `0.0.0.0:9610`. `ethbus metrics` serves all labs.
+    #[arg(long, value_name = "[ADDRESS:]PORT", hide_short_help = true)]
+    pub metrics: Option<String>,
     /// Lend an interface of this machine to the lab
     ///
     /// As a station. A network card, or a virtual machine's TAP; may be given again. The station is named after it. It belongs to the lab until its end, and then
@@ -331,4 +339,14 @@ pub struct ReceiveArgs {
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
+}
+
+/// Options of `metrics`.
+#[derive(Args, Clone, Debug)]
+pub struct MetricsArgs {
+    /// Where to listen
+    ///
+    /// A port of the loopback, or an address with a port, as in `0.0.0.0:9610`.
+    #[arg(long, value_name = "[ADDRESS:]PORT", default_value = "9610")]
+    pub listen: String,
 }

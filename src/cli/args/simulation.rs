@@ -1,6 +1,6 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
-use super::Format;
+use super::{Format, WindowArgs};
 use clap::{Args, ValueEnum};
 use sim::words::units::{duration, duration_or_zero, jobs, rate, replications, seed, stations};
 use std::path::PathBuf;
@@ -57,6 +57,9 @@ pub struct SimArgs {
     /// See docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// Write a row for each frame, CSV or Parquet
     ///
     /// Which of both, the file's name says; see docs/results.md.
@@ -341,6 +344,9 @@ pub struct ReplayArgs {
     /// Write the events to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
+    /// Windows on the run.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

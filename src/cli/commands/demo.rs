@@ -3,9 +3,11 @@
 //! Everything is held by descriptors only, so nothing is left when it ends, however it ends.
 
 use super::{
-    CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result, rights,
+    CommandError, INTERRUPTED, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result_beside,
+    refuse_one_file_for_two, rights,
 };
 use crate::cli::args::DemoArgs;
+use crate::cli::windows::{self, named};
 use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
 use crate::live::driver::sender::{Sender, Spacing, poisson, saturating_level};
@@ -29,8 +31,9 @@ use sim::files::json_lines::{LineReader, create};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::units::Load;
+use std::fs::File;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -42,6 +45,8 @@ const LIVE: Duration = Duration::from_millis(250);
 /// # Errors
 /// What the user may not do, what the kernel refuses, or a result that cannot be written.
 pub fn run_demo(args: &DemoArgs) -> Outcome {
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
     // As root as it is; otherwise in a user namespace of its own.
     rights::gain("ethbus")?;
     let interrupts = interrupts()?;
@@ -59,25 +64,33 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     plan.medium.queue_limit = plan.medium.queue_limit.max(level as usize);
     let segment = Segment::make(&plan, Protocols::Silent, None, making_until(&interrupts, plan.stations.len()))?;
     let events = args.events.as_deref().map(|path| create(path, &[])).transpose()?;
-    let outputs = Outputs { record: None, events: args.events.as_ref().map(|path| path.display().to_string()) };
+    let windows = windows::open(&args.windows, &args.events.iter().map(PathBuf::as_path).collect::<Vec<&Path>>())?;
+    let takes_stdout = windows.takes_stdout;
+    let (windows, window_files, rotating) = windows.hand_over();
+    let events_name = args.events.as_ref().map(|path| path.display().to_string());
+    let outputs = Outputs { record: None, events: events_name, windows };
+    let files: Vec<File> = events.into_iter().chain(window_files).collect();
     let setup = Setup {
         pace: plan.pace,
         outputs,
         ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index())
     };
-    let mut plane = DataPlane::start(&setup, &segment, events.as_slice())?;
+    let mut plane = DataPlane::start(&setup, &segment, &files)?;
+    // The data plane has them: what reads a pipe sees its end when that ends.
+    drop(files);
     let senders = senders(args, &plan, &segment)?;
     plane.restart()?;
     let intent = intent(args, &plan, &segment.fan_out);
     let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
     let mut results = plane.stop()?;
+    windows::finish(rotating)?;
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));
     }
     let seen = senders.iter_mut().map(|sender| sender.seen().unwrap_or(0)).sum();
     let refused = senders.iter().map(|sender| sender.sent().refused).sum();
-    print_result(args.format, &results, |results| told(args, results, seen, refused))?;
+    print_result_beside(takes_stdout, args.format, &results, |results| told(args, results, seen, refused))?;
     if interrupted {
         say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
         return Ok(ExitCode::from(INTERRUPTED));

@@ -1,13 +1,16 @@
 //! `ethbus replay`: runs a recorded run again, in virtual time.
 
-use super::{CommandError, Outcome, print_result};
+use super::{CommandError, Outcome, print_result_beside, refuse_one_file_for_two};
 use crate::cli::args::ReplayArgs;
+use crate::cli::windows::{self, named};
 use crate::show::{say, table};
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::LineReader;
-use sim::files::record::{RecordReader, replay as run};
+use sim::files::record::{RecordReader, replay_before};
+use sim::windows::View;
 use sim::words::units::group;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Replays a record, writes its events if they are wanted, and tells its results.
@@ -15,6 +18,8 @@ use std::process::ExitCode;
 /// # Errors
 /// A record that is damaged or incomplete, or whose run had other events; files that cannot be read or written.
 pub fn replay(args: &ReplayArgs) -> Outcome {
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    refuse_one_file_for_two(&[("--events", args.events.as_deref()), pcapng, perfetto, vcd])?;
     let record = RecordReader::new(LineReader::open(&args.record)?)?;
     let Header { name, configuration, stations, .. } = record.header().clone();
     let header = Header::new(&name, &record.header().config(), &stations);
@@ -22,13 +27,20 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
         Some(path) => EventLog::create(path, &[&args.record], &header)?,
         None => EventLog::unwritten(&header),
     };
-    let replayed = run(record, log.on_a_thread()).map_err(CommandError::Replay)?;
+    let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
+    let files = windows::open(&args.windows, &others)?;
+    let takes_stdout = files.takes_stdout;
+    let (windows, rotating) = files.begin(&View::of(header))?;
+    let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
+    let replayed = replay_before(record, log.on_a_thread(), &mut windows).map_err(CommandError::Replay)?;
+    drop(windows);
+    windows::finish(rotating)?;
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
     say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));
     let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     results.medium.slotted = replayed.slotted;
-    print_result(args.format, &results, table)?;
+    print_result_beside(takes_stdout, args.format, &results, table)?;
     Ok(ExitCode::SUCCESS)
 }

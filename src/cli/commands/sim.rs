@@ -1,7 +1,8 @@
 //! `ethbus sim`: the medium in virtual time, measured.
 
-use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, refuse_one_file_for_two};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse_one_file_for_two};
 use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
+use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
@@ -21,6 +22,8 @@ use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
 use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
 use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
+use sim::windows::rotation::Rotating;
+use sim::windows::{View, WindowsBeside};
 use sim::words::units::group;
 use std::convert::Infallible;
 use std::fs::File;
@@ -39,7 +42,11 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     plan.warnings.iter().chain(&plan.run_warnings).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[
+        pcapng,
+        perfetto,
+        vcd,
         ("--events", args.events.as_deref()),
         ("--record", args.record.as_deref()),
         ("--frames", args.frames.as_deref()),
@@ -55,6 +62,9 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
         let files = [
+            ("--pcapng", args.windows.pcapng.is_some()),
+            ("--perfetto", args.windows.perfetto.is_some()),
+            ("--vcd", args.windows.vcd.is_some()),
             ("--events", args.events.is_some()),
             ("--record", args.record.is_some()),
             ("--frames", args.frames.is_some()),
@@ -73,6 +83,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if args.timing {
         say(&timing(&results, took));
     }
+    let takes_stdout = windows::takes_stdout(&args.windows);
     // The series was printed instead, unless it has a file.
     if args.series.is_none() || args.series_out.is_some() {
         let text = match args.format {
@@ -80,7 +91,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
             SimFormat::Json => serde_json::to_string_pretty(&results).expect("numbers and names") + "\n",
             SimFormat::Csv => csv([&results]).map_err(|error| CommandError::Output(error.into()))?,
         };
-        print(&text)?;
+        print_beside(takes_stdout, &text)?;
     }
     let whole = runs.iter().all(|run| run.whole);
     if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
@@ -171,16 +182,19 @@ fn interrupted(plan: &Plan, results: &Results) -> String {
 }
 
 /// Whoever observes a run from the command line.
-type Observers = Both<Option<RunFiles>, Both<Option<FrameTable>, Option<SeriesTable>>>;
+type Observers = Both<Option<RunFiles>, Both<Option<WindowsBeside>, Both<Option<FrameTable>, Option<SeriesTable>>>>;
 
 /// The files that the options name, no two of them the same; nothing if they name none.
-fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<Observers>, WriteError> {
-    if args.events.is_none() && args.record.is_none() && args.frames.is_none() && args.series.is_none() {
+fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Rotating>)>, CommandError> {
+    let given = [&args.scenario, &args.events, &args.record, &args.frames, &args.series_out].map(Option::as_deref);
+    let files = windows::open(&args.windows, &given.into_iter().flatten().collect::<Vec<&Path>>())?;
+    let others = [args.events.is_some(), args.record.is_some(), args.frames.is_some(), args.series.is_some()];
+    if files.is_empty() && !others.contains(&true) {
         return Ok(None);
     }
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new(&plan.name, &plan.medium, &names);
-    let given = [&args.scenario, &args.events, &args.record, &args.frames].map(Option::as_deref);
+    let (windows, rotating) = open_windows(plan, &header, files)?;
     // Those before the output with this number.
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
     let files = if args.events.is_some() || args.record.is_some() {
@@ -208,13 +222,30 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<Observers>, WriteErro
             }
         })
     });
-    Ok(Some(Both(files, Both(frames, series.transpose()?))))
+    Ok(Some((Both(files, Both(windows, Both(frames, series.transpose()?))), rotating)))
+}
+
+/// The windows on a run, if there are any, made beside it.
+fn open_windows(
+    plan: &Plan,
+    header: &Header,
+    files: WindowFiles,
+) -> Result<(Option<WindowsBeside>, Vec<Rotating>), WriteError> {
+    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
+    let (windows, rotating) = files.begin(&View { header: header.clone(), macs })?;
+    Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), rotating))
 }
 
 /// One run, compiled for whoever observes it.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
     match observers(plan, args)? {
-        Some(mut observers) => observed(plan, &mut observers, interrupts)?.map_err(CommandError::Write),
+        Some((mut observers, rotating)) => {
+            let measured = observed(plan, &mut observers, interrupts)?;
+            drop(observers);
+            // A file that could not be written any further is what was wrong with the pipe to it.
+            windows::finish(rotating)?;
+            measured.map_err(CommandError::Write)
+        }
         None => observed(plan, &mut (), interrupts)?.map_err(|never| match never {}),
     }
 }

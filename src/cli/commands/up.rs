@@ -4,15 +4,18 @@ mod background;
 mod greeting;
 mod serve;
 
+use super::metrics;
 use super::sim::option;
 use super::{CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
 use crate::cli::args::{Format, Punctuality, UpArgs};
+use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::driver::scenario::Prepared;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
+use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
 use crate::show::verdict::{against, verdict};
 use crate::show::{messages, say, table, with_causes};
@@ -26,12 +29,14 @@ use sim::figures::results::Results;
 use sim::files::json_lines::create;
 use sim::scenario::file::{BackoffText, PersistenceText, Scenario};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlcaOverrides, StationPlan};
+use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, PlcaOverrides, StationPlan};
+use sim::windows::rotation::Rotating;
 use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
@@ -52,6 +57,8 @@ pub fn up(args: &UpArgs) -> Outcome {
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
     let plan = plan(args)?;
+    // Before there is a lab, since somebody else may have the port.
+    let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
     let interrupts = interrupts()?;
     let mut record = Inventory::take(&plan.name)?;
@@ -69,7 +76,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     if let Some(inherited) = inherited {
         inherited.close();
     }
-    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, &mut record, &interrupts));
+    let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
     let Ended { stream, told, whole, failed, trusted } = kept?;
     removed?;
@@ -136,7 +143,13 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;
-    refuse_one_file_for_two(&[("--events", args.events.as_deref()), ("--record", args.record.as_deref())])?;
+    let [pcapng, perfetto, vcd] = named(&args.windows);
+    let (events, record) = (("--events", args.events.as_deref()), ("--record", args.record.as_deref()));
+    refuse_one_file_for_two(&[events, record, pcapng, perfetto, vcd])?;
+    if args.background && takes_stdout(&args.windows) {
+        let what = "a lab in the background has no standard output: name a file".to_owned();
+        return Err(PlanError::option("--pcapng", what).into());
+    }
     plan.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(plan)
 }
@@ -152,21 +165,36 @@ fn remove_if_panicking(name: &str) {
     }));
 }
 
+/// What the data plane will write.
+struct Written {
+    outputs: Outputs,
+    files: Vec<File>,
+    rotating: Vec<Rotating>,
+    /// Standard output is one of the files.
+    takes_stdout: bool,
+}
+
 /// Makes the files that the data plane will write.
-fn outputs(args: &UpArgs) -> Result<(Outputs, Vec<File>), CommandError> {
+fn outputs(args: &UpArgs) -> Result<Written, CommandError> {
     let (record, events) = (args.record.as_deref(), args.events.as_deref());
     let record_file = record.map(|path| create(path, &[])).transpose()?;
     let events_file = events.map(|path| create(path, record.as_slice())).transpose()?;
+    let others: Vec<&Path> = [record, events].into_iter().flatten().collect();
+    let windows = windows::open(&args.windows, &others)?;
+    let takes_stdout = windows.takes_stdout;
+    let (windows, window_files, rotating) = windows.hand_over();
     let name = |path: &Path| path.display().to_string();
-    let outputs = Outputs { record: record.map(name), events: events.map(name) };
-    Ok((outputs, record_file.into_iter().chain(events_file).collect()))
+    let outputs = Outputs { record: record.map(name), events: events.map(name), windows };
+    let files = record_file.into_iter().chain(events_file).chain(window_files).collect();
+    Ok(Written { outputs, files, rotating, takes_stdout })
 }
 
 /// Makes the lab and serves it until its end.
 fn keep(
     plan: &Plan,
     args: &UpArgs,
-    (outputs, files): (Outputs, Vec<File>),
+    Written { outputs, files, rotating, takes_stdout }: Written,
+    listener: Option<TcpListener>,
     record: &mut Inventory,
     interrupts: &Receiver<Signal>,
 ) -> Result<Ended, CommandError> {
@@ -174,13 +202,13 @@ fn keep(
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
     let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
-    let started = start(plan, outputs, &files, segment, record).and_then(|started| {
+    let started = start(plan, outputs, files, segment, record).and_then(|started| {
         // A lab that nobody is told of would be of no use: a full disk here is an error.
         match &background {
             Some(background) => background.leave(&greeting)?,
             None => {
                 std::io::stderr().write_all(greeting.as_bytes()).map_err(CommandError::Output)?;
-                if args.format == Format::Json {
+                if args.format == Format::Json && !takes_stdout {
                     super::list::print_lab(&plan.name)?;
                 }
             }
@@ -200,11 +228,22 @@ fn keep(
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));
     }
+    if let Some(listener) = listener {
+        say(&metrics::served(&listener));
+        let name = plan.name.clone();
+        let system = |source| CommandError::System { what: "start a thread", source };
+        scrape::serve(listener, move || vec![name.clone()]).map_err(system)?;
+    }
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
     let (links, asked, tolerance) = (&links, VecDeque::new(), args.tolerance);
     let serving = Serving { plan, plane, record, links, tolerance, offers, schedule, asked };
-    serving.until_its_end(&requests, interrupts)
+    let mut ended = serving.until_its_end(&requests, interrupts)?;
+    if let Err(error) = windows::finish(rotating) {
+        say(&format!("ethbus: {}\n", with_causes(&error)));
+        ended.whole = false;
+    }
+    Ok(ended)
 }
 
 /// What a lab needs that is up.
@@ -220,7 +259,7 @@ struct Started {
 fn start(
     plan: &Plan,
     outputs: Outputs,
-    files: &[File],
+    files: Vec<File>,
     segment: Segment,
     record: &mut Inventory,
 ) -> Result<Started, CommandError> {
@@ -230,7 +269,9 @@ fn start(
         filter: plan.filter,
         ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.index())
     };
-    let mut plane = DataPlane::start(&setup, &segment, files)?;
+    let mut plane = DataPlane::start(&setup, &segment, &files)?;
+    // The data plane has them: what reads a pipe sees its end when that ends.
+    drop(files);
     for (station, fault) in plan.faults() {
         plane.ask(Request::Change { station, change: Change::Fault(Some(FaultName(fault))) })?;
     }
@@ -281,7 +322,7 @@ fn end(
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.observers.files_incomplete == 0);
     let mut told = format!("\n{}", table(&results));
     if !whole {
-        told += "ethbus: a record or an event log that was wanted is not whole\n";
+        told += "ethbus: a record, an event log or a capture that was wanted is not whole\n";
     }
     say(&told);
     let trusted = against(&results, tolerance).is_empty();

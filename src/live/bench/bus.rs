@@ -212,7 +212,8 @@ impl Bus {
         })?;
         let log = context.logs.map(Logs::next).transpose().map_err(system("make an event log"))?;
         let (events, log) = log.unzip();
-        let outputs = Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), events };
+        let outputs =
+            Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), events, windows: Vec::new() };
         let ports = segment.ports.clone();
         let setup = Setup {
             outputs,

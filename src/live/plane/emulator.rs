@@ -6,6 +6,8 @@ use sim::words::choices::FilterChoice;
 
 /// Lateness up to a minute, to three digits.
 const LONGEST: u64 = 60_000_000_000;
+/// Nanoseconds of the first bin of the histogram that is told.
+const FIRST_BIN: u64 = 1 << 10;
 
 /// Counts and the lateness histogram; quantiles are worked out when somebody asks.
 #[derive(Debug)]
@@ -50,6 +52,9 @@ impl Emulator {
         results.timing.lateness_p50_ns = self.lateness.value_at_quantile(0.50);
         results.timing.lateness_p99_ns = self.lateness.value_at_quantile(0.99);
         results.timing.lateness_max_ns = self.lateness.max();
+        let bins = self.lateness.iter_log(FIRST_BIN, 2.0);
+        let bins = bins.map(|bin| (bin.value_iterated_to(), bin.count_since_last_iteration()));
+        results.lateness_histogram_ns = bins.filter(|(_, count)| *count > 0).collect();
         results
     }
 

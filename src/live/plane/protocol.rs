@@ -5,6 +5,8 @@ use medium::{Config, ConfigError};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
+use sim::files::event_log::Header;
+use sim::windows::{View, WindowKind};
 use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
 use sim::words::configuration::WrittenConfig;
@@ -42,6 +44,9 @@ pub struct Outputs {
     pub record: Option<String>,
     /// The event log.
     pub events: Option<String>,
+    /// Files for other tools.
+    #[serde(default)]
+    pub windows: Vec<(WindowKind, String)>,
 }
 
 /// A station's port: the bus's end of its link.
@@ -90,6 +95,15 @@ impl Setup {
     /// The configuration as results tell it.
     pub fn config_results(&self) -> ConfigResults {
         ConfigResults::new(&self.configuration, &self.name)
+    }
+
+    /// What windows know of the bus.
+    ///
+    /// # Errors
+    /// As [`Setup::medium`].
+    pub fn view(&self) -> Result<View, ConfigError> {
+        let header = Header::new(&self.name, &self.medium()?, &self.names());
+        Ok(View { header, macs: self.ports.iter().map(|port| port.mac).collect() })
     }
 
     /// The stations' names, in order of station number.

@@ -1,4 +1,4 @@
-//! The thread that writes the record and the event log. The coordinator never waits for it.
+//! The thread that writes the record, the event log, and files for other tools. The coordinator never waits for it.
 //!
 //! ```text
 //!   coordinator ──notes, as many as there is room for──► this thread ──whole lines──► files
@@ -10,10 +10,11 @@ use super::protocol::Setup;
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use medium::{BitInstant, ConfigError, Event, Input};
-use sim::files::event_log::{EmulatorEvent, EventLog, Header};
+use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
 use sim::run::observer::Observer;
+use sim::windows::Window;
 use std::convert::Infallible;
 use std::error::Error;
 use std::fs::File;
@@ -29,8 +30,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// How long the files may take to be finished: a disk is not waited for longer, nor is a pipe that nobody reads.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What can go wrong: the record and the log, each once.
-const TROUBLES: usize = 2;
+/// What can go wrong: the record, the log and each window once; there are fewer windows than the rest.
+const TROUBLES: usize = 8;
 
 #[derive(Debug)]
 enum Note {
@@ -48,6 +49,22 @@ struct Counts {
     events: u64,
 }
 
+/// What is wanted.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    /// A record, 0 or 1.
+    inputs: u64,
+    /// An event log, 0 or 1.
+    events: u64,
+    windows: u64,
+}
+
+impl Wanted {
+    fn files(self) -> u64 {
+        self.inputs + self.events + self.windows
+    }
+}
+
 /// What is not in the files, though it should be.
 #[derive(Debug, Default)]
 struct Lost {
@@ -62,7 +79,7 @@ pub struct Writer {
     notes: Option<Sender<Note>>,
     ended: Receiver<()>,
     troubles: Receiver<String>,
-    wanted: Counts,
+    wanted: Wanted,
     /// Since the last note that found room.
     missing: Counts,
     lost: Arc<Lost>,
@@ -89,32 +106,38 @@ impl Writer {
     /// # Errors
     /// A header that cannot be written, or a kernel that gives no thread.
     pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
-        let header = Header::new(&setup.name, &setup.medium()?, &setup.names());
+        let view = setup.view()?;
+        let header = &view.header;
         let (mut files, lost) = (files.into_iter().map(File::from), Arc::new(Lost::default()));
         let outputs = &setup.outputs;
         let mut file = |name: &Option<String>| name.clone().zip(files.next());
         let record = if outputs.record.is_some() { file(&outputs.record) } else { None };
         let events = if outputs.events.is_some() { file(&outputs.events) } else { None };
-        let wanted = Counts { inputs: record.is_some().into(), events: events.is_some().into() };
-        let (notes, waiting) = bounded(if wanted.inputs + wanted.events > 0 { WAITING } else { 0 });
+        let windows = outputs.windows.iter().zip(files);
+        let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), &view));
+        let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
+        let (inputs, events_wanted) = (record.is_some().into(), events.is_some().into());
+        let wanted = Wanted { inputs, events: events_wanted, windows: windows.len() as u64 };
+        let (notes, waiting) = bounded(if wanted.files() > 0 { WAITING } else { 0 });
         let (end, ended) = bounded(1);
         let (trouble, troubles) = bounded(TROUBLES);
         let mut thread = Thread {
-            record: record.map(|(name, file)| Recorder::from_file(file, name, &header)).transpose()?,
+            record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
             log: match events {
-                Some((name, file)) => EventLog::from_file(file, name, &header)?,
-                None => EventLog::unwritten(&header),
+                Some((name, file)) => EventLog::from_file(file, name, header)?,
+                None => EventLog::unwritten(header),
             },
             record_wanted: wanted.inputs > 0,
             log_wanted: wanted.events > 0,
             log_goes_on: wanted.events > 0,
             digest_is_whole: true,
             record_is_whole: true,
+            windows,
             taken: Counts::default(),
             lost: lost.clone(),
             trouble,
         };
-        if wanted.inputs + wanted.events == 0 {
+        if wanted.files() == 0 {
             return Ok(Writer { notes: None, ended, troubles, wanted, missing: Counts::default(), lost });
         }
         let write = move || {
@@ -161,7 +184,7 @@ impl Observer for Writer {
     type Error = Infallible;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
-        let octets = octets.filter(|_| self.wanted.inputs > 0).cloned();
+        let octets = octets.filter(|_| self.wanted.inputs + self.wanted.windows > 0).cloned();
         if self.wants_events() && !self.note(Note::Input { at, input: *input, octets }) {
             self.missing.inputs += 1;
             self.lost.inputs.fetch_add(self.wanted.inputs, Ordering::Relaxed);
@@ -178,9 +201,9 @@ impl Observer for Writer {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
-        if self.wanted.events > 0 && !self.note(Note::Emulator(*event)) {
+        if self.wanted.events + self.wanted.windows > 0 && !self.note(Note::Emulator(*event)) {
             self.missing.events += 1;
-            self.lost.events.fetch_add(1, Ordering::Relaxed);
+            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -203,7 +226,7 @@ impl Observer for Writer {
             && notes.send_deadline(Note::End(end), deadline).is_ok();
         drop(notes);
         if !told || self.ended.recv_deadline(deadline).is_err() {
-            self.lost.files.store(self.wanted.inputs + self.wanted.events, Ordering::Relaxed);
+            self.lost.files.store(self.wanted.files(), Ordering::Relaxed);
         }
         Ok(())
     }
@@ -220,6 +243,8 @@ struct Thread {
     log_goes_on: bool,
     digest_is_whole: bool,
     record_is_whole: bool,
+    /// Those that can still be written. What they miss stands in them.
+    windows: Vec<Box<dyn Window>>,
     /// What came here to be written.
     taken: Counts,
     lost: Arc<Lost>,
@@ -256,21 +281,25 @@ impl Thread {
                 }
                 let written = Observer::input(&mut self.record, at, &input, octets.as_ref());
                 self.record_written(written);
+                self.tell_windows(|window| window.input(at, &input, octets.as_ref()));
             }
             Note::Event(event) => {
                 self.taken.events += 1;
                 // The digest is kept even of what cannot be written.
                 let written = Observer::event(&mut self.log, &event);
                 self.event_written(written);
+                self.tell_windows(|window| window.event(&event));
             }
             Note::Emulator(event) => {
                 self.taken.events += 1;
                 let written = Observer::emulator(&mut self.log, &event);
                 self.event_written(written);
+                self.tell_windows(|window| window.emulator(&event));
             }
             Note::Restart { run_to, at } => {
                 let written = Observer::restart(&mut self.record, run_to, at);
                 self.record_written(written);
+                self.tell_windows(|window| window.restart(run_to, at));
             }
             Note::Missing(missing) => self.miss(missing),
             Note::End(_) => {}
@@ -281,6 +310,7 @@ impl Thread {
         if inputs + events == 0 {
             return;
         }
+        self.tell_windows(|window| window.missing(inputs, events));
         if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
             let written = record.missing(inputs);
             self.record_written(written);
@@ -311,9 +341,25 @@ impl Thread {
             let flushed = self.log.flush();
             self.log_written(flushed);
         }
+        self.tell_windows(|window| window.flush());
+    }
+
+    /// Tells every window; one that cannot be written any further is given up.
+    fn tell_windows(&mut self, mut tell: impl FnMut(&mut dyn Window) -> Result<(), WriteError>) {
+        let mut number = 0;
+        while let Some(window) = self.windows.get_mut(number) {
+            match tell(&mut **window) {
+                Ok(()) => number += 1,
+                Err(error) => {
+                    self.windows.remove(number);
+                    self.file_lost(told(&error));
+                }
+            }
+        }
     }
 
     fn finish(&mut self, end: End) {
+        self.tell_windows(|window| window.end(end));
         let ended = Observer::end(&mut self.log, end);
         if self.log_goes_on {
             self.log_written(ended);
@@ -372,6 +418,7 @@ fn told(error: &WriteError) -> String {
 mod tests {
     use super::*;
     use medium::{BitRate, Config, FrameId, Kind, StationId, Topology};
+    use sim::files::event_log::Header;
 
     /// A log that misses an event has none of those after it: it is whole up to its end.
     #[test]
@@ -389,6 +436,7 @@ mod tests {
             log_goes_on: true,
             digest_is_whole: true,
             record_is_whole: true,
+            windows: Vec::new(),
             taken: Counts::default(),
             lost: Arc::default(),
             trouble,

@@ -15,13 +15,16 @@ mod line;
 mod names;
 mod pen;
 mod read;
-mod thread;
 
+pub(crate) use emulator::write as write_emulator;
 pub use emulator::{EmulatorEvent, EmulatorKind};
 pub use names::Names;
+pub(crate) use pen::write_event;
 pub use read::{Entry, EventLogReader};
 
+use crate::files::beside::{Beside, Worker};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, Config, Event, Input};
 use pen::Pen;
@@ -29,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
-use thread::PenThread;
+use std::sync::Arc;
 
 /// The version of event logs.
 pub const VERSION: u32 = 1;
@@ -134,7 +137,7 @@ enum Writer {
     /// In the thread that has the events.
     Here(Box<Pen>),
     /// In one beside it.
-    Beside(PenThread),
+    Beside(Beside<Pen>),
 }
 
 impl EventLog {
@@ -174,7 +177,9 @@ impl EventLog {
     /// the latest from [`EventLog::finish`].
     pub fn on_a_thread(self) -> EventLog {
         match self.writer {
-            Writer::Here(pen) => EventLog { writer: PenThread::start(pen).map_or_else(Writer::Here, Writer::Beside) },
+            Writer::Here(pen) => {
+                EventLog { writer: Beside::start("event log", pen).map_or_else(Writer::Here, Writer::Beside) }
+            }
             Writer::Beside(_) => self,
         }
     }
@@ -190,7 +195,7 @@ impl EventLog {
                 pen.input(at, input);
                 Ok(())
             }
-            Writer::Beside(thread) => thread.input(at, input),
+            Writer::Beside(thread) => thread.input(at, input, None),
         }
     }
 
@@ -232,7 +237,7 @@ impl EventLog {
     pub fn flush(&mut self) -> Result<(), WriteError> {
         match &mut self.writer {
             Writer::Here(pen) => pen.flush(),
-            Writer::Beside(thread) => thread.flush(false),
+            Writer::Beside(thread) => thread.flush(),
         }
     }
 
@@ -243,7 +248,7 @@ impl EventLog {
     pub fn finish(&mut self) -> Result<Digest, WriteError> {
         match &mut self.writer {
             Writer::Here(pen) => pen.finish()?,
-            Writer::Beside(thread) => thread.flush(true)?,
+            Writer::Beside(thread) => thread.finish(None)?,
         }
         Ok(self.digest())
     }
@@ -263,8 +268,34 @@ impl EventLog {
     pub fn digest(&self) -> Digest {
         match &self.writer {
             Writer::Here(pen) => pen.digest(),
-            Writer::Beside(thread) => thread.digest(),
+            Writer::Beside(thread) => thread.told(),
         }
+    }
+}
+
+impl Worker for Pen {
+    type Told = Digest;
+
+    fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        Pen::input(self, at, input);
+        Ok(())
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        Pen::event(self, event)
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Pen::flush(self)
+    }
+
+    fn finish(&mut self, _: Option<End>) -> Result<(), WriteError> {
+        Pen::finish(self)
+    }
+
+    fn told(&self) -> Digest {
+        self.digest()
     }
 }
 

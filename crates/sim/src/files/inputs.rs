@@ -9,7 +9,7 @@ use medium::{BitInstant, Destination, Frame, Input, StationId};
 use serde::{Deserialize, Serialize};
 
 /// What `layer` says in an event log's lines about inputs.
-pub(super) const LAYER: &str = "input";
+pub(crate) const LAYER: &str = "input";
 
 /// Whom a frame is for, as it is written.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub(super) fn station(names: &Names, name: &str) -> Result<StationId, String> {
 }
 
 /// Appends an input, without the line's end; nothing for the passing of time.
-pub(super) fn write(
+pub(crate) fn write(
     line: &mut Vec<u8>,
     names: &Names,
     at: BitInstant,

@@ -71,12 +71,18 @@ pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, Writ
     Ok(output::create(path, kind)?)
 }
 
+/// Finds out of a text of whole lines, the last of which may be cut, how many octets are whole and how many lines.
+///
+/// What is written may be made of something else than lines: then of that.
+pub type Whole = fn(&[u8]) -> (usize, u64);
+
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
 #[derive(Debug)]
 pub struct LineWriter {
     file: File,
     place: String,
     what: &'static str,
+    whole: Whole,
     /// Where the next octet goes, if the file is one that can be cut back.
     position: Option<u64>,
     buffer: Vec<u8>,
@@ -98,10 +104,15 @@ impl LineWriter {
     }
 
     /// Writes to a file that somebody else opened at `place`.
-    pub fn new(mut file: File, place: String, what: &'static str) -> LineWriter {
+    pub fn new(file: File, place: String, what: &'static str) -> LineWriter {
+        LineWriter::of(file, place, what, whole_lines)
+    }
+
+    /// The same of what is made of something else than lines.
+    pub fn of(mut file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
-        LineWriter { file, place, what, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: None }
+        LineWriter { file, place, what, whole, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: None }
     }
 
     /// Writes one line; `write` gives its text, without the line's end.
@@ -109,8 +120,19 @@ impl LineWriter {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+        self.unit(|buffer| {
+            write(buffer);
+            buffer.push(b'\n');
+        })
+    }
+
+    /// Writes what `write` gives as one whole.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    #[inline]
+    pub fn unit(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         write(&mut self.buffer);
-        self.buffer.push(b'\n');
         self.waiting += 1;
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
@@ -138,7 +160,7 @@ impl LineWriter {
             None => self.write_buffer(),
         };
         let waiting = std::mem::take(&mut self.waiting);
-        let (whole, lines) = if result.is_ok() { (done, waiting) } else { whole_lines(&self.buffer[..done]) };
+        let (whole, lines) = if result.is_ok() { (done, waiting) } else { (self.whole)(&self.buffer[..done]) };
         self.kept += lines;
         self.position = self.position.map(|position| position + whole as u64);
         self.buffer.clear();

@@ -19,6 +19,15 @@ pub struct Kind {
 
 /// An event log or a record.
 pub const LINES: Kind = Kind { what: "an event log or a record", beginnings: &[b"{\"format\":\"ethbus "] };
+/// A capture.
+pub const PCAPNG: Kind = Kind { what: "a capture in pcapng", beginnings: &[b"\x0a\x0d\x0d\x0a"] };
+/// A trace for Perfetto: its first packet is the track called ethbus.
+pub const PERFETTO: Kind =
+    Kind { what: "a trace for Perfetto", beginnings: &[b"\x0a\x0d\xe2\x03\x0a\x08\x01\x12\x06ethbus"] };
+/// Waveforms.
+pub const VCD: Kind = Kind { what: "waveforms in VCD", beginnings: &[b"$comment ethbus"] };
+/// Events as a table.
+pub const EVENT_TABLE: Kind = Kind { what: "a table of events", beginnings: &[b"t,ns,layer,kind,"] };
 /// The table of a sweep; the file beside it tells whose it is.
 pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
 /// A figure.

@@ -17,6 +17,7 @@ use crate::figures::slotted::{Slots, SlottedResults};
 use crate::files::event_log::{Digest, EventLog, Header, Names};
 use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::files::observer::Observer;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
@@ -26,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::BufRead;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The version of records.
 pub const VERSION: u32 = 1;
@@ -342,21 +344,35 @@ pub struct Replayed {
 ///
 /// # Errors
 /// A damaged or incomplete record, a log that cannot be written, or events other than the recorded run's.
-pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<Replayed, ReplayError> {
+pub fn replay<R: BufRead>(record: RecordReader<R>, log: EventLog) -> Result<Replayed, ReplayError> {
+    replay_before(record, log, &mut None::<EventLog>)
+}
+
+/// The same before one observer more, who is told everything that those of the run were told.
+///
+/// # Errors
+/// As [`replay`]; what the observer cannot keep.
+pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
+    mut record: RecordReader<R>,
+    log: EventLog,
+    observer: &mut O,
+) -> Result<Replayed, ReplayError> {
     let config = record.header().config();
     let stations = config.topology.stations();
     let slots = Slots::of(&config);
     let mut medium = Medium::new(config).expect("the header's configuration was checked");
     let mut start = Start { at: BitInstant::ZERO, queued: vec![0; stations] };
-    let mut listener = Listener { log, delays: Delays::default(), slots, failed: None };
+    let mut listener = Listener { log, observer, delays: Delays::default(), slots, failed: None };
     loop {
         match record.next_entry()? {
-            Entry::Input { at, input, .. } => {
+            Entry::Input { at, input, octets } => {
                 if at < medium.now() {
                     let what = format!("`t` is {at}, but the medium had got to {}: time never goes back", medium.now());
                     return Err(record.lines.wrong(what).into());
                 }
                 listener.log.input(at, &input)?;
+                let octets: Option<Arc<[u8]>> = octets.map(Arc::from);
+                listener.observer.input(at, &input, octets.as_ref())?;
                 medium.give(at, input, &mut listener);
                 listener.kept()?;
             }
@@ -365,6 +381,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
                 medium.restart_tally();
                 listener.delays.restart();
                 let _ = listener.slots.as_mut().map(|slots| slots.take(at));
+                listener.observer.restart(run_to, at)?;
                 start = Start::take(&medium, at);
             }
             Entry::Missing { count } => {
@@ -376,6 +393,7 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
             Entry::End { end, digest: recorded } => {
                 run_through(&mut medium, BitInstant::new(end.run_to), &mut listener)?;
                 let replayed = listener.log.finish()?;
+                listener.observer.end(end)?;
                 if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
                     let program = record.header.program;
                     return Err(ReplayError::Different { recorded, replayed, program });
@@ -391,26 +409,27 @@ pub fn replay<R: BufRead>(mut record: RecordReader<R>, log: EventLog) -> Result<
 }
 
 /// Hears what happens when a record is run again.
-struct Listener {
+struct Listener<'a, O> {
     log: EventLog,
+    observer: &'a mut O,
     delays: Delays,
     slots: Option<Slots>,
     failed: Option<WriteError>,
 }
 
-impl Listener {
+impl<O> Listener<'_, O> {
     /// Whether everything could be kept.
     fn kept(&mut self) -> Result<(), WriteError> {
         self.failed.take().map_or(Ok(()), Err)
     }
 }
 
-impl Host for Listener {
+impl<O: Observer<Error = WriteError>> Host for Listener<'_, O> {
     fn event(&mut self, event: &Event) {
         self.delays.record(event);
         self.slots.iter_mut().for_each(|slots| slots.record(event));
         if self.failed.is_none() {
-            self.failed = self.log.event(event).err();
+            self.failed = self.log.event(event).and_then(|()| self.observer.event(event)).err();
         }
     }
 
@@ -421,7 +440,11 @@ impl Host for Listener {
 
 /// Runs what is due up to `last`, that instant included. The medium gets no further than to what it ran last, so that an
 /// input that came late is still taken where it was.
-fn run_through(medium: &mut Medium, last: BitInstant, listener: &mut Listener) -> Result<(), WriteError> {
+fn run_through<O: Observer<Error = WriteError>>(
+    medium: &mut Medium,
+    last: BitInstant,
+    listener: &mut Listener<'_, O>,
+) -> Result<(), WriteError> {
     while let Some(due) = medium.next_timeout().filter(|&due| due <= last) {
         medium.run_until(due + BitTimes::new(1), listener);
         listener.kept()?;

@@ -1,120 +1,12 @@
-//! One way to watch a run, virtual or live: what the medium was given, what happened, and how it ended.
-//!
-//! ```text
-//!   input ─► its events ─► input ─► … ─► restart ─► … ─► end       in order of the medium's time
-//! ```
-//! The event log and the record observe both kinds of runs by the code in this file. A run is compiled for its observer,
-//! so a run that nobody observes, whose observer is `()`, pays nothing.
+//! The event log and the record as observers of a run, virtual or live.
+
+pub use crate::files::observer::{Both, Observer};
 
 use crate::files::event_log::{EmulatorEvent, EventLog};
 use crate::files::json_lines::WriteError;
 use crate::files::record::{End, Recorder};
 use medium::{BitInstant, Event, Input};
-use std::convert::Infallible;
 use std::sync::Arc;
-
-/// Who observes a run. What an observer does not look at, it need not take.
-pub trait Observer {
-    /// Why it cannot go on.
-    type Error;
-
-    /// The medium is about to be given `input` at `at`. Frames of a live bus have `octets`, without FCS.
-    ///
-    /// # Errors
-    /// The observer cannot keep what it wants to keep; so for every method.
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Self::Error> {
-        let _ = (at, input, octets);
-        Ok(())
-    }
-
-    /// A fact of the medium. The events of one input come after it.
-    fn event(&mut self, event: &Event) -> Result<(), Self::Error>;
-
-    /// Something happened to the emulator of a live bus.
-    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Self::Error> {
-        let _ = event;
-        Ok(())
-    }
-
-    /// Everything due up to `run_to` has been run; results count from zero from `at` on.
-    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), Self::Error> {
-        let _ = (run_to, at);
-        Ok(())
-    }
-
-    /// The run is over. Nothing comes after it.
-    fn end(&mut self, end: End) -> Result<(), Self::Error> {
-        let _ = end;
-        Ok(())
-    }
-}
-
-/// Nobody observes.
-impl Observer for () {
-    type Error = Infallible;
-
-    fn event(&mut self, _: &Event) -> Result<(), Infallible> {
-        Ok(())
-    }
-}
-
-/// Somebody observes, or nobody.
-impl<O: Observer> Observer for Option<O> {
-    type Error = O::Error;
-
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.input(at, input, octets))
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.event(event))
-    }
-
-    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.emulator(event))
-    }
-
-    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.restart(run_to, at))
-    }
-
-    fn end(&mut self, end: End) -> Result<(), O::Error> {
-        self.as_mut().map_or(Ok(()), |observer| observer.end(end))
-    }
-}
-
-/// Two observe; the first is told first.
-#[derive(Debug)]
-pub struct Both<A, B>(pub A, pub B);
-
-impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
-    type Error = A::Error;
-
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), A::Error> {
-        self.0.input(at, input, octets)?;
-        self.1.input(at, input, octets)
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), A::Error> {
-        self.0.event(event)?;
-        self.1.event(event)
-    }
-
-    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), A::Error> {
-        self.0.emulator(event)?;
-        self.1.emulator(event)
-    }
-
-    fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), A::Error> {
-        self.0.restart(run_to, at)?;
-        self.1.restart(run_to, at)
-    }
-
-    fn end(&mut self, end: End) -> Result<(), A::Error> {
-        self.0.end(end)?;
-        self.1.end(end)
-    }
-}
 
 /// The event log takes the events of both layers; inputs tell it of destinations, faults and cuts.
 impl Observer for EventLog {

@@ -13,6 +13,8 @@ mod run;
 mod script;
 mod stations;
 
+pub use stations::default_mac;
+
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
 use crate::scenario::file::{

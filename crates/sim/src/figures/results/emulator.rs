@@ -4,6 +4,7 @@
 
 use crate::words::choices::FilterChoice;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How well the emulator kept time, and what it could not keep. Nothing here is the medium's doing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,10 @@ pub struct EmulatorResults {
     /// What is spent on being punctual, in words: what was asked for, and what the machine gave of it.
     #[serde(default)]
     pub latency: String,
+    /// Copies in each bin of lateness, under the bin's end in nanoseconds: a bin for each doubling from a microsecond on,
+    /// empty ones left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lateness_histogram_ns: BTreeMap<u64, u64>,
     /// What the kernel counts on the way between each station and the bus; not in the demonstration.
     #[serde(default)]
     pub links: Vec<LinkResults>,
@@ -226,6 +231,7 @@ mod tests {
     fn parts_leave_no_trace_in_json() {
         let mut results = EmulatorResults { verdict: Some("trusted".to_owned()), ..EmulatorResults::default() };
         results.machine.steal_ns = Some(u64::MAX);
+        results.lateness_histogram_ns.insert(2048, 7);
         results.links.push(LinkResults::default());
         let text = serde_json::to_string(&results).expect("figures");
         let mut from = 0;

@@ -129,7 +129,7 @@ impl EmulatorKind {
 }
 
 /// Appends an event as the log has it, without the line's end.
-pub(super) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
+pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
     line.extend_from_slice(b"{\"t\":");
     line.extend_from_slice(itoa::Buffer::new().format(event.at.get()).as_bytes());
     string(line, "layer", LAYER);

@@ -59,6 +59,16 @@ impl Names {
         &self.frame_columns[station.index()]
     }
 
+    /// Appends `"st1#17"` after `separator`.
+    pub(crate) fn write_name(&self, line: &mut Vec<u8>, separator: &str, frame: FrameId) {
+        line.extend_from_slice(separator.as_bytes());
+        line.push(b'"');
+        line.extend_from_slice(self.escaped(frame.station).as_bytes());
+        line.push(b'#');
+        line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
+        line.push(b'"');
+    }
+
     /// Appends `,"frame":"st1#17"`.
     pub(super) fn write_frame(&self, line: &mut Vec<u8>, frame: FrameId) {
         line.extend_from_slice(self.frame_column(frame.station));

@@ -107,10 +107,7 @@ impl Pen {
             kind.fields(Columns(&mut **line));
             return text.extend_from_slice(line.text());
         }
-        text.extend_from_slice(line.text());
-        text.extend_from_slice(names.station_column(*station));
-        names.write_frame(text, *frame);
-        kind.fields(Columns(text));
+        write_event(text, names, event);
     }
 
     /// Whom an offered frame is for, if its input is known.
@@ -196,6 +193,18 @@ impl Drop for Pen {
         // Whoever wanted to know has flushed.
         let _ = self.finish();
     }
+}
+
+/// Appends an event as the log has it, up to its last column.
+pub(crate) fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
+    let mut begin = Piece::EMPTY;
+    begin_line(event.at, &mut begin);
+    text.extend_from_slice(begin.text());
+    text.extend_from_slice(event.kind.name().as_bytes());
+    text.push(b'"');
+    text.extend_from_slice(names.station_column(event.station));
+    names.write_frame(text, event.frame);
+    event.kind.fields(Columns(text));
 }
 
 fn sum_up(crc32: &mut crc32fast::Hasher, text: &[u8], summed: &mut usize, to: usize) {

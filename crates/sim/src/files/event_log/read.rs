@@ -168,7 +168,7 @@ pub struct EventLogReader<R> {
     names: Names,
     topology: Topology,
     now: u64,
-    destination: Option<Destination>,
+    destination: Option<(Destination, bool)>,
 }
 
 impl<R: BufRead> EventLogReader<R> {
@@ -195,7 +195,12 @@ impl<R: BufRead> EventLogReader<R> {
 
     /// Whom the frame is for whose `offered` was read last, if the log says so.
     pub fn destination(&self) -> Option<Destination> {
-        self.destination
+        self.destination.map(|(destination, _)| destination)
+    }
+
+    /// Whether that frame carries a VLAN tag; not, if the log does not say.
+    pub fn tagged(&self) -> bool {
+        self.destination.is_some_and(|(_, tagged)| tagged)
     }
 
     /// The next event of the medium; `None` at the end of the log.
@@ -233,7 +238,7 @@ impl<R: BufRead> EventLogReader<R> {
     }
 
     /// What a line says, and whom a frame is for, if it tells.
-    fn entry(&self, line: &mut Line<'_>) -> Result<(Entry, Option<Destination>), String> {
+    fn entry(&self, line: &mut Line<'_>) -> Result<(Entry, Option<(Destination, bool)>), String> {
         let (names, now) = (&self.names, self.now);
         if line.t < now {
             return Err(format!("`t` is {}, but the line before is of {now}: time never goes back", line.t));
@@ -270,12 +275,12 @@ pub enum Entry {
     Emulator(EmulatorEvent),
 }
 
-fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<Destination>), String> {
+fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destination, bool)>), String> {
     let (station, frame) = (line.take_station(names)?, line.take_frame(names)?);
     let destination = match &*line.kind {
         "offered" => {
-            line.tagged = None;
-            line.destination.take().map(|to| to.destination(names)).transpose()?
+            let tagged = line.tagged.take().unwrap_or(false);
+            line.destination.take().map(|to| to.destination(names).map(|to| (to, tagged))).transpose()?
         }
         _ => None,
     };

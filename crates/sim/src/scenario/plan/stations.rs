@@ -228,7 +228,7 @@ fn no_host(network: Network) -> Option<&'static str> {
 }
 
 /// A locally administered address that differs between labs and stations.
-fn default_mac(lab: &str, index: usize) -> MacAddr {
+pub fn default_mac(lab: &str, index: usize) -> MacAddr {
     let hash = lab.bytes().fold(0x811c_u16, |hash, b| (hash ^ u16::from(b)).wrapping_mul(0x0193));
     let ([lab_high, lab_low], [high, low]) = (hash.to_be_bytes(), (index as u16 + 1).to_be_bytes());
     MacAddr::new(0x02, 0xeb, lab_high, lab_low, high, low)

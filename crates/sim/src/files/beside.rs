@@ -1,0 +1,205 @@
+//! Work on a run's events in a thread of its own, so that a run in virtual time and what is made of it go side by side.
+//!
+//! ```text
+//!   run ──batches of events and inputs──► this thread ──lines, blocks──► file
+//!     ◄────── empty batches, and how far it got ──────┘
+//! ```
+//! A few batches go round, so memory is bounded, and a run waits if the file is slower.
+
+use crate::files::json_lines::WriteError;
+use crate::files::record::End;
+use medium::{BitInstant, Event, Input};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+
+/// Events and inputs in a batch: few enough to stay in a processor's cache.
+const BATCH: usize = 1 << 11;
+/// Batches that go round.
+const BATCHES: usize = 4;
+
+/// Who makes something of events and inputs.
+pub(crate) trait Worker: Send + 'static {
+    /// What is known after a flush.
+    type Told: Copy + Send + fmt::Debug;
+
+    /// The medium was given `input` at `at`.
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError>;
+    /// Something happened.
+    fn event(&mut self, event: &Event) -> Result<(), WriteError>;
+    /// Hands everything so far to the kernel.
+    fn flush(&mut self) -> Result<(), WriteError>;
+    /// Nothing comes any more; how the run ended, if it did.
+    fn finish(&mut self, end: Option<End>) -> Result<(), WriteError>;
+    /// What is known so far.
+    fn told(&self) -> Self::Told;
+}
+
+#[derive(Debug)]
+enum Note {
+    Event(Event),
+    Input(BitInstant, Input),
+    /// The octets of the input that comes next.
+    Octets(Arc<[u8]>),
+}
+
+/// What the thread is to do after a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    GoOn,
+    Flush,
+    Finish(Option<End>),
+}
+
+/// A batch that came back.
+#[derive(Debug)]
+struct Done<T> {
+    empty: Vec<Note>,
+    written: Result<(), WriteError>,
+    /// After a flush.
+    told: Option<T>,
+}
+
+/// The run's end of a thread with a worker.
+#[derive(Debug)]
+pub(crate) struct Beside<W: Worker> {
+    batch: Vec<Note>,
+    spare: Vec<Vec<Note>>,
+    /// Batches that the thread has.
+    out: usize,
+    work: Option<Sender<(Vec<Note>, Then)>>,
+    done: Receiver<Done<W::Told>>,
+    told: W::Told,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<W: Worker> Beside<W> {
+    /// Starts the thread `name`.
+    ///
+    /// # Errors
+    /// The worker, if the system gives no thread.
+    pub fn start(name: &str, worker: Box<W>) -> Result<Beside<W>, Box<W>> {
+        let (work, batches) = channel::<(Vec<Note>, Then)>();
+        let (back, done) = channel();
+        let (give_worker, take_worker) = channel::<Box<W>>();
+        let write = move || {
+            let Ok(mut worker) = take_worker.recv() else { return };
+            for (batch, then) in batches {
+                if back.send(work_through(&mut *worker, batch, then)).is_err() {
+                    return;
+                }
+            }
+        };
+        let Ok(thread) = Builder::new().name(name.to_owned()).spawn(write) else { return Err(worker) };
+        let told = worker.told();
+        let sent = give_worker.send(worker);
+        assert!(sent.is_ok(), "the thread waits for its worker");
+        let empty = || Vec::with_capacity(BATCH);
+        Ok(Beside {
+            batch: empty(),
+            spare: (1..BATCHES).map(|_| empty()).collect(),
+            out: 0,
+            work: Some(work),
+            done,
+            told,
+            thread: Some(thread),
+        })
+    }
+
+    /// One event more.
+    #[inline]
+    pub fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.note(Note::Event(*event))
+    }
+
+    /// One input more.
+    #[inline]
+    pub fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        // In the batch of its input.
+        self.batch.extend(octets.map(|octets| Note::Octets(octets.clone())));
+        self.note(Note::Input(at, *input))
+    }
+
+    /// Waits until everything so far has been handed to the kernel.
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        self.wait(Then::Flush)
+    }
+
+    /// The same at the end, with what no event has followed.
+    pub fn finish(&mut self, end: Option<End>) -> Result<(), WriteError> {
+        self.wait(Then::Finish(end))
+    }
+
+    fn wait(&mut self, then: Then) -> Result<(), WriteError> {
+        let mut written = self.hand_over(then);
+        while self.out > 0 {
+            written = written.and(self.take_back());
+        }
+        written
+    }
+
+    /// What was known at the last flush.
+    pub fn told(&self) -> W::Told {
+        self.told
+    }
+
+    #[inline]
+    fn note(&mut self, note: Note) -> Result<(), WriteError> {
+        self.batch.push(note);
+        if self.batch.len() >= BATCH { self.hand_over(Then::GoOn) } else { Ok(()) }
+    }
+
+    fn hand_over(&mut self, then: Then) -> Result<(), WriteError> {
+        let mut written = Ok(());
+        while self.spare.is_empty() {
+            written = written.and(self.take_back());
+        }
+        let spare = self.spare.pop().expect("a batch has come back");
+        let batch = std::mem::replace(&mut self.batch, spare);
+        let work = self.work.as_ref().expect("the thread ends with this");
+        work.send((batch, then)).expect("the thread waits for batches: it ends when none can come");
+        self.out += 1;
+        written
+    }
+
+    fn take_back(&mut self) -> Result<(), WriteError> {
+        let done = self.done.recv().expect("the thread gives back what it has");
+        self.out -= 1;
+        self.spare.push(done.empty);
+        self.told = done.told.unwrap_or(self.told);
+        done.written
+    }
+}
+
+impl<W: Worker> Drop for Beside<W> {
+    fn drop(&mut self) {
+        // Whoever wanted to know has flushed.
+        let _ = self.finish(None);
+        self.work = None;
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn work_through<W: Worker>(worker: &mut W, mut batch: Vec<Note>, then: Then) -> Done<W::Told> {
+    let mut written = Ok(());
+    let mut octets = None;
+    for note in batch.drain(..) {
+        // Inputs are digested even where nothing can be written any more.
+        let one = match note {
+            Note::Event(event) => worker.event(&event),
+            Note::Input(at, input) => worker.input(at, &input, octets.take().as_ref()),
+            Note::Octets(own) => {
+                octets = Some(own);
+                Ok(())
+            }
+        };
+        written = written.and(one);
+    }
+    let flushed = match then {
+        Then::GoOn => return Done { empty: batch, written, told: None },
+        Then::Flush => worker.flush(),
+        Then::Finish(end) => worker.finish(end),
+    };
+    Done { empty: batch, written: written.and(flushed), told: Some(worker.told()) }
+}

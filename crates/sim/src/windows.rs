@@ -1,0 +1,219 @@
+//! Windows on a run for tools that others wrote: captures for Wireshark, timelines for Perfetto and GTKWave, tables.
+//!
+//! Each is an [`Observer`] of a run, virtual or live, of a replay, and of an event log that is read.
+//!
+//! ```text
+//!   run, replay, live bus, event log ──inputs, events──► windows ──► files, pipes
+//! ```
+
+pub mod capture;
+pub mod csv;
+mod frames;
+mod pcapng;
+pub mod perfetto;
+pub mod rotation;
+pub mod vcd;
+
+use crate::files::beside::{Beside, Worker};
+use crate::files::event_log::{EmulatorEvent, Header};
+use crate::files::json_lines::WriteError;
+use crate::files::observer::Observer;
+use crate::files::output::{self, Kind};
+use crate::files::record::End;
+use crate::scenario::plan::default_mac;
+use capture::{Capture, Framing};
+use csv::EventTable;
+use medium::{BitInstant, BitRate, Event, Input};
+use perfetto::Perfetto;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs::File;
+use std::sync::Arc;
+use vcd::Vcd;
+
+/// What every window knows of the run.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// What the medium is made from, and the stations' names.
+    pub header: Header,
+    /// The stations' addresses, in order of station number.
+    pub macs: Vec<[u8; 6]>,
+}
+
+impl View {
+    /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
+    pub fn of(header: Header) -> View {
+        let macs = (0..header.stations.len()).map(|index| default_mac(&header.name, index).octets()).collect();
+        View { header, macs }
+    }
+}
+
+/// What a window makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowKind {
+    /// A capture.
+    Pcapng(Framing),
+    /// A timeline for Perfetto.
+    Perfetto,
+    /// Waveforms.
+    Vcd,
+    /// A table of events.
+    Csv,
+}
+
+impl WindowKind {
+    /// What files of its are, and how one can tell.
+    pub fn kind(self) -> Kind {
+        match self {
+            WindowKind::Pcapng(_) => output::PCAPNG,
+            WindowKind::Perfetto => output::PERFETTO,
+            WindowKind::Vcd => output::VCD,
+            WindowKind::Csv => output::EVENT_TABLE,
+        }
+    }
+
+    /// Opens the window, in a file that somebody opened at `place`.
+    ///
+    /// # Errors
+    /// Its beginning cannot be written.
+    pub fn open(self, file: File, place: String, view: &View) -> Result<Box<dyn Window>, WriteError> {
+        Ok(match self {
+            WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, view, framing)?),
+            WindowKind::Perfetto => Box::new(Perfetto::new(file, place, view)?),
+            WindowKind::Vcd => Box::new(Vcd::new(file, place, view)?),
+            WindowKind::Csv => Box::new(EventTable::new(file, place, view)?),
+        })
+    }
+}
+
+/// An observer that may be sent to another thread.
+pub trait Window: Observer<Error = WriteError> + Send + fmt::Debug {}
+
+impl<W: Observer<Error = WriteError> + Send + fmt::Debug> Window for W {}
+
+/// All windows on a run that are open.
+#[derive(Debug, Default)]
+pub struct Windows(pub Vec<Box<dyn Window>>);
+
+impl Windows {
+    /// Has what the windows show made in a thread of its own, if the system gives one.
+    pub fn on_a_thread(self) -> WindowsBeside {
+        WindowsBeside(Beside::start("windows", Box::new(self)))
+    }
+
+    fn each(&mut self, act: impl FnMut(&mut Box<dyn Window>) -> Result<(), WriteError>) -> Result<(), WriteError> {
+        self.0.iter_mut().try_for_each(act)
+    }
+}
+
+impl Observer for Windows {
+    type Error = WriteError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        self.each(|window| window.input(at, input, octets))
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.each(|window| window.event(event))
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
+        self.each(|window| window.emulator(event))
+    }
+
+    fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
+        self.each(|window| window.missing(inputs, events))
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.each(|window| window.flush())
+    }
+
+    fn end(&mut self, end: End) -> Result<(), WriteError> {
+        self.each(|window| window.end(end))
+    }
+}
+
+impl Worker for Windows {
+    type Told = ();
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        Observer::input(self, at, input, octets)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        Observer::event(self, event)
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        Observer::flush(self)
+    }
+
+    fn finish(&mut self, end: Option<End>) -> Result<(), WriteError> {
+        match end {
+            Some(end) => self.end(end),
+            None => Observer::flush(self),
+        }
+    }
+
+    fn told(&self) {}
+}
+
+/// Windows that a run in virtual time hands its events to; they are made beside it.
+#[derive(Debug)]
+pub struct WindowsBeside(Result<Beside<Windows>, Box<Windows>>);
+
+impl Observer for WindowsBeside {
+    type Error = WriteError;
+
+    #[inline]
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Ok(beside) => beside.input(at, input, octets),
+            Err(windows) => Observer::input(&mut **windows, at, input, octets),
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Ok(beside) => beside.event(event),
+            Err(windows) => Observer::event(&mut **windows, event),
+        }
+    }
+
+    fn emulator(&mut self, _: &EmulatorEvent) -> Result<(), WriteError> {
+        panic!("only a live bus has an emulator, and it has one thread for its files")
+    }
+
+    fn end(&mut self, end: End) -> Result<(), WriteError> {
+        match &mut self.0 {
+            Ok(beside) => beside.finish(Some(end)),
+            Err(windows) => windows.end(end),
+        }
+    }
+}
+
+/// When `at` is, in nanoseconds of the medium's time.
+#[derive(Clone, Copy, Debug)]
+struct Nanos {
+    rate: u64,
+    /// Nanoseconds of a bit, where that is a whole number.
+    bit: Option<u64>,
+}
+
+impl Nanos {
+    const SECOND: u64 = 1_000_000_000;
+
+    fn new(rate: BitRate) -> Nanos {
+        let rate = rate.get();
+        Nanos { rate, bit: Nanos::SECOND.is_multiple_of(rate).then_some(Nanos::SECOND / rate) }
+    }
+
+    #[inline]
+    fn of(self, at: BitInstant) -> u64 {
+        let exact = || (u128::from(at.get()) * u128::from(Nanos::SECOND) / u128::from(self.rate)) as u64;
+        self.bit.and_then(|bit| at.get().checked_mul(bit)).unwrap_or_else(exact)
+    }
+}

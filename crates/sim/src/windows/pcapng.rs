@@ -1,0 +1,177 @@
+//! Blocks of pcapng (IETF draft-ietf-opsawg-pcapng). Knows octets, and nothing of what they mean.
+
+/// IEEE 802.3 with preamble, SFD and FCS (LINKTYPE_ETHERNET_MPACKET).
+pub(super) const MPACKET: u16 = 274;
+/// IEEE 802.3 from destination address on (LINKTYPE_ETHERNET).
+pub(super) const ETHERNET: u16 = 1;
+/// Tags, then what another dissector of Wireshark reads (LINKTYPE_WIRESHARK_UPPER_PDU).
+pub(super) const UPPER_PDU: u16 = 252;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE: u32 = 1;
+const ENHANCED_PACKET: u32 = 6;
+/// In the order of this machine, which every reader knows by it.
+const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+
+const COMMENT: u16 = 1;
+const EPB_FLAGS: u16 = 2;
+const IF_NAME: u16 = 2;
+const IF_DESCRIPTION: u16 = 3;
+const SHB_USER_APPLICATION: u16 = 4;
+const IF_MAC: u16 = 6;
+const IF_SPEED: u16 = 8;
+const IF_TIME_RESOLUTION: u16 = 9;
+const IF_FCS_LENGTH: u16 = 13;
+
+/// Direction outbound, in epb_flags.
+pub(super) const OUTBOUND: u32 = 2;
+/// Four octets of FCS.
+pub(super) const FCS_LENGTH: u32 = 4 << 5;
+/// To one station, to a group, to all.
+pub(super) const UNICAST: u32 = 1 << 2;
+pub(super) const MULTICAST: u32 = 2 << 2;
+pub(super) const BROADCAST: u32 = 3 << 2;
+pub(super) const CRC_ERROR: u32 = 1 << 24;
+pub(super) const TOO_LONG: u32 = 1 << 25;
+pub(super) const TOO_SHORT: u32 = 1 << 26;
+pub(super) const UNALIGNED: u32 = 1 << 28;
+
+/// An interface, as its description block tells it.
+#[derive(Debug)]
+pub(super) struct Interface<'a> {
+    pub link_type: u16,
+    pub name: &'a str,
+    pub description: &'a str,
+    pub mac: Option<[u8; 6]>,
+    /// Bits per second.
+    pub speed: u64,
+}
+
+/// Appends the block that every section begins with.
+pub(super) fn section(into: &mut Vec<u8>, program: &str, comment: &str) {
+    block(into, SECTION_HEADER, |into| {
+        into.extend_from_slice(&BYTE_ORDER.to_ne_bytes());
+        into.extend_from_slice(&1_u16.to_ne_bytes());
+        into.extend_from_slice(&0_u16.to_ne_bytes());
+        // The section's length is not known beforehand.
+        into.extend_from_slice(&(-1_i64).to_ne_bytes());
+        option(into, COMMENT, comment.as_bytes());
+        option(into, SHB_USER_APPLICATION, program.as_bytes());
+        end_of_options(into);
+    });
+}
+
+/// Appends an interface. Its packets' stamps are nanoseconds.
+pub(super) fn interface(into: &mut Vec<u8>, interface: &Interface<'_>) {
+    block(into, INTERFACE, |into| {
+        into.extend_from_slice(&interface.link_type.to_ne_bytes());
+        into.extend_from_slice(&[0; 6]);
+        option(into, IF_NAME, interface.name.as_bytes());
+        option(into, IF_DESCRIPTION, interface.description.as_bytes());
+        interface.mac.iter().for_each(|mac| option(into, IF_MAC, mac));
+        option(into, IF_SPEED, &interface.speed.to_ne_bytes());
+        option(into, IF_TIME_RESOLUTION, &[9]);
+        if interface.link_type != UPPER_PDU {
+            option(into, IF_FCS_LENGTH, &[32]);
+        }
+        end_of_options(into);
+    });
+}
+
+/// Appends a packet of an interface at `nanos`; `data` appends its octets.
+pub(super) fn packet(
+    into: &mut Vec<u8>,
+    interface: u32,
+    nanos: u64,
+    flags: Option<u32>,
+    comment: Option<&str>,
+    data: impl FnOnce(&mut Vec<u8>),
+) {
+    block(into, ENHANCED_PACKET, |into| {
+        into.extend_from_slice(&interface.to_ne_bytes());
+        into.extend_from_slice(&((nanos >> 32) as u32).to_ne_bytes());
+        into.extend_from_slice(&(nanos as u32).to_ne_bytes());
+        let lengths = into.len();
+        into.extend_from_slice(&[0; 8]);
+        data(into);
+        let length = ((into.len() - lengths - 8) as u32).to_ne_bytes();
+        into[lengths..lengths + 4].copy_from_slice(&length);
+        into[lengths + 4..lengths + 8].copy_from_slice(&length);
+        pad(into, lengths);
+        flags.iter().for_each(|flags| option(into, EPB_FLAGS, &flags.to_ne_bytes()));
+        comment.iter().for_each(|comment| option(into, COMMENT, comment.as_bytes()));
+        if flags.is_some() || comment.is_some() {
+            end_of_options(into);
+        }
+    });
+}
+
+/// Appends what stands before the octets of a packet of link type [`UPPER_PDU`]: that it is JSON, what stands in the
+/// column "Protocol", in capitals, and, from Wireshark 4.2 on, in "Info".
+pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &[u8], info: &str) {
+    const DISSECTOR: u16 = 12;
+    const PROTOCOL: u16 = 33;
+    const INFO: u16 = 36;
+    for (tag, text) in [(DISSECTOR, &b"json"[..]), (PROTOCOL, protocol), (INFO, info.as_bytes())] {
+        into.extend_from_slice(&tag.to_be_bytes());
+        into.extend_from_slice(&(text.len().next_multiple_of(4) as u16).to_be_bytes());
+        let begin = into.len();
+        into.extend_from_slice(text);
+        if tag == PROTOCOL {
+            into[begin..].make_ascii_uppercase();
+        }
+        pad(into, begin);
+    }
+    into.extend_from_slice(&[0; 4]);
+}
+
+/// How many octets of `text` are whole blocks, and how many blocks those are.
+pub(super) fn whole_blocks(text: &[u8]) -> (usize, u64) {
+    let (mut whole, mut count) = (0, 0);
+    while let Some(length) = block_length(&text[whole..]).filter(|length| text.len() - whole >= *length) {
+        whole += length;
+        count += 1;
+    }
+    (whole, count)
+}
+
+/// How long the block is that `text` begins with, if that much of it is there.
+pub(super) fn block_length(text: &[u8]) -> Option<usize> {
+    let length = text.get(4..8)?.try_into().ok()?;
+    Some(u32::from_ne_bytes(length) as usize).filter(|length| *length >= 12)
+}
+
+/// Whether a whole block is a packet, and its stamp, if so.
+pub(super) fn stamp(block: &[u8]) -> Option<u64> {
+    let word = |at: usize| Some(u32::from_ne_bytes(block.get(at..at + 4)?.try_into().ok()?));
+    (word(0)? == ENHANCED_PACKET).then_some(u64::from(word(12)?) << 32 | u64::from(word(16)?))
+}
+
+fn block(into: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let begin = into.len();
+    into.extend_from_slice(&kind.to_ne_bytes());
+    into.extend_from_slice(&[0; 4]);
+    body(into);
+    let length = ((into.len() - begin + 4) as u32).to_ne_bytes();
+    into.extend_from_slice(&length);
+    into[begin + 4..begin + 8].copy_from_slice(&length);
+}
+
+fn option(into: &mut Vec<u8>, code: u16, value: &[u8]) {
+    // Longer ones do not come: names have fifteen octets, comments a sentence.
+    let value = &value[..value.len().min(usize::from(u16::MAX) - 3)];
+    into.extend_from_slice(&code.to_ne_bytes());
+    into.extend_from_slice(&(value.len() as u16).to_ne_bytes());
+    let begin = into.len();
+    into.extend_from_slice(value);
+    pad(into, begin);
+}
+
+fn end_of_options(into: &mut Vec<u8>) {
+    into.extend_from_slice(&[0; 4]);
+}
+
+/// Fills what has come since `begin` up to a multiple of four octets.
+fn pad(into: &mut Vec<u8>, begin: usize) {
+    into.resize(begin + (into.len() - begin).next_multiple_of(4), 0);
+}

@@ -1,0 +1,455 @@
+//! A run as a timeline for Perfetto (ui.perfetto.dev): its TrackEvent format, written by hand.
+//!
+//! ```text
+//!   st1   frames     |== st1#1 ==============|== st1#2 ====        from the head of the queue until the MAC is done
+//!         transmit   |defer|attempt|jam| backoff |attempt|         what the transmit machine does
+//!         received            . . .                                what the station heard as an addressee
+//!         queue      1 2 1                                         counter
+//! ```
+//! Flows lead from the end of an attempt to those who received the frame.
+
+use super::frames::Frames;
+use super::{Nanos, View};
+use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator};
+use crate::files::json_lines::{LineWriter, WriteError};
+use crate::files::observer::Observer;
+use crate::files::record::End;
+use crate::words::configuration::slot;
+use medium::{
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Octets, StationId, Value,
+};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::sync::Arc;
+
+/// How many counters of utilisation there are in a second.
+const SAMPLES: u64 = 100;
+/// Of all packets: one writer.
+const SEQUENCE: u64 = 1;
+
+/// Tracks that are of no station.
+const PROCESS: u64 = 1;
+const BUS: u64 = 2;
+const UTILIZATION: u64 = 3;
+
+/// A station's tracks.
+#[derive(Clone, Copy)]
+enum Track {
+    Station,
+    Frames,
+    Transmit,
+    Received,
+    Queue,
+}
+
+/// A track's number in the trace.
+fn track(station: StationId, track: Track) -> u64 {
+    16 * (station.index() as u64 + 1) + track as u64
+}
+
+/// What a TrackEvent is (`TrackEvent.Type`).
+#[derive(Clone, Copy)]
+enum Type {
+    Begin = 1,
+    End = 2,
+    Instant = 3,
+    Counter = 4,
+}
+
+/// Writes a trace for Perfetto.
+#[derive(Debug)]
+pub struct Perfetto {
+    output: LineWriter,
+    config: Config,
+    nanos: Nanos,
+    names: Names,
+    frames: Frames,
+    stations: Vec<OfStation>,
+    /// Bits of frames that got through since the last counter, and when the next is due.
+    sent: u64,
+    sample_due: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct OfStation {
+    queue: VecDeque<u64>,
+    /// A slice of the transmit machine is open.
+    acts: bool,
+}
+
+impl Perfetto {
+    /// Writes the trace's beginning to a file that somebody opened at `place`.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed.
+    pub fn new(file: File, place: String, view: &View) -> Result<Perfetto, WriteError> {
+        let config = view.header.config();
+        let mut perfetto = Perfetto {
+            output: LineWriter::of(file, place, "packets", whole_packets),
+            nanos: Nanos::new(config.rate),
+            names: Names::new(&view.header.stations),
+            frames: Frames::new(&view.header.stations, &view.macs),
+            stations: vec![OfStation::default(); view.macs.len()],
+            sent: 0,
+            sample_due: sample(config.rate),
+            config,
+        };
+        // Always the same octets, by which ethbus knows such files.
+        perfetto.describe(PROCESS, None, "ethbus", false)?;
+        perfetto.describe(BUS, Some(PROCESS), "bus", false)?;
+        perfetto.describe(UTILIZATION, Some(PROCESS), "utilization_wire", true)?;
+        for (number, name) in view.header.stations.iter().enumerate() {
+            let station = StationId::new(number as u16);
+            let own = track(station, Track::Station);
+            perfetto.describe(own, Some(PROCESS), name, false)?;
+            for (kind, name) in
+                [(Track::Frames, "frames"), (Track::Transmit, "transmit"), (Track::Received, "received")]
+            {
+                perfetto.describe(track(station, kind), Some(own), name, false)?;
+            }
+            perfetto.describe(track(station, Track::Queue), Some(own), "queue", true)?;
+        }
+        perfetto.output.flush()?;
+        Ok(perfetto)
+    }
+
+    /// A track: `uuid`, its parent's, its name.
+    fn describe(&mut self, uuid: u64, parent: Option<u64>, name: &str, counter: bool) -> Result<(), WriteError> {
+        const TRACK_DESCRIPTOR: u32 = 60;
+        self.output.unit(|into| {
+            message(into, 1, |packet| {
+                message(packet, TRACK_DESCRIPTOR, |own| {
+                    number(own, 1, uuid);
+                    text(own, 2, name);
+                    parent.into_iter().for_each(|parent| number(own, 5, parent));
+                    if counter {
+                        message(own, 8, |_| {});
+                    }
+                });
+            });
+        })
+    }
+
+    /// An event on a track; `rest` appends more of it.
+    fn put(&mut self, at: u64, kind: Type, track: u64, rest: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
+        const TRACK_EVENT: u32 = 11;
+        self.output.unit(|into| {
+            message(into, 1, |packet| {
+                number(packet, 8, at);
+                number(packet, 10, SEQUENCE);
+                message(packet, TRACK_EVENT, |own| {
+                    number(own, 9, kind as u64);
+                    number(own, 11, track);
+                    rest(own);
+                });
+            });
+        })
+    }
+
+    /// Begins a slice, or marks an instant, with the numbers of an event as arguments.
+    fn mark(&mut self, event: &Event, kind: Type, track: u64, name: &str) -> Result<(), WriteError> {
+        let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
+        self.put(at, kind, track, |own| {
+            text(own, 23, name);
+            annotate(own, "frame", &Argument::Text(&frame));
+            annotate(own, "t", &Argument::Number(event.at.get()));
+            arguments(own, &event.kind);
+        })
+    }
+
+    fn frame_name(&self, frame: FrameId) -> String {
+        format!("{}#{}", self.frames.name(frame.station), frame.serial)
+    }
+
+    /// Ends what the transmit machine does, if it does something.
+    fn end_act(&mut self, at: BitInstant, station: StationId, flows: &[u64]) -> Result<(), WriteError> {
+        if !std::mem::take(&mut self.stations[station.index()].acts) {
+            return Ok(());
+        }
+        self.put(self.nanos.of(at), Type::End, track(station, Track::Transmit), |own| {
+            flows.iter().for_each(|flow| fixed(own, 47, *flow));
+        })
+    }
+
+    /// Ends what the transmit machine does, and has it do something else.
+    fn act(&mut self, event: &Event, name: &str) -> Result<(), WriteError> {
+        self.end_act(event.at, event.station, &[])?;
+        self.stations[event.station.index()].acts = true;
+        self.mark(event, Type::Begin, track(event.station, Track::Transmit), name)
+    }
+
+    fn backoff(&mut self, event: &Event, slots: u64) -> Result<(), WriteError> {
+        self.act(event, "backoff")?;
+        let slot = slot(&self.config.method).unwrap_or(self.config.parameters.slot_time);
+        let end = event.at + BitTimes::new(slots.saturating_mul(slot.get()));
+        self.end_act(end, event.station, &[])
+    }
+
+    fn queue_length(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
+        let length = self.stations[station.index()].queue.len() as u64;
+        self.put(self.nanos.of(at), Type::Counter, track(station, Track::Queue), |own| number(own, 30, length))
+    }
+
+    fn offered(&mut self, event: &Event, size: Octets) -> Result<(), WriteError> {
+        self.frames.offered(event.frame, size);
+        let queue = &mut self.stations[event.station.index()].queue;
+        queue.push_back(event.frame.serial);
+        if queue.len() == 1 {
+            let name = self.frame_name(event.frame);
+            self.mark(event, Type::Begin, track(event.station, Track::Frames), &name)?;
+        }
+        self.queue_length(event.at, event.station)
+    }
+
+    /// The MAC is done with a frame.
+    fn done(&mut self, event: &Event) -> Result<(), WriteError> {
+        let (station, at) = (event.station, self.nanos.of(event.at));
+        let queue = &mut self.stations[station.index()].queue;
+        let place = queue.iter().position(|serial| *serial == event.frame.serial);
+        let Some(place) = place else { return Ok(()) };
+        queue.remove(place);
+        let next = queue.front().filter(|_| place == 0).copied();
+        self.frames.done(event.frame);
+        if place == 0 {
+            self.put(at, Type::End, track(station, Track::Frames), |own| arguments(own, &event.kind))?;
+        }
+        if let Some(serial) = next {
+            let name = self.frame_name(FrameId { station, serial });
+            self.put(at, Type::Begin, track(station, Track::Frames), |own| text(own, 23, &name))?;
+        }
+        self.queue_length(event.at, station)
+    }
+
+    fn transmitted(&mut self, event: &Event, size: Octets) -> Result<(), WriteError> {
+        let destination = self.frames.get(event.frame).map_or(Destination::Nobody, |offered| offered.frame.destination);
+        let receivers = match destination {
+            Destination::Station(station) => station.index()..station.index() + 1,
+            Destination::All => 0..self.stations.len(),
+            Destination::Nobody => 0..0,
+        };
+        let flows: Vec<u64> = receivers
+            .filter(|receiver| *receiver != event.station.index())
+            .map(|receiver| flow(event.frame, StationId::new(receiver as u16)))
+            .collect();
+        self.end_act(event.at, event.station, &flows)?;
+        const PREAMBLE_AND_SFD: u64 = 64;
+        self.sent += 8 * u64::from(size.get()) + PREAMBLE_AND_SFD;
+        self.done(event)
+    }
+
+    fn received(&mut self, event: &Event) -> Result<(), WriteError> {
+        let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
+        let flow = flow(event.frame, event.station);
+        self.put(at, Type::Instant, track(event.station, Track::Received), |own| {
+            text(own, 23, event.kind.name());
+            annotate(own, "frame", &Argument::Text(&frame));
+            annotate(own, "t", &Argument::Number(event.at.get()));
+            arguments(own, &event.kind);
+            if matches!(event.kind, Kind::Delivered { .. }) {
+                fixed(own, 48, flow);
+            }
+        })
+    }
+
+    /// The counters of utilisation that are due.
+    fn sample(&mut self, now: BitInstant) -> Result<(), WriteError> {
+        let span = sample(self.config.rate);
+        while now.get() >= self.sample_due {
+            let part = self.sent as f64 / span as f64;
+            let at = self.nanos.of(BitInstant::new(self.sample_due - span));
+            self.put(at, Type::Counter, UTILIZATION, |own| real(own, 44, part))?;
+            // An idle stretch is told once.
+            let idle = if self.sent == 0 { (now.get() - self.sample_due) / span * span } else { 0 };
+            self.sent = 0;
+            self.sample_due += span + idle;
+        }
+        Ok(())
+    }
+
+    /// Something that happened to the bus, as an instant of its track.
+    fn happened(&mut self, at: BitInstant, name: &str, detail: &str) -> Result<(), WriteError> {
+        self.put(self.nanos.of(at), Type::Instant, BUS, |own| {
+            text(own, 23, name);
+            annotate(own, "detail", &Argument::Text(detail));
+            annotate(own, "t", &Argument::Number(at.get()));
+        })
+    }
+}
+
+/// Bit times between two counters of utilisation.
+fn sample(rate: BitRate) -> u64 {
+    (rate.get() / SAMPLES).max(1)
+}
+
+/// A flow's number: one for each receiver of a frame.
+fn flow(frame: FrameId, receiver: StationId) -> u64 {
+    (frame.station.index() as u64) << 52 | (frame.serial & ((1 << 42) - 1)) << 10 | receiver.index() as u64
+}
+
+impl Observer for Perfetto {
+    type Error = WriteError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        let (name, detail) = match input {
+            Input::Offer { .. } => {
+                self.frames.input(input, octets);
+                return Ok(());
+            }
+            Input::Attach { station } => ("attach", self.frames.name(*station).to_owned()),
+            Input::Detach { station } => ("detach", self.frames.name(*station).to_owned()),
+            Input::SetFault { station, .. } => ("set_fault", self.frames.name(*station).to_owned()),
+            Input::SetPlca { station, .. } => ("set_plca", self.frames.name(*station).to_owned()),
+            Input::SetCut { cut } => ("set_cut", if cut.is_some() { "cut" } else { "mended" }.to_owned()),
+        };
+        self.happened(at, name, &detail)
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.sample(event.at)?;
+        match event.kind {
+            Kind::Offered { size } => self.offered(event, size),
+            Kind::QueueDrop => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
+                self.done(event)
+            }
+            Kind::Defer { .. } => self.act(event, "defer"),
+            Kind::Attempt { .. } => self.act(event, "attempt"),
+            Kind::Collision { .. } => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), "collision")?;
+                self.act(event, "jam")
+            }
+            Kind::JamEnd { .. } => self.end_act(event.at, event.station, &[]),
+            Kind::Backoff { slots, .. } => self.backoff(event, slots),
+            Kind::Transmitted { size, .. } => self.transmitted(event, size),
+            Kind::Discarded { .. } => {
+                self.end_act(event.at, event.station, &[])?;
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
+                self.done(event)
+            }
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
+            }
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
+                self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
+            }
+            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
+                self.received(event)
+            }
+        }
+    }
+
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
+        let mut json = Vec::new();
+        write_emulator(&mut json, &self.names, event);
+        let name = if matches!(event.kind, EmulatorKind::Slip { .. }) { "slip" } else { "emulator" };
+        self.happened(event.at, name, &String::from_utf8_lossy(&json))
+    }
+
+    fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
+        self.frames.forget_inputs();
+        let at = BitInstant::new(self.sample_due.saturating_sub(sample(self.config.rate)));
+        self.happened(at, "missing", &format!("{inputs} inputs and {events} events are missing here"))
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.output.flush()
+    }
+
+    fn end(&mut self, end: End) -> Result<(), WriteError> {
+        self.sample(BitInstant::new(end.t))?;
+        self.output.flush()
+    }
+}
+
+/// What stands in an argument of a slice.
+enum Argument<'a> {
+    Number(u64),
+    Truth(bool),
+    Text(&'a str),
+}
+
+fn arguments(own: &mut Vec<u8>, kind: &Kind) {
+    kind.fields(|name: &'static str, value: Value<'static>| {
+        let argument = match value {
+            Value::Number(number) => Argument::Number(number),
+            Value::Truth(truth) => Argument::Truth(truth),
+            Value::Word(word) => Argument::Text(word),
+        };
+        annotate(own, name, &argument);
+    });
+}
+
+/// A DebugAnnotation of a TrackEvent.
+fn annotate(own: &mut Vec<u8>, name: &str, value: &Argument<'_>) {
+    message(own, 4, |annotation| {
+        text(annotation, 10, name);
+        match value {
+            Argument::Truth(truth) => number(annotation, 2, u64::from(*truth)),
+            Argument::Number(value) => number(annotation, 3, *value),
+            Argument::Text(value) => text(annotation, 6, value),
+        }
+    });
+}
+
+fn varint(into: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        into.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    into.push(value as u8);
+}
+
+/// A field of protobuf that is a number.
+fn number(into: &mut Vec<u8>, field: u32, value: u64) {
+    varint(into, u64::from(field) << 3);
+    varint(into, value);
+}
+
+/// One that is a number of eight octets.
+fn fixed(into: &mut Vec<u8>, field: u32, value: u64) {
+    varint(into, u64::from(field) << 3 | 1);
+    into.extend_from_slice(&value.to_le_bytes());
+}
+
+fn real(into: &mut Vec<u8>, field: u32, value: f64) {
+    fixed(into, field, value.to_bits());
+}
+
+fn text(into: &mut Vec<u8>, field: u32, value: &str) {
+    varint(into, u64::from(field) << 3 | 2);
+    varint(into, value.len() as u64);
+    into.extend_from_slice(value.as_bytes());
+}
+
+fn message(into: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>)) {
+    varint(into, u64::from(field) << 3 | 2);
+    // Nearly all lengths take one octet, and room for that is there before the length is known.
+    let begin = into.len();
+    into.push(0);
+    write(into);
+    let length = into.len() - begin - 1;
+    if length < 0x80 {
+        into[begin] = length as u8;
+        return;
+    }
+    let mut head = Vec::with_capacity(4);
+    varint(&mut head, length as u64);
+    into.splice(begin..=begin, head);
+}
+
+/// How many octets of `trace` are whole packets, and how many packets those are.
+fn whole_packets(trace: &[u8]) -> (usize, u64) {
+    let (mut whole, mut count) = (0, 0);
+    while let Some(end) = packet_end(&trace[whole..]).filter(|end| whole + end <= trace.len()) {
+        whole += end;
+        count += 1;
+    }
+    (whole, count)
+}
+
+/// Where the packet ends that `trace` begins with, if its length is there.
+fn packet_end(trace: &[u8]) -> Option<usize> {
+    let digits = trace.get(1..)?.iter().position(|octet| octet & 0x80 == 0)? + 1;
+    let length = trace[1..=digits].iter().rev().fold(0_usize, |value, octet| value << 7 | usize::from(octet & 0x7f));
+    Some(1 + digits + length)
+}

@@ -1,0 +1,207 @@
+//! A capture in several files: a new one after so many octets, or after so much of the bus's time.
+//!
+//! ```text
+//!   capture ──blocks──► pipe ──► this thread ──► run-00001.pcapng, run-00002.pcapng …
+//! ```
+//! Whoever writes the capture needs no right to make files: a pipe is all that it gets. Each file begins with the
+//! capture's head, so each can be opened alone.
+
+use super::pcapng::{block_length, stamp, whole_blocks};
+use crate::files::json_lines::{LineWriter, WriteError};
+use crate::files::output::{self, PCAPNG};
+use crate::words::units;
+use std::fs::File;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::thread::{Builder, JoinHandle};
+
+/// Octets read at once.
+const PIECE: usize = 1 << 16;
+/// The longest block that is read: that of a frame of 65,535 octets, and more.
+const LONGEST: usize = 1 << 20;
+
+/// When a new file begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rotation {
+    /// Before a file has more octets than this.
+    pub octets: Option<u64>,
+    /// When so many nanoseconds of the bus's time are over.
+    pub nanos: Option<u64>,
+}
+
+/// `100MB`, `10s`, or both with a comma between.
+impl FromStr for Rotation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rotation, String> {
+        let mut rotation = Rotation { octets: None, nanos: None };
+        for part in text.split(',') {
+            let (octets, time) = (size(part), units::duration(part));
+            match (octets, time) {
+                (Some(octets), _) if rotation.octets.is_none() => rotation.octets = Some(octets),
+                (None, Ok(time)) if rotation.nanos.is_none() => {
+                    rotation.nanos = Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+                }
+                (None, Ok(_)) | (Some(_), _) => {
+                    return Err(format!("`{text}`: one size and one time, as in `100MB,60s`"));
+                }
+                (None, Err(_)) => {
+                    return Err(format!(
+                        "`{part}`: write a size like `100MB`, a time like `60s`, or both: `100MB,60s`"
+                    ));
+                }
+            }
+        }
+        Ok(rotation)
+    }
+}
+
+/// Octets: `64kB`, `100MB`, `1GB`.
+fn size(text: &str) -> Option<u64> {
+    let units = [("kB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
+    let (number, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))?;
+    number.parse::<u64>().ok().filter(|number| *number > 0)?.checked_mul(unit)
+}
+
+/// The thread that makes the files.
+#[derive(Debug)]
+pub struct Rotating(JoinHandle<Result<u64, WriteError>>);
+
+impl Rotating {
+    /// Waits until whoever writes the capture has ended, and tells how many files there are.
+    ///
+    /// # Errors
+    /// A file that could not be made or written any further.
+    pub fn finish(self) -> Result<u64, WriteError> {
+        self.0.join().expect("a panic ends the process")
+    }
+}
+
+/// Starts to rotate: the capture is to be written to the file that comes back.
+///
+/// # Errors
+/// The first file cannot be made; the system gives no pipe or thread.
+pub fn rotate(path: &Path, rotation: Rotation) -> Result<(File, Rotating), WriteError> {
+    let system = |call| move |source| output::OutputError::System { call, path: path.to_owned(), source };
+    let (reader, writer) = io::pipe().map_err(system("make a pipe for"))?;
+    let mut files = Files { path: path.to_owned(), rotation, head: Vec::new(), made: 0, now: None };
+    files.begin()?;
+    let thread = Builder::new().name("rotation".to_owned()).spawn(move || files.take_all(reader));
+    let thread = thread.map_err(system("start a thread for"))?;
+    Ok((File::from(OwnedFd::from(writer)), Rotating(thread)))
+}
+
+/// The files so far.
+#[derive(Debug)]
+struct Files {
+    path: PathBuf,
+    rotation: Rotation,
+    /// What each begins with.
+    head: Vec<u8>,
+    made: u64,
+    now: Option<Present>,
+}
+
+/// The file that is written.
+#[derive(Debug)]
+struct Present {
+    output: LineWriter,
+    octets: u64,
+    packets: u64,
+    /// The stamp at which the next one begins, if there was a packet.
+    until: Option<u64>,
+}
+
+impl Files {
+    fn take_all(&mut self, mut input: PipeReader) -> Result<u64, WriteError> {
+        let (mut text, mut piece) = (Vec::new(), vec![0; PIECE]);
+        loop {
+            let read = input.read(&mut piece);
+            let count =
+                read.map_err(|source| output::OutputError::System { call: "read", path: self.path.clone(), source })?;
+            if count == 0 {
+                break;
+            }
+            text.extend_from_slice(&piece[..count]);
+            let mut done = 0;
+            while let Some(length) = block_length(&text[done..]).filter(|length| text.len() - done >= *length) {
+                self.take(&text[done..done + length])?;
+                done += length;
+            }
+            text.drain(..done);
+            assert!(text.len() <= LONGEST, "a capture has no block as long as this");
+            // Whoever looks at the newest file sees what there is.
+            self.now.as_mut().map_or(Ok(()), |now| now.output.flush())?;
+        }
+        Ok(self.made)
+    }
+
+    fn take(&mut self, block: &[u8]) -> Result<(), WriteError> {
+        let length = block.len() as u64;
+        match stamp(block) {
+            None => self.head.extend_from_slice(block),
+            Some(stamp) => {
+                let full = |now: &Present| {
+                    now.packets > 0
+                        && (self.rotation.octets.is_some_and(|most| now.octets + length > most)
+                            || now.until.is_some_and(|until| stamp >= until))
+                };
+                if self.now.as_ref().is_none_or(full) {
+                    self.begin()?;
+                }
+            }
+        }
+        let Some(now) = &mut self.now else { return Ok(()) };
+        if let (None, Some(stamp), Some(nanos)) = (now.until, stamp(block), self.rotation.nanos) {
+            now.until = Some((stamp / nanos + 1).saturating_mul(nanos));
+        }
+        now.octets += length;
+        now.packets += u64::from(stamp(block).is_some());
+        now.output.unit(|into| into.extend_from_slice(block))
+    }
+
+    /// Ends the present file and begins the next.
+    fn begin(&mut self) -> Result<(), WriteError> {
+        if let Some(mut before) = self.now.take() {
+            before.output.flush()?;
+        }
+        self.made += 1;
+        let path = numbered(&self.path, self.made);
+        let file = output::create(&path, PCAPNG)?;
+        let mut output = LineWriter::of(file, path.display().to_string(), "blocks", whole_blocks);
+        output.unit(|into| into.extend_from_slice(&self.head))?;
+        self.now = Some(Present { output, octets: self.head.len() as u64, packets: 0, until: None });
+        Ok(())
+    }
+}
+
+/// `run.pcapng` with a number: `run-00001.pcapng`.
+fn numbered(path: &Path, number: u64) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number:05}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_a_time_or_both() {
+        let rotation = |octets, nanos| Ok(Rotation { octets, nanos });
+        assert_eq!("100MB".parse(), rotation(Some(100_000_000), None));
+        assert_eq!("1500ms".parse(), rotation(None, Some(1_500_000_000)));
+        assert_eq!("10s,64kB".parse(), rotation(Some(64_000), Some(10_000_000_000)));
+        for wrong in ["", "10", "0MB", "1MB,2MB", "1s,2s", "1s,2s,3MB", "MB"] {
+            assert!(wrong.parse::<Rotation>().is_err(), "{wrong}");
+        }
+        assert_eq!(numbered(Path::new("a/run.pcapng"), 7), Path::new("a/run-00007.pcapng"));
+        assert_eq!(numbered(Path::new("run"), 7), Path::new("run-00007"));
+    }
+}

@@ -1,0 +1,168 @@
+//! Windows as the command line asks for them: their files, pipes and standard output.
+
+use crate::cli::args::WindowArgs;
+use sim::files::json_lines::{WriteError, create_as};
+use sim::files::output::OutputError;
+use sim::scenario::plan::PlanError;
+use sim::windows::capture::Framing;
+use sim::windows::rotation::{Rotating, Rotation, rotate};
+use sim::windows::{View, WindowKind, Windows};
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// What stands for standard output.
+const STDOUT: &str = "-";
+
+/// A window whose file is open.
+#[derive(Debug)]
+pub struct WindowFile {
+    /// What it makes.
+    pub kind: WindowKind,
+    /// How errors call the file.
+    pub place: String,
+    /// The file, or a pipe that leads to it.
+    pub file: File,
+}
+
+/// Windows whose files are open, and what has to end after them.
+#[derive(Debug, Default)]
+pub struct WindowFiles {
+    /// The files.
+    pub files: Vec<WindowFile>,
+    rotating: Vec<Rotating>,
+    /// One of them is standard output.
+    pub takes_stdout: bool,
+}
+
+/// The options and files that are asked for.
+pub fn named(args: &WindowArgs) -> [(&'static str, Option<&Path>); 3] {
+    [("--pcapng", args.pcapng.as_deref()), ("--perfetto", args.perfetto.as_deref()), ("--vcd", args.vcd.as_deref())]
+}
+
+/// Opens what is asked for; nothing of it may be one of `others`.
+///
+/// # Errors
+/// A rotation that is none, or a file that cannot be made.
+pub fn open(args: &WindowArgs, others: &[&Path]) -> Result<WindowFiles, OpenError> {
+    let mut files = WindowFiles::default();
+    if let Some(path) = &args.pcapng {
+        let kind = WindowKind::Pcapng(if args.pcapng_plain { Framing::Plain } else { Framing::Whole });
+        let rotation = args.pcapng_rotate.as_deref().map(str::parse::<Rotation>).transpose();
+        match rotation.map_err(|what| PlanError::option("--pcapng-rotate", what))? {
+            Some(_) if is_stdout(path) => {
+                let what = "standard output is one stream: name a file with --pcapng".to_owned();
+                return Err(PlanError::option("--pcapng-rotate", what).into());
+            }
+            Some(rotation) => {
+                let (file, rotating) = rotate(path, rotation)?;
+                files.rotating.push(rotating);
+                files.files.push(WindowFile { kind, place: path.display().to_string(), file });
+            }
+            None => files.add("--pcapng", kind, path, others)?,
+        }
+    }
+    for (option, kind, path) in
+        [("--perfetto", WindowKind::Perfetto, &args.perfetto), ("--vcd", WindowKind::Vcd, &args.vcd)]
+    {
+        path.as_deref().map_or(Ok(()), |path| files.add(option, kind, path, others))?;
+    }
+    Ok(files)
+}
+
+/// Opens the file that a window of `kind` is to have.
+///
+/// # Errors
+/// It cannot be made, or is a terminal.
+pub fn open_one(
+    option: &'static str,
+    kind: WindowKind,
+    path: &Path,
+    others: &[&Path],
+) -> Result<WindowFiles, OpenError> {
+    let mut files = WindowFiles::default();
+    files.add(option, kind, path, others)?;
+    Ok(files)
+}
+
+/// Why a window cannot be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The options make no sense.
+    Plan(PlanError),
+    /// A file cannot be made.
+    Write(WriteError),
+}
+
+impl From<PlanError> for OpenError {
+    fn from(error: PlanError) -> OpenError {
+        OpenError::Plan(error)
+    }
+}
+
+impl From<WriteError> for OpenError {
+    fn from(error: WriteError) -> OpenError {
+        OpenError::Write(error)
+    }
+}
+
+impl WindowFiles {
+    fn add(&mut self, option: &'static str, kind: WindowKind, path: &Path, others: &[&Path]) -> Result<(), OpenError> {
+        let (place, file) = if is_stdout(path) {
+            let stdout = std::io::stdout();
+            if stdout.is_terminal() {
+                let what = "standard output is a terminal: write `-` only before a pipe, as in `- | wireshark -k -i -`";
+                return Err(PlanError::option(option, what.to_owned()).into());
+            }
+            let place = "standard output".to_owned();
+            let system = |source| OutputError::System { call: "open", path: place.as_str().into(), source };
+            let file = stdout.as_fd().try_clone_to_owned().map_err(system).map_err(WriteError::from)?;
+            self.takes_stdout = true;
+            (place, File::from(file))
+        } else {
+            (path.display().to_string(), create_as(kind.kind(), path, others)?)
+        };
+        self.files.push(WindowFile { kind, place, file });
+        Ok(())
+    }
+
+    /// Opens the windows on a run. What has to end after them comes beside.
+    ///
+    /// # Errors
+    /// A beginning that cannot be written.
+    pub fn begin(self, view: &View) -> Result<(Windows, Vec<Rotating>), WriteError> {
+        let one = |it: WindowFile| it.kind.open(it.file, it.place, view);
+        Ok((Windows(self.files.into_iter().map(one).collect::<Result<_, _>>()?), self.rotating))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// What the data plane is told of the windows that it is to write, their files, and what has to end after them.
+    pub fn hand_over(self) -> (Vec<(WindowKind, String)>, Vec<File>, Vec<Rotating>) {
+        let one = |it: WindowFile| ((it.kind, it.place), it.file);
+        let (named, files) = self.files.into_iter().map(one).unzip();
+        (named, files, self.rotating)
+    }
+}
+
+/// Waits until all files are whole. Whoever writes to them has ended.
+///
+/// # Errors
+/// A file that could not be written any further.
+pub fn finish(rotating: Vec<Rotating>) -> Result<(), WriteError> {
+    rotating.into_iter().try_for_each(|one| one.finish().map(|_| ()))
+}
+
+/// Whether one of the windows is standard output.
+pub fn takes_stdout(args: &WindowArgs) -> bool {
+    named(args).iter().any(|(_, path)| path.is_some_and(is_stdout))
+}
+
+/// Whether a path stands for standard output.
+fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == STDOUT
+}

@@ -1,0 +1,304 @@
+//! Results of labs as text that Prometheus reads: OpenMetrics 1.0, or the older format for those who ask for no other.
+
+use serde_json::Value;
+use sim::figures::delays::DelayResults;
+use sim::figures::results::Results;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How metrics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposition {
+    /// OpenMetrics 1.0: a counter's family has no `_total`, units are told, and the end is marked.
+    OpenMetrics,
+    /// The text format of Prometheus, 0.0.4.
+    Plain,
+}
+
+impl Exposition {
+    /// What a client wants that sent this header.
+    pub fn wanted(accept: &str) -> Exposition {
+        if accept.contains("application/openmetrics-text") { Exposition::OpenMetrics } else { Exposition::Plain }
+    }
+
+    /// What an answer says its content is.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Exposition::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            Exposition::Plain => "text/plain; version=0.0.4; charset=utf-8",
+        }
+    }
+}
+
+/// A text in the making.
+struct Page {
+    text: String,
+    exposition: Exposition,
+}
+
+/// Counters of a station under the names of RFC 3635: what they count, and the attribute of 802.3, 30.3.1.1.
+pub const STATION_COUNTERS: [(&str, &str); 25] = [
+    ("offered", "Frames that the host handed over"),
+    ("queue_drops", "Frames dropped because the transmit queue was full"),
+    ("frames_transmitted_ok", "aFramesTransmittedOK (802.3, 30.3.1.1.2)"),
+    ("single_collision_frames", "aSingleCollisionFrames (802.3, 30.3.1.1.3)"),
+    ("multiple_collision_frames", "aMultipleCollisionFrames (802.3, 30.3.1.1.4)"),
+    ("deferred_transmissions", "aFramesWithDeferredXmissions (802.3, 30.3.1.1.9)"),
+    ("late_collisions", "aLateCollisions (802.3, 30.3.1.1.10)"),
+    ("excessive_collisions", "aFramesAbortedDueToXSColls (802.3, 30.3.1.1.11)"),
+    ("late_collision_discards", "Frames discarded after a late collision at 1000 Mb/s"),
+    ("excessive_deferrals", "aFramesWithExcessiveDeferral (802.3, 30.3.1.1.20)"),
+    ("carrier_sense_errors", "aCarrierSenseErrors (802.3, 30.3.1.1.13)"),
+    ("internal_mac_transmit_errors", "aFramesLostDueToIntMACXmitError (802.3, 30.3.1.1.12)"),
+    ("too_short", "Frames discarded because they had no whole header"),
+    ("too_long", "Frames discarded because they were above maxBasicFrameSize"),
+    ("detached", "Frames discarded because the station was taken off the medium"),
+    ("octets_transmitted_ok", "aOctetsTransmittedOK (802.3, 30.3.1.1.8)"),
+    ("frames_received_ok", "aFramesReceivedOK (802.3, 30.3.1.1.5)"),
+    ("octets_received_ok", "aOctetsReceivedOK (802.3, 30.3.1.1.14)"),
+    ("fcs_errors", "aFrameCheckSequenceErrors (802.3, 30.3.1.1.6)"),
+    ("alignment_errors", "aAlignmentErrors (802.3, 30.3.1.1.7)"),
+    ("frame_too_long_errors", "aFrameTooLongErrors (802.3, 30.3.1.1.25)"),
+    ("attempts", "Attempts to send, first ones included"),
+    ("collisions", "Attempts that collided"),
+    ("fragments_received", "Fragments below minFrameSize that were addressed to the station"),
+    ("delivered", "Frames of the station that an addressee received whole"),
+];
+
+/// What a number of the emulator is: it only grows, or it is as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grows {
+    Yes,
+    No,
+}
+
+/// Numbers of the emulator by their names in results; times are told in seconds.
+const EMULATOR: [(&str, Grows, &str); 38] = [
+    ("deliveries", Grows::Yes, "Frames copied to stations"),
+    ("lateness_p50_ns", Grows::No, "Median of how late deliveries were handed to the kernel"),
+    ("lateness_p99_ns", Grows::No, "99th percentile of how late deliveries were handed to the kernel"),
+    ("lateness_max_ns", Grows::No, "The latest delivery"),
+    ("deliveries_pending", Grows::No, "Copies that are not due yet"),
+    ("arrivals_pending", Grows::No, "Frames that were read and not given to the medium yet"),
+    ("late_arrivals", Grows::Yes, "Frames whose stamp was before the engine's now"),
+    ("late_arrival_max_ns", Grows::No, "The latest of these"),
+    ("slip_ns", Grows::Yes, "Time for which the medium's clock stood still, since the machine did not keep up"),
+    ("slips", Grows::Yes, "How often it stood still"),
+    ("late_deliveries", Grows::Yes, "Frames handed over more than a millisecond late"),
+    ("overload_drops", Grows::Yes, "Copies dropped because the machine did not keep up"),
+    ("steal_ns", Grows::Yes, "Time in which a hypervisor gave the processors to others"),
+    ("cpu_wait_ns", Grows::Yes, "Time in which the data plane waited for a processor"),
+    ("clock_steps", Grows::Yes, "Times that the real-time clock was set"),
+    ("time_scale", Grows::No, "The medium's time as a part of real time"),
+    ("kernel_copies", Grows::Yes, "Copies that the kernel made"),
+    ("fan_out_failures", Grows::Yes, "Frames that the kernel did not copy, though it should"),
+    ("filtered", Grows::Yes, "Copies left out by the filter"),
+    ("stations_unfiltered", Grows::No, "Stations that hear everything in spite of the filter"),
+    ("ring_drops", Grows::Yes, "Frames that the kernel dropped because the receive ring was full"),
+    ("deliveries_to_absent", Grows::Yes, "Copies for a station whose interface is down or gone"),
+    ("delivery_failures", Grows::Yes, "Copies that the kernel refused for another reason"),
+    ("copies_to_detached", Grows::Yes, "Copies for a station that was off the medium"),
+    ("refused_by_mtu", Grows::Yes, "Copies above the MTU of a station's interface"),
+    ("stamped_at_ring", Grows::Yes, "Frames stamped as they came into the ring"),
+    ("future_stamps", Grows::Yes, "Frames whose stamp was later than their reading"),
+    ("stale_stamps", Grows::Yes, "Frames whose stamp was too old"),
+    ("oversized", Grows::Yes, "Frames longer than the ring's slot"),
+    ("checksums_repaired", Grows::Yes, "Partial checksums that were filled in"),
+    ("checksums_left", Grows::Yes, "Partial checksums that could not be filled in"),
+    ("vlan_tags_restored", Grows::Yes, "VLAN tags that the kernel had stripped"),
+    ("strays", Grows::Yes, "Frames from an interface that is no station's"),
+    ("ports_lost", Grows::Yes, "Times that a station's interface went down or vanished"),
+    ("ports_gone", Grows::Yes, "Times that it vanished"),
+    ("link_changes_missed", Grows::Yes, "Times that news of interfaces was lost"),
+    ("reports_skipped", Grows::Yes, "Reports that the supervisor did not take in time"),
+    ("record_skipped", Grows::Yes, "Inputs that are not in the record"),
+];
+/// The same of the files.
+const FILES: [(&str, Grows, &str); 2] = [
+    ("events_skipped", Grows::Yes, "Events that are not in the event log"),
+    ("files_incomplete", Grows::No, "Wanted files that are not whole"),
+];
+
+/// What is on the way between a station and the bus.
+const LINKS: [(&str, &str); 6] = [
+    ("from_station", "Frames from the station that got to the bus"),
+    ("to_station", "Copies that got to the station"),
+    ("lost_from_station", "Frames that the kernel dropped on the way to the bus"),
+    ("lost_to_station", "Copies that it dropped on the way to the station"),
+    ("lost_at_tap", "Frames that it dropped at the station's TAP device"),
+    ("lost_outside", "Frames that it dropped on the way outside"),
+];
+
+/// The text for labs by name.
+pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
+    let mut page = Page { text: String::new(), exposition };
+    let text = &mut page;
+    family(text, "ethbus_up", "gauge", "Whether the lab answers");
+    labs.iter().for_each(|(lab, _)| sample(text, "ethbus_up", &[("lab", lab)], "1"));
+    for (name, help) in STATION_COUNTERS {
+        let metric = format!("ethbus_{name}");
+        family(text, &metric, "counter", help);
+        for (lab, station) in stations(labs) {
+            let labels = [("lab", lab), ("station", &station.name)];
+            sample(text, &format!("{metric}_total"), &labels, &station.counter(name).to_string());
+        }
+    }
+    family(text, "ethbus_collision_frames", "counter", "aCollisionFrames (802.3, 30.3.1.1.30): sent after so many");
+    for (lab, station) in stations(labs) {
+        for (count, collisions) in station.collision_frames.iter().zip(1_u32..).filter(|(count, _)| **count > 0) {
+            let labels = [("lab", lab), ("station", &station.name), ("collisions", &collisions.to_string())];
+            sample(text, "ethbus_collision_frames_total", &labels, &count.to_string());
+        }
+    }
+    gauges(text, labs);
+    for (name, help) in [
+        ("access_delay", "From the head of the queue to the first bit"),
+        ("mac_delay", "From the queue's tail to the last bit"),
+    ] {
+        let metric = format!("ethbus_{name}_seconds");
+        family(text, &metric, "histogram", help);
+        for (lab, results) in labs {
+            let delay = if name == "access_delay" { &results.medium.access_delay } else { &results.medium.mac_delay };
+            histogram(
+                text,
+                &metric,
+                lab,
+                &delay.histogram,
+                1.0 / results.config.rate_bits_per_second as f64,
+                sum(delay),
+            );
+        }
+    }
+    emulator(text, labs);
+    if exposition == Exposition::OpenMetrics {
+        page.text += "# EOF\n";
+    }
+    page.text
+}
+
+fn stations(labs: &[(String, Results)]) -> impl Iterator<Item = (&str, &sim::figures::results::StationResults)> {
+    labs.iter().flat_map(|(lab, results)| results.stations.iter().map(move |station| (lab.as_str(), station)))
+}
+
+fn gauges(text: &mut Page, labs: &[(String, Results)]) {
+    family(text, "ethbus_queued", "gauge", "Frames in the station's transmit queue");
+    for (lab, station) in stations(labs) {
+        sample(text, "ethbus_queued", &[("lab", lab), ("station", &station.name)], &station.queued.to_string());
+    }
+    family(text, "ethbus_attached", "gauge", "Whether the station is on the medium");
+    for (lab, station) in stations(labs) {
+        let labels = [("lab", lab), ("station", station.name.as_str())];
+        sample(text, "ethbus_attached", &labels, if station.attached { "1" } else { "0" });
+    }
+    family(text, "ethbus_medium_seconds", "counter", "The medium's time in which all this was counted");
+    for (lab, results) in labs {
+        let seconds = results.measured_bit_times as f64 / results.config.rate_bits_per_second as f64;
+        sample(text, "ethbus_medium_seconds_total", &[("lab", lab)], &seconds.to_string());
+    }
+    family(text, "ethbus_rate_bits_per_second", "gauge", "The medium's rate");
+    for (lab, results) in labs {
+        let rate = results.config.rate_bits_per_second.to_string();
+        sample(text, "ethbus_rate_bits_per_second", &[("lab", lab)], &rate);
+    }
+    family(text, "ethbus_collision_episodes", "counter", "Overlaps on the medium, each counted once");
+    for (lab, results) in labs {
+        let count = results.medium.collision_episodes.to_string();
+        sample(text, "ethbus_collision_episodes_total", &[("lab", lab)], &count);
+    }
+}
+
+fn emulator(text: &mut Page, labs: &[(String, Results)]) {
+    let labs: Vec<(&str, Value)> = labs
+        .iter()
+        .filter_map(|(lab, results)| Some((lab.as_str(), serde_json::to_value(results.emulator.as_ref()?).ok()?)))
+        .collect();
+    for (name, grows, help) in EMULATOR.into_iter().chain(FILES) {
+        let (metric, part) = match name.strip_suffix("_ns") {
+            Some(stem) => (format!("ethbus_emulator_{stem}_seconds"), 1e-9),
+            None => (format!("ethbus_emulator_{name}"), 1.0),
+        };
+        family(text, &metric, if grows == Grows::Yes { "counter" } else { "gauge" }, help);
+        let sampled = if grows == Grows::Yes { format!("{metric}_total") } else { metric };
+        for (lab, values) in &labs {
+            let value = values[name].as_f64().map(|value| value * part);
+            value.into_iter().for_each(|value| sample(text, &sampled, &[("lab", lab)], &value.to_string()));
+        }
+    }
+    for (name, help) in LINKS {
+        let metric = format!("ethbus_link_{name}");
+        family(text, &metric, "counter", help);
+        for (lab, values) in &labs {
+            for link in values["links"].as_array().into_iter().flatten() {
+                let (station, value) = (link["station"].as_str().unwrap_or_default(), link[name].as_u64().unwrap_or(0));
+                let labels = [("lab", *lab), ("station", station)];
+                sample(text, &format!("{metric}_total"), &labels, &value.to_string());
+            }
+        }
+    }
+    family(text, "ethbus_emulator_lateness_seconds", "histogram", "How late deliveries were handed to the kernel");
+    for (lab, values) in &labs {
+        let bins: BTreeMap<u64, u64> =
+            serde_json::from_value(values["lateness_histogram_ns"].clone()).unwrap_or_default();
+        // What lies in a bin is taken for its end: nobody sums lateness up.
+        let sum = bins.iter().map(|(end, count)| *end as f64 * *count as f64).sum();
+        histogram(text, "ethbus_emulator_lateness_seconds", lab, &bins, 1e-9, sum);
+    }
+}
+
+/// The sum of a delay, in bit times.
+fn sum(delay: &DelayResults) -> f64 {
+    delay.mean_bt.unwrap_or(0.0) * delay.histogram.values().sum::<u64>() as f64
+}
+
+/// Buckets for each doubling of a unit, so that the same ones are there at each scrape.
+fn histogram(text: &mut Page, metric: &str, lab: &str, bins: &BTreeMap<u64, u64>, unit: f64, sum: f64) {
+    let bucket = format!("{metric}_bucket");
+    for doubling in 6..36_u32 {
+        let end = (1_u64 << doubling) - 1;
+        let count: u64 = bins.range(..=end).map(|(_, count)| count).sum();
+        let end = (end as f64 * unit).to_string();
+        sample(text, &bucket, &[("lab", lab), ("le", &end)], &count.to_string());
+    }
+    let count: u64 = bins.values().sum();
+    sample(text, &bucket, &[("lab", lab), ("le", "+Inf")], &count.to_string());
+    sample(text, &format!("{metric}_sum"), &[("lab", lab)], &(sum * unit).to_string());
+    sample(text, &format!("{metric}_count"), &[("lab", lab)], &count.to_string());
+}
+
+fn family(page: &mut Page, metric: &str, kind: &str, help: &str) {
+    let suffix = if kind == "counter" && page.exposition == Exposition::Plain { "_total" } else { "" };
+    let text = &mut page.text;
+    writeln!(text, "# HELP {metric}{suffix} {help}\n# TYPE {metric}{suffix} {kind}").expect("a string takes any text");
+    if metric.ends_with("_seconds") && page.exposition == Exposition::OpenMetrics {
+        writeln!(text, "# UNIT {metric} seconds").expect("a string takes any text");
+    }
+}
+
+fn sample(text: &mut Page, metric: &str, labels: &[(&str, &str)], value: &str) {
+    let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect();
+    writeln!(text.text, "{metric}{{{}}} {value}", labels.join(",")).expect("a string takes any text");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::Counters;
+
+    /// A counter or a number that is new has to be told of here too.
+    #[test]
+    fn every_number_of_a_lab_is_told() {
+        let counters: Vec<&str> = Counters::default().named().map(|(name, _)| name).collect();
+        assert_eq!(STATION_COUNTERS.map(|(name, _)| name).to_vec(), counters);
+        let told: Value = serde_json::from_slice(include_bytes!("../../fuzz/corpus/messages/results")).expect("JSON");
+        let results: Results = serde_json::from_value(told["results"].clone()).expect("results");
+        let emulator = serde_json::to_value(results.emulator.as_ref().expect("a live bus")).expect("numbers");
+        let known = |name: &str| EMULATOR.iter().chain(&FILES).any(|(own, ..)| *own == name);
+        for (name, value) in emulator.as_object().expect("an object") {
+            assert!(known(name) || !value.is_number(), "{name} is not in the metrics");
+        }
+        let text = text(Exposition::OpenMetrics, &[("a\"b".to_owned(), results)]);
+        assert!(text.contains("ethbus_frames_transmitted_ok_total{lab=\"a\\\"b\",station=\""), "{text}");
+        assert!(text.ends_with("# EOF\n"));
+    }
+}
