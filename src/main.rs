@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Some(Command::Exec(args)) => commands::exec::exec(args),
         Some(Command::Metrics(args)) => commands::metrics::metrics(args),
         Some(Command::Stats(args)) => commands::stats::stats(args),
+        Some(Command::Watch(args)) => commands::watch::watch(args),
         Some(Command::Plug(args)) => commands::change::plug(args),
         Some(Command::Unplug(args)) => commands::change::unplug(args),
         Some(Command::Fault(args)) => commands::change::fault(args),

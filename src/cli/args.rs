@@ -23,7 +23,7 @@ mod windows;
 
 pub use self::labs::{
     CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PortArgs, Punctuality, ReceiveArgs,
-    SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
+    SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
@@ -36,8 +36,8 @@ pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
-Labs:        up, list, exec, shell, stats, metrics, send, receive,
-             down, plug, unplug, fault, cut, mend
+Labs:        up, list, exec, shell, stats, watch, metrics, send,
+             receive, down, plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain,
              convert
 Theory:      theory, retry
@@ -54,6 +54,7 @@ Labs:
   shell        Open a shell in a station
   stats        Show what has happened on a lab's bus so far
   metrics      Serve the figures of all labs to Prometheus
+  watch        Show a lab's bus as it is, drawn on the terminal
   plug         Put a station back on the medium
   unplug       Take a station off the medium, as if its cable were pulled
   fault        Make a station faulty on purpose, or right again
@@ -154,6 +155,12 @@ pub enum Command {
     /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
     #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
     Metrics(MetricsArgs),
+    /// Show a lab's bus as it is, drawn on the terminal
+    ///
+    /// Stations stand at their places, signals travel between them, and collisions show where they are noticed. `?` tells the
+    /// keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
+    #[command(after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events\n  ethbus sim --watch")]
+    Watch(WatchArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),

@@ -25,6 +25,8 @@ pub mod sweep;
 pub mod theory;
 pub mod up;
 pub mod validate;
+pub mod watch;
+mod watch_live;
 
 use crate::cli::args::Format;
 use crate::cli::windows::OpenError;
@@ -205,6 +207,9 @@ pub enum CommandError {
     /// Clients and service that cannot be.
     #[error(transparent)]
     Herd(#[from] HerdError),
+    /// The live view has nothing to be drawn on.
+    #[error("the live view needs a terminal, and standard output is none: leave `> FILE` or `|` out")]
+    NoTerminal,
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

@@ -3,6 +3,7 @@
 //! [`screen`] draws a state and knows nothing else; [`player`] says which instant is shown; [`keys`] says what a key
 //! means; [`terminal`] joins them.
 
+pub mod feeder;
 pub mod keys;
 pub mod picture;
 pub mod player;

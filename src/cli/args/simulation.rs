@@ -60,6 +60,11 @@ pub struct SimArgs {
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// Draw the bus as it is; `?` tells the keys
+    ///
+    /// Time goes on as slowly as you want, and back; see docs/watch.md.
+    #[arg(long, hide_short_help = true)]
+    pub watch: bool,
     /// Write a row for each frame, CSV or Parquet
     ///
     /// Which of both, the file's name says; see docs/results.md.
@@ -318,6 +323,11 @@ pub struct ReplayArgs {
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// Draw the bus as it is; `?` tells the keys
+    ///
+    /// See docs/watch.md.
+    #[arg(long)]
+    pub watch: bool,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

@@ -33,6 +33,11 @@ pub enum Note {
         /// What.
         input: Input,
     },
+    /// Nothing has happened up to then.
+    Passed {
+        /// When.
+        at: BitInstant,
+    },
     /// So many notes are missing here: whoever tells did not wait for whoever listens.
     Missed {
         /// How many.
@@ -45,7 +50,7 @@ impl Note {
     pub fn at(&self) -> Option<BitInstant> {
         match self {
             Note::Event(event) => Some(event.at),
-            Note::Input { at, .. } => Some(*at),
+            Note::Input { at, .. } | Note::Passed { at } => Some(*at),
             Note::Missed { .. } => None,
         }
     }
@@ -267,6 +272,7 @@ impl View {
         match note {
             Note::Event(event) => self.event(event),
             Note::Input { at, input } => self.input(*at, *input),
+            Note::Passed { at } => self.pass(*at),
             Note::Missed { count } => self.miss(*count),
         }
     }
