@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Some(Command::Man(args)) => commands::man::man(args),
         Some(Command::Check(args)) => commands::check::check(args),
         Some(Command::Replay(args)) => commands::replay::replay(args),
+        Some(Command::Report(args)) => commands::report::report(args),
         Some(Command::Explain(args)) => commands::explain::explain(args),
         Some(Command::Convert(args)) => commands::convert::convert(args),
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),

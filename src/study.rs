@@ -2,6 +2,7 @@
 
 pub mod explain;
 pub mod plot;
+pub mod report;
 pub mod retry;
 pub mod sweep;
 pub mod theory;

@@ -29,7 +29,7 @@ pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
 };
 pub use self::simulation::{
-    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
+    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs, SimFormat, SweepArgs, Switch,
     ValidateArgs,
 };
 pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
@@ -39,7 +39,7 @@ const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, watch, metrics, send,
              receive, down, plug, unplug, fault, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, replay, explain,
-             convert
+             report, convert
 Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
@@ -72,6 +72,7 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+  report       Make a page of runs, to hand out
   convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
@@ -228,6 +229,15 @@ pub enum Command {
         after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
+    /// Make a page of runs, to hand out
+    ///
+    /// One file that needs no network: what was run, its figures with intervals, plots, theory beside measurement, and what
+    /// happened over place and time, to zoom in from seconds to bit times. A run is an event log, a record, or results of
+    /// `--format json`; two runs stand side by side. See docs/report.md.
+    #[command(
+        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.record after.record -o report.html --svg figures"
+    )]
+    Report(ReportArgs),
     /// Make a capture, a timeline or a table of an event log or a record
     ///
     /// What the log or record tells, in the words of another tool; see docs/seeing.md.

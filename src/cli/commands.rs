@@ -16,6 +16,7 @@ pub mod metrics;
 pub mod plot;
 pub mod receive;
 pub mod replay;
+pub mod report;
 pub mod retry;
 mod rights;
 pub mod send;
@@ -181,6 +182,9 @@ pub enum CommandError {
     /// A record cannot be replayed.
     #[error(transparent)]
     Replay(ReplayError),
+    /// A run cannot be reported.
+    #[error(transparent)]
+    Report(#[from] crate::study::report::gather::GatherError),
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),

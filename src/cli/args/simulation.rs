@@ -311,6 +311,32 @@ pub struct ValidateArgs {
     pub format: Format,
 }
 
+/// Options of `report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// Event logs, records, or results as JSON
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// The page
+    #[arg(short = 'o', long, value_name = "FILE.html")]
+    pub out: PathBuf,
+    /// Draw what happened from here on, in bit times
+    #[arg(long, value_name = "BT")]
+    pub from: Option<u64>,
+    /// Draw what happened before this
+    #[arg(long, value_name = "BT")]
+    pub to: Option<u64>,
+    /// Open the drawing here [default: at the first collision]
+    #[arg(long, value_name = "BT")]
+    pub at: Option<u64>,
+    /// Write the plots into this folder too, as SVG
+    #[arg(long, value_name = "FOLDER")]
+    pub svg: Option<PathBuf>,
+    /// The same as PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub png: Option<PathBuf>,
+}
+
 /// Options of `replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {

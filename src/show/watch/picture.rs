@@ -23,7 +23,9 @@ const ROOM: u16 = 5;
 const LABELS: u16 = 4;
 
 /// What the letters mean; those of `explain`, and one more.
-pub const LETTERS: &str = "p preamble and SFD, = frame, X collision noticed, j jam, e extension, # two signals or more";
+pub const LETTERS: &str = "p preamble and SFD, = frame, X collision noticed, j jam, e extension, # several signals";
+/// The same where there is less room.
+pub const LETTERS_IN_SHORT: &str = "p preamble = frame X collision j jam e extension # several";
 
 /// Where a column of the picture is on the medium: between two stations.
 struct Column {

@@ -1,6 +1,6 @@
 //! A screen of the live view, drawn from a state. The same state gives the same screen.
 
-use super::picture::{self, LETTERS, by_place};
+use super::picture::{self, LETTERS, LETTERS_IN_SHORT, by_place};
 use crate::show::terminal::{cut, fold};
 use medium::{FrameId, StationId};
 use ratatui::buffer::Buffer;
@@ -143,13 +143,14 @@ fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
 
 fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let all = screen.names.len();
-    let of = if drawn < all { format!("; {drawn} of {all} stations") } else { String::new() };
-    let text = format!("a row is {} BT{of}; {LETTERS}", screen.row_bt);
+    let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
+    let letters = if area.width < WIDE { LETTERS_IN_SHORT } else { LETTERS };
+    let text = format!("{} BT a row{of}: {letters}", screen.row_bt);
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
 }
 
-const COLUMNS: &str = "station     does              queue  attempt  backoff left      sent  collided  lost";
+const COLUMNS: &str = "station   does              queue attempt backoff left      sent  collided  lost";
 
 fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     buffer.set_stringn(
@@ -182,8 +183,8 @@ fn row(screen: &Screen<'_>, number: StationId) -> String {
         _ => "-".to_owned(),
     };
     format!(
-        "{:<11} {:<17} {:>5} {attempt:>8}  {left:>12} {:>9} {:>9} {:>5}",
-        cut(&screen.names[number.index()], 11),
+        "{:<9} {:<17} {:>5} {attempt:>7} {left:>12} {:>9} {:>9} {:>5}",
+        cut(&screen.names[number.index()], 9),
         does(station),
         group(station.queue),
         group(station.transmitted),
@@ -296,7 +297,7 @@ fn events(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
 }
 
 fn footer(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
-    let keys = "space pause  left/right event  , . bit  + - speed  n collision  f follow  ? help  q end";
+    let keys = "? keys  space pause  left right event  , . bit  n collision  + - speed  q end";
     let text = if screen.message.is_empty() { keys } else { screen.message };
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(text, usize::from(area.width)), usize::from(area.width), style);
