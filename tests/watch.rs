@@ -5,6 +5,7 @@ mod common;
 
 use common::lab::Lab;
 use common::process::{ethbus, run};
+use common::results::check;
 use common::terminal::Terminal;
 use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 use ethbus::show::watch::feeder::Feeder;
@@ -72,7 +73,8 @@ fn golden(name: &str, text: &str) {
 
 const CABLE: &str =
     "stations = 4\nseed = 1\n[medium]\ntopology = \"bus:500m\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
-const STAR: &str = "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
+const STAR: &str =
+    "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
 
 /// 80×24 and 200×60, a cable and a star, a collision as it is noticed, a frame that is followed, and help.
 /// `BLESS=1 cargo test --test watch` rewrites them.
@@ -162,12 +164,36 @@ fn keys_do_what_help_says() {
         terminal.wait_for("following ");
         terminal.press(&["?"]);
         terminal.wait_for("the next collision, or the last one");
-        let escape = "\u{1b}[3";
-        assert_eq!(terminal.shown(&["-e"]).contains(escape), no_colour.is_empty(), "colours where they are wanted");
+        let shown = terminal.shown(&["-e"]);
+        let coloured = (31..=36).any(|colour| shown.contains(&format!("\u{1b}[{colour}m")));
+        assert_eq!(coloured, no_colour.is_empty(), "colours where they are wanted");
         terminal.press(&["?", "q"]);
         let ended = terminal.wait_for("THE END");
         assert!(ended.contains("the figures are of that part"), "{ended}");
     }
+}
+
+/// A terminal that is closed ends the view, and leaves nothing running.
+#[test]
+fn a_terminal_that_is_closed_ends_the_view() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let mark = folder.path().join("closed.events");
+    let command = format!("{ETHBUS} sim --duration 2s --watch --events {}", mark.display());
+    let terminal = Terminal::run("closed", (80, 24), &command);
+    terminal.wait_for("BT/s, 1/");
+    let running = || {
+        let mark = mark.to_str().expect("UTF-8");
+        let own = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let all = std::fs::read_dir("/proc").expect("/proc is mounted").flatten().map(own);
+        all.filter(|line| line.starts_with(ETHBUS.as_bytes()) && String::from_utf8_lossy(line).contains(mark)).count()
+    };
+    assert_eq!(running(), 1);
+    drop(terminal);
+    wait_until(PATIENCE, "the view's end", || running() == 0);
 }
 
 /// A terminal that is too small, or none: one sentence.
@@ -230,6 +256,7 @@ fn a_live_bus_is_watched_and_changed() {
     terminal.wait_for("st1 is plugged in again");
     terminal.press(&["c"]);
     terminal.wait_for("the cable is cut between st1 and st2");
+    terminal.wait_for("the cable is cut (/)");
     terminal.press(&["c"]);
     terminal.wait_for("the cable is mended");
     terminal.press(&["q"]);
@@ -253,9 +280,11 @@ fn a_viewer_that_is_stopped_holds_nothing_up() {
     let sent = run(ethbus(arguments)).succeeded();
     assert!(sent.stdout.contains("st1"), "{sent:#?}");
     let stats = lab.settled_stats();
-    let counter = |name: &str| stats["stations"][0][name].as_u64().unwrap_or(0);
-    assert!(counter("frames_transmitted_ok") > 1000, "{stats}");
-    assert_eq!(counter("offered"), counter("frames_transmitted_ok"), "{stats}");
+    check(&stats);
+    assert!(stats["stations"][0]["frames_transmitted_ok"].as_u64().is_some_and(|frames| frames > 1000), "{stats}");
+    for lost in ["ring_drops", "overload_drops", "events_skipped", "reports_skipped"] {
+        assert_eq!(stats["emulator"][lost], 0, "{lost}: {stats}");
+    }
     terminal.press(&["l"]);
     terminal.wait_for("events not seen");
     terminal.press(&["q"]);

@@ -167,8 +167,10 @@ impl Batch {
 
     /// What is to be told, the medium having been run up to `now`; nothing if nobody watches.
     pub fn tell(&mut self, now: BitInstant) -> Option<(u64, BitInstant, Vec<Note>)> {
+        // What came after the last note is not known any more.
+        let known = self.notes.last().and_then(Note::at).filter(|_| self.missed > 0);
         let missed = std::mem::replace(&mut self.missed_before, std::mem::take(&mut self.missed));
-        self.watched.then(|| (missed, now, std::mem::take(&mut self.notes)))
+        self.watched.then(|| (missed, known.unwrap_or(now), std::mem::take(&mut self.notes)))
     }
 
     /// What was to be told found no room.

@@ -35,6 +35,8 @@ struct Column {
     part: f64,
     /// The station that stands just here.
     station: Option<StationId>,
+    /// It is halfway between both.
+    middle: bool,
 }
 
 impl Column {
@@ -121,7 +123,7 @@ fn columns(places: &[(StationId, u16)], width: u16) -> Vec<Column> {
         let (left, begin) = places[next.saturating_sub(1)];
         let part = if end > begin { f64::from(x.saturating_sub(begin)) / f64::from(end - begin) } else { 1.0 };
         let station = places.iter().find(|(_, at)| *at == x).map(|(station, _)| *station);
-        Column { left, right, part: part.min(1.0), station }
+        Column { left, right, part: part.min(1.0), station, middle: x == begin.midpoint(end) }
     };
     (0..width).map(column).collect()
 }
@@ -171,7 +173,12 @@ fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstan
         }
         None => {
             let (cable, station) = if screen.look.unicode { ('─', '│') } else { ('-', '|') };
-            let empty = if newest { cable } else { ' ' };
+            let cut = column.middle && screen.view.is_cut_between(column.left, column.right);
+            let empty = match (cut, newest) {
+                (true, _) => '/',
+                (false, true) => cable,
+                (false, false) => ' ',
+            };
             (column.station.map_or(empty, |_| station), Style::default().add_modifier(Modifier::DIM))
         }
     }

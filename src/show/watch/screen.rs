@@ -14,9 +14,9 @@ use sim::words::units::group;
 /// Columns and lines that a screen has at least.
 pub const LEAST: (u16, u16) = (60, 16);
 /// From this width on figures stand beside the stations.
-const WIDE: u16 = 120;
+const WIDE: u16 = 136;
 /// Columns of the figures there.
-const BESIDE: u16 = 50;
+const BESIDE: u16 = 58;
 /// Lines of figures where they stand below.
 const FIGURES: u16 = 3;
 /// Colours of the senders.
@@ -145,7 +145,8 @@ fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let all = screen.names.len();
     let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
     let letters = if area.width < WIDE { LETTERS_IN_SHORT } else { LETTERS };
-    let text = format!("{} BT a row{of}: {letters}", screen.row_bt);
+    let parted = if screen.view.cut.is_some() { ", the cable is cut (/)" } else { "" };
+    let text = format!("{} BT a row{of}{parted}: {letters}", screen.row_bt);
     let style = Style::default().add_modifier(Modifier::DIM);
     buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
 }
@@ -234,8 +235,10 @@ fn totals(screen: &Screen<'_>) -> String {
 
 fn counts(screen: &Screen<'_>) -> String {
     let view = screen.view;
-    let missed = if view.missed > 0 { format!(", {} events not seen", group(view.missed)) } else { String::new() };
-    format!("{} frames, {} collisions{missed}", group(view.frames), group(view.episodes))
+    match view.missed {
+        0 => format!("{} frames, {} collisions", group(view.frames), group(view.episodes)),
+        missed => format!("{} frames seen, {} events not seen", group(view.frames), group(missed)),
+    }
 }
 
 fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {

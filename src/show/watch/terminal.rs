@@ -13,7 +13,10 @@ use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, d
 use sim::run::view::View;
 use sim::words::units::group;
 use std::io::{self, IsTerminal, Stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use terminal_size::terminal_size_of;
 
 /// From one look to the next while time goes on; a person sees no more.
 const TICK: Duration = Duration::from_millis(100);
@@ -52,6 +55,26 @@ pub struct Titles {
 pub fn is_there() -> bool {
     io::stdout().is_terminal()
 }
+
+/// How often somebody looks whether the terminal is still there, and how long the view then has to end by itself.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
+fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
+    let look = move || {
+        while terminal_size_of(io::stdout()).is_some() {
+            std::thread::sleep(LOOK);
+        }
+        std::thread::sleep(LOOK);
+        if !left.load(Ordering::Relaxed) {
+            std::process::exit(HUNG_UP);
+        }
+    };
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(look).map(|_| ())
+}
+
+/// As shells tell it: 128 + SIGHUP.
+const HUNG_UP: i32 = 129;
 
 /// The user's terminal, as it was before when dropped.
 struct Screened(Terminal<CrosstermBackend<Stdout>>);
@@ -106,6 +129,14 @@ enum Pace {
 /// # Errors
 /// The terminal cannot be written or read.
 pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
+    let left = Arc::new(AtomicBool::new(false));
+    end_with_the_terminal(left.clone())?;
+    let shown = show(player, titles, bus);
+    left.store(true, Ordering::Relaxed);
+    shown
+}
+
+fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
     let mut screened = Screened::enter()?;
     let mut watching = Watching::new(player, titles, bus);
     let mut last = Instant::now();

@@ -85,7 +85,14 @@ fn plot(
         series.iter().flat_map(|series| &series.points).map(value).filter(|value| value.is_finite()).collect()
     };
     let x = Axis::along(&all(|point| point.x), x_log).ok()?;
-    let y = Axis::up(&all(|point| point.mean), y_log).ok()?;
+    let means = all(|point| point.mean);
+    let highest = means.iter().copied().fold(0.0, f64::max);
+    // A part is seen beside the whole.
+    let y = match y_log {
+        true => Axis::up(&means, true),
+        false => Axis::between((0.0, highest.max(1.0)), false),
+    };
+    let y = y.ok()?;
     let figure = Figure {
         x_label: x_label.to_owned(),
         names: None,

@@ -215,8 +215,11 @@ const Ethbus = (() => {
       pen.save();
       pen.beginPath(); pen.rect(0, this.top, width, this.bottom - this.top); pen.clip();
       const fine = shown.length * Math.min(this.run.places.length, 64) < 40000;
-      shown.forEach((one) => (fine ? this.band(pen, one) : this.bar(pen, one)));
-      shown.forEach((one) => { if (one.collision !== null) this.cross(pen, style, one, fine); });
+      if (shown.length > 4000) this.rows(pen, style, shown);
+      else {
+        shown.forEach((one) => (fine ? this.band(pen, one) : this.bar(pen, one)));
+        shown.forEach((one) => { if (one.collision !== null) this.cross(pen, style, one, fine); });
+      }
       this.cursor(pen, style, width);
       pen.restore();
     }
@@ -231,7 +234,7 @@ const Ethbus = (() => {
       const least = (this.to - this.from) / 9, steps = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
       const step = steps.find((step) => step >= least) || 10 ** Math.ceil(Math.log10(least));
       pen.fillStyle = style.getPropertyValue("--faint"); pen.strokeStyle = style.getPropertyValue("--line"); pen.lineWidth = 1;
-      for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
+      for (let t = Math.max(0, Math.ceil(this.from / step) * step); t <= this.to; t += step) {
         const y = this.y(t);
         pen.beginPath(); pen.moveTo(this.left - 6, y); pen.lineTo(width - 20, y); pen.stroke();
         pen.textAlign = "right"; pen.fillText(`${group(t)} BT`, this.left - 12, y + 4);
@@ -248,7 +251,7 @@ const Ethbus = (() => {
         }
       });
       pen.textAlign = "right"; pen.fillStyle = style.getPropertyValue("--faint");
-      pen.fillText("time goes down", this.left - 12, this.top - 14);
+      pen.fillText("time", this.left - 46, this.top - 14);
     }
     band(pen, one) {
       pen.fillStyle = this.colour(one.of);
@@ -282,6 +285,29 @@ const Ethbus = (() => {
       pen.fillRect(this.x(one.of) - 4, y, 8, Math.max(0.5, this.y(one.end) - y));
       pen.globalAlpha = 1;
     }
+    // Far out: for each row of pixels, which part of its time a station sends, and whether it notices collisions.
+    rows(pen, style, shown) {
+      const count = Math.ceil(this.bottom - this.top), scale = count / (this.to - this.from), stations = this.run.names.length;
+      const sent = new Float32Array(count * stations), met = new Uint8Array(count * stations);
+      for (const one of shown) {
+        const begin = (one.begin - this.from) * scale, end = (one.end - this.from) * scale;
+        for (let row = Math.max(0, Math.floor(begin)); row < Math.min(count, end); row++) {
+          sent[one.of * count + row] += Math.min(end, row + 1) - Math.max(begin, row);
+        }
+        const row = one.collision === null ? -1 : Math.floor((one.collision - this.from) * scale);
+        if (row >= 0 && row < count) met[one.of * count + row] = 1;
+      }
+      for (let of = 0; of < stations; of++) {
+        const x = this.x(of);
+        pen.fillStyle = this.colour(of);
+        for (let row = 0; row < count; row++) {
+          const part = sent[of * count + row];
+          if (part > 0) { pen.globalAlpha = Math.min(1, 0.15 + part); pen.fillRect(x - 5, this.top + row, 10, 1); }
+        }
+        pen.globalAlpha = 1; pen.fillStyle = style.getPropertyValue("--mark");
+        for (let row = 0; row < count; row++) if (met[of * count + row]) pen.fillRect(x + 7, this.top + row, 3, 1);
+      }
+    }
     cross(pen, style, one, fine) {
       const x = this.x(one.of), y = this.y(one.collision), size = fine ? 5 : 2;
       pen.strokeStyle = style.getPropertyValue("--mark"); pen.lineWidth = fine ? 2.5 : 1;
@@ -302,7 +328,7 @@ const Ethbus = (() => {
       const t = this.events.t[i], frame = name(this.run, this.events.of[i], this.events.serial[i]);
       this.told.textContent = `t = ${group(t)} BT, ${frame}: ${sentence(this.run, this.events, this.scene, i)}`;
       const span = near ? Math.max(512, 4 * this.run.longest) : this.to - this.from;
-      if (near || t < this.from || t > this.to) { this.from = t - span / 3; this.to = this.from + span; }
+      if (near || t < this.from || t > this.to) { this.from = Math.max(t - span / 3, this.run.packed_from - span / 16); this.to = this.from + span; }
       this.draw();
     }
     zoom(factor, t = (this.from + this.to) / 2) {

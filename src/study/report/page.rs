@@ -169,7 +169,7 @@ fn of_results(run: &Run) -> Option<String> {
     let (arrivals, sizes) = traffic.strip_suffix(" octets")?.split_once(" of ")?;
     (is_usual && config.queue_limit == usual.queue_limit && !traffic.contains(" and ")).then(|| {
         format!(
-            "ethbus sim --stations {} --rate {} --topology star:{}bt --traffic {arrivals} --frame-size {sizes} --duration {}s --warmup {}s --seed {}{} --format json",
+            "ethbus sim --stations {} --rate {}bit/s --topology star:{}bt --traffic {arrivals} --frame-size {sizes} --duration {}s --warmup {}s --seed {}{} --format json",
             config.topology.stations(),
             config.rate.get(),
             distance.get(),
@@ -257,7 +257,8 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
             group((events.len() + some) as u64)
         ),
     };
-    let begin = if from == 0 { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
+    let begin =
+        if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
     format!(
         "<h2>What happened, over place and time: {}</h2>\n{LEGEND}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
