@@ -240,6 +240,11 @@ impl View {
         self.longest
     }
 
+    /// The cable is cut somewhere between two stations.
+    pub fn is_cut_between(&self, one: StationId, other: StationId) -> bool {
+        self.far.as_ref().is_some_and(|far| far[one.index()] != far[other.index()])
+    }
+
     /// From what instant on it was told.
     pub fn begin(&self) -> BitInstant {
         self.begin
@@ -296,7 +301,7 @@ impl View {
         self.missed += count;
         self.signals.clear();
         for station in &mut self.stations {
-            (station.doing, station.frame, station.attempt) = (Doing::Unknown, None, 0);
+            (station.doing, station.frame, station.attempt, station.queue) = (Doing::Unknown, None, 0, 0);
         }
     }
 
@@ -315,7 +320,7 @@ impl View {
         let station = &mut self.stations[frame.station.index()];
         match kind {
             Kind::Offered { .. } => {
-                station.queue += 1;
+                station.queue = (station.queue + 1).min(self.config.queue_limit as u64);
                 if station.doing == Doing::Idle {
                     station.doing = Doing::Ready;
                 }
