@@ -39,11 +39,11 @@ view capture-pane -p > "$scratch/watch"
 view kill-server
 
 # The diagram of a report, without the rest of the page.
-"$ethbus" sim examples/classroom.toml --duration 100ms --events "$scratch/class.events" > "$scratch/class"
+"$ethbus" sim examples/classroom.toml --events "$scratch/class.events" > "$scratch/class"
 "$ethbus" report "$scratch/class.events" -o "$scratch/class.html"
-sed 's#</head>#<style>body > :not(section) { display: none }</style></head>#' "$scratch/class.html" > "$scratch/diagram.html"
+sed 's#</head>#<style>body > :not(section) { display: none !important }</style></head>#' "$scratch/class.html" > "$scratch/diagram.html"
 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
-    --virtual-time-budget=4000 --window-size=1060,850 --screenshot="$PWD/$out/report.png" \
+    --virtual-time-budget=4000 --window-size=1060,790 --screenshot="$PWD/$out/report.png" \
     "file://$scratch/diagram.html" > "$scratch/shot" 2>&1
 
 python3 - "$scratch" "$out" "$lab" <<'END'

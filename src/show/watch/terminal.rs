@@ -22,7 +22,7 @@ use terminal_size::terminal_size_of;
 const TICK: Duration = Duration::from_millis(100);
 /// Bit times in a second, to begin with: a preamble takes half a second.
 const SLOW: f64 = 128.0;
-/// Bit times of a row, to begin with, at least and at most: a quarter of the way from end to end.
+/// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
 const ROWS: (u64, u64) = (1, 16);
 /// The longest row.
 const LONGEST_ROW: u64 = 1 << 20;
@@ -194,7 +194,7 @@ impl<'a> Watching<'a> {
     fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
         let chosen = by_place(&player.view().config().topology)[0];
         let longest = player.view().longest().get();
-        let row_bt = if longest == 0 { ROWS.1 } else { (longest / 4).next_power_of_two().clamp(ROWS.0, ROWS.1) };
+        let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
         let pace = if bus.is_live() { Pace::Live } else { Pace::Slow(SLOW) };
         Watching {
             player,

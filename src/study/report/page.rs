@@ -278,7 +278,7 @@ const LEGEND: &str = "<p>Stations stand side by side at their places. Time goes 
 const BUTTONS: &str = "<p class=\"keys\"><button data-key=\"ArrowLeft\">← event</button><button data-key=\"ArrowRight\">event →</button>\
     <button data-key=\"N\">← collision</button><button data-key=\"n\">collision →</button><button data-key=\"+\">zoom in</button>\
     <button data-key=\"-\">zoom out</button><button data-key=\"ArrowUp\">earlier</button><button data-key=\"ArrowDown\">later</button>\
-    <button data-key=\"0\">whole run</button> <span class=\"faint\">Keys: ← → n N + − ↑ ↓ 0; the wheel zooms, a drag moves.</span></p>\n";
+    <button data-key=\"0\">whole run</button> <span class=\"faint\">Keys: arrows, n, N, +, −, 0; wheel, drag.</span></p>\n";
 
 /// What the script has to know.
 fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, BitInstant), stretch: Stretch) -> Value {
