@@ -84,7 +84,7 @@ impl From<&Note> for Written {
                     Input::Detach { station } => Done::Detach(number(station)),
                     Input::SetFault { station, fault } => Done::Fault(number(station), fault.map(FaultName)),
                     Input::SetCut { cut } => Done::Cut(cut.map(Cut::from)),
-                    Input::Offer { .. } => unreachable!("an event tells of it, so `Batch::take` leaves it out"),
+                    Input::Offer { .. } | Input::SetPlca { .. } => unreachable!("`is_told` leaves them out"),
                 };
                 Written::I(at.get(), done)
             }
@@ -127,6 +127,11 @@ impl Written {
     }
 }
 
+/// Of offered frames events tell, and settings of PLCA change nothing that is drawn.
+fn is_told(input: &Input) -> bool {
+    !matches!(input, Input::Offer { .. } | Input::SetPlca { .. })
+}
+
 /// What is to be told next, if somebody watches.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
@@ -153,7 +158,7 @@ impl Batch {
 
     #[inline]
     pub fn input(&mut self, at: BitInstant, input: &Input) {
-        if self.watched && !matches!(input, Input::Offer { .. }) {
+        if self.watched && is_told(input) {
             self.take(Note::Input { at, input: *input });
         }
     }

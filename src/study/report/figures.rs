@@ -210,6 +210,7 @@ pub fn theory(run: &Run) -> Vec<Beside> {
     match config.method {
         Method::CsmaCd => {}
         Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => return rows,
+        Method::CsmaCa(_) | Method::Plca(_) => return rows,
     }
     let (slot, bits) = (config.parameters.slot_time.get() as f64, mean_bits(run));
     let stations = config.topology.stations() as u32;

@@ -251,6 +251,8 @@ fn results(told: &Told) -> Results {
                 Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } => {}
                 Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
                 Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+                Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+                Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
             }
         }
         queued
@@ -304,7 +306,7 @@ fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>
             Input::Detach { station } => attached[station.index()] = false,
             Input::SetFault { station, fault } => faults[station.index()] = fault,
             Input::SetCut { cut: place } => cut = place.map(Cut::from),
-            Input::Offer { .. } => {}
+            Input::Offer { .. } | Input::SetPlca { .. } => {}
         }
     }
     (attached, faults, cut)

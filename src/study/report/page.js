@@ -63,20 +63,26 @@ const Ethbus = (() => {
 
   // Attempts as they were on the medium, in order of begin.
   function signals(run, events) {
-    const all = [], current = new Array(run.names.length).fill(null), last = new Map();
+    const all = [], current = new Array(run.names.length).fill(null);
     const kinds = Object.fromEntries(run.kinds.map(([kind], number) => [kind, number]));
     let longest = 0, input = 0, far = null;
+    const sizes = run.names.map(() => new Map());
     for (let i = 0; i < events.n; i++) {
       for (; input < run.inputs.length && run.inputs[input].i <= i; input++) {
         if (run.inputs[input].far !== undefined) far = run.inputs[input].far;
       }
       const of = events.of[i], t = events.t[i], f = events.first[i], kind = events.kind[i];
+      if (kind === kinds.offered && !run.detects) sizes[of].set(events.serial[i], events.fields[f]);
       if (kind === kinds.attempt) {
         const burst = events.fields[f + 2];
         const one = { of, serial: events.serial[i], attempt: events.fields[f], begin: t, preamble: t + (burst ? run.gap : 0),
           collision: null, late: 0, episode: 0, end: Infinity, extension: 0, far, event: i, noticed: -1 };
-        current[of] = one;
-        last.set(of, one);
+        // Where nobody detects collisions nothing cuts an attempt short, and no event tells its end.
+        const size = run.detects ? undefined : sizes[of].get(one.serial);
+        if (size !== undefined) {
+          one.end = t + PREAMBLE + 8 * Math.max(size, run.least);
+          longest = Math.max(longest, one.end - t);
+        } else current[of] = one;
         all.push(one);
       } else if (kind === kinds.collision && current[of]) {
         Object.assign(current[of], { collision: t, late: events.fields[f + 1], episode: events.fields[f + 2], noticed: i });

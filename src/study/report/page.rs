@@ -6,7 +6,7 @@ use super::pack::{base64, pack};
 use crate::show::watch::picture::by_place;
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
-use medium::{BitInstant, Cause, Event, Input, Kind, StationId, Topology};
+use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::row::{Value as Figure, columns};
 use sim::words::configuration::{kind, longest_distance};
@@ -303,6 +303,8 @@ fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, Bi
         "jam": config.parameters.jam_size.get(),
         "attempt_limit": config.attempt_limit().map(std::num::NonZeroU32::get),
         "backoff_limit": config.parameters.backoff_limit,
+        "detects": matches!(config.method, Method::CsmaCd | Method::Plca(_)),
+        "least": config.parameters.min_frame_size.get(),
         "longest": longest_distance(&config.topology).get(),
         "topology": topology(&config.topology),
         "count": events.len(),
@@ -336,7 +338,11 @@ fn inputs(config: &medium::Config, told: &Told, from: usize, count: usize) -> Ve
     let far = |input: &Input| match input {
         Input::SetCut { cut: Some(cut) } => config.topology.beyond(*cut).ok().map(|far| json!(far.to_vec())),
         Input::SetCut { cut: None } => Some(Value::Null),
-        Input::Attach { .. } | Input::Detach { .. } | Input::SetFault { .. } | Input::Offer { .. } => None,
+        Input::Attach { .. }
+        | Input::Detach { .. }
+        | Input::SetFault { .. }
+        | Input::Offer { .. }
+        | Input::SetPlca { .. } => None,
     };
     let within = told.inputs.iter().filter(|(place, _, _)| *place < from + count);
     let told = within.filter_map(|(place, at, input)| {

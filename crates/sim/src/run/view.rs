@@ -4,7 +4,7 @@
 
 use crate::words::configuration::longest_distance;
 use crate::words::sentences::{self, Noticed, Party};
-use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Place, StationId};
+use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, Place, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -100,6 +100,8 @@ pub struct StationView {
     pub fault: Option<Fault>,
     /// It was taken off the medium.
     pub detached: bool,
+    /// The frames in its queue, by number, with their octets.
+    sizes: VecDeque<(u64, u32)>,
 }
 
 /// A collision that its sender noticed.
@@ -292,7 +294,7 @@ impl View {
                 self.cut = cut;
                 self.far = cut.and_then(|cut| self.config.topology.beyond(cut).ok()).map(Arc::from);
             }
-            Input::Offer { .. } => {}
+            Input::Offer { .. } | Input::SetPlca { .. } => {}
         }
     }
 
@@ -319,7 +321,8 @@ impl View {
         let slot = self.config.parameters.slot_time;
         let station = &mut self.stations[frame.station.index()];
         match kind {
-            Kind::Offered { .. } => {
+            Kind::Offered { size } => {
+                station.sizes.push_back((frame.serial, size.get()));
                 station.queue = (station.queue + 1).min(self.config.queue_limit as u64);
                 if station.doing == Doing::Idle {
                     station.doing = Doing::Ready;
@@ -359,7 +362,23 @@ impl View {
                     false => station.queue = station.queue.saturating_sub(1),
                 }
             }
+            Kind::Rts { .. } | Kind::Data { .. } => station.doing = Doing::Sending,
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+        }
+    }
+
+    /// When an attempt that begins at `at` ends, if nothing can cut it short: where nobody detects collisions.
+    fn certain_end(&self, at: BitInstant, frame: FrameId) -> Option<BitInstant> {
+        match self.config.method {
+            Method::CsmaCd | Method::Plca(_) => None,
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+                let sizes = &self.stations[frame.station.index()].sizes;
+                let (_, size) = sizes.iter().rfind(|(serial, _)| *serial == frame.serial)?;
+                let least = self.config.parameters.min_frame_size.get();
+                Some(at + PREAMBLE + BitTimes::new(u64::from((*size).max(least)) * 8))
+            }
         }
     }
 
@@ -387,6 +406,7 @@ impl View {
         while self.signals.len() > KEPT && self.signals.front().is_some_and(passed) {
             self.signals.pop_front();
         }
+        let end = self.certain_end(at, frame);
         let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
         self.signals.push_back(Signal {
             frame,
@@ -394,7 +414,7 @@ impl View {
             begin: at,
             preamble: at + gap,
             collision: None,
-            end: None,
+            end,
             extension: BitTimes::ZERO,
             parted: self.far.clone(),
         });
@@ -436,6 +456,9 @@ impl StationView {
     /// It is done with the frame at the head of its queue.
     fn done(&mut self) {
         self.queue = self.queue.saturating_sub(1);
+        while self.sizes.len() as u64 > self.queue {
+            self.sizes.pop_front();
+        }
         (self.frame, self.attempt) = (None, 0);
         self.doing = if self.queue > 0 { Doing::Ready } else { Doing::Idle };
     }

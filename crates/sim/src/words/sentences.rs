@@ -4,7 +4,7 @@
 //! templates. A page that fills them by a script of its own is given [`ALL`].
 
 use crate::words::units::group;
-use medium::{BitInstant, BitRate, BitTimes, Cause, Kind, Parameters};
+use medium::{BitInstant, BitRate, BitTimes, Cause, Kind, Parameters, Value};
 
 /// A space that no line is broken at. Whoever prints a sentence replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -225,8 +225,23 @@ pub fn sentence(kind: &Kind, at: BitInstant, station: &str, parameters: &Paramet
         Kind::Delivered { .. } => fill(DELIVERED, &[("station", station)]),
         Kind::Fragment { bits } => fill(FRAGMENT, &[("bits", &bits.get().to_string()), ("station", station)]),
         Kind::Damaged { bits } => fill(DAMAGED, &[("bits", &bits.get().to_string()), ("station", station)]),
+        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => plain(kind),
+        Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => plain(kind),
         Kind::TooLong { size } => fill(TOO_LONG, &[("size", &number(size.get())), ("station", station)]),
     }
+}
+
+/// Kinds of other standards than clause 4: their names and fields, as logs have them.
+fn plain(kind: &Kind) -> String {
+    let mut text = kind.name().to_owned();
+    kind.fields(|name: &'static str, value: Value<'static>| {
+        text += &match value {
+            Value::Number(number) => format!(" {name}={number}"),
+            Value::Truth(truth) => format!(" {name}={truth}"),
+            Value::Word(word) => format!(" {name}={word}"),
+        };
+    });
+    text
 }
 
 /// Why a frame was discarded, in short.
