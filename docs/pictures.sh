@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the pictures of README and docs, each from a real run: docs/pictures.sh [PROGRAM]
 #
-# Needs root (two of the runs are live) and python3. What it makes stands in docs/pictures.
+# Needs root (two of the runs are live), python3, tmux and chromium. What it makes stands in docs/pictures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ethbus=$(realpath "${1:-target/release/ethbus}")
@@ -28,6 +28,23 @@ mkdir -p "$out"
 # What a lab is made of, from what a lab tells of itself.
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
 "$ethbus" list --format json > "$scratch/list.json"
+
+# The live view, stopped at a collision.
+view() { tmux -L "$lab" "$@"; }
+view -f /dev/null new-session -d -x 100 -y 30 "NO_COLOR=1 LANG=C.UTF-8 '$ethbus' sim examples/classroom.toml --watch"
+sleep 1
+view send-keys Space n
+sleep 1
+view capture-pane -p > "$scratch/watch"
+view kill-server
+
+# The diagram of a report, without the rest of the page.
+"$ethbus" sim examples/classroom.toml --events "$scratch/class.events" > "$scratch/class"
+"$ethbus" report "$scratch/class.events" -o "$scratch/class.html"
+sed 's#</head>#<style>body > :not(section) { display: none !important }</style></head>#' "$scratch/class.html" > "$scratch/diagram.html"
+chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
+    --virtual-time-budget=4000 --window-size=1060,790 --screenshot="$PWD/$out/report.png" \
+    "file://$scratch/diagram.html" > "$scratch/shot" 2>&1
 
 python3 - "$scratch" "$out" "$lab" <<'END'
 import json, sys
@@ -65,6 +82,14 @@ body = "".join(
     for number, line in enumerate(lines)
 )
 picture("demonstration.svg", 720, 44 + 18 * len(lines), MONO, body)
+
+shown = (scratch / "watch").read_text(encoding="utf-8").rstrip("\n").split("\n")
+lines = ["$ ethbus sim examples/classroom.toml --watch", ""] + shown
+body = "".join(
+    text(20, 30 + 18 * number, line, "faint" if number == 0 else "ink", more=' xml:space="preserve"')
+    for number, line in enumerate(lines)
+)
+picture("watch.svg", 860, 44 + 18 * len(lines), MONO, body)
 
 labs = json.loads((scratch / "list.json").read_text(encoding="utf-8"))
 labs = labs["labs"] if isinstance(labs, dict) else labs

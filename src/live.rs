@@ -7,3 +7,4 @@ pub mod lab;
 pub mod plane;
 pub mod scrape;
 pub mod supervisor;
+pub mod watchers;

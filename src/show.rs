@@ -7,6 +7,7 @@ pub mod program;
 pub mod sentence;
 pub mod terminal;
 pub mod verdict;
+pub mod watch;
 
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use emulator::emulator;

@@ -3,6 +3,7 @@
 pub mod explain;
 pub mod page;
 pub mod plot;
+pub mod report;
 pub mod retry;
 pub mod story;
 pub mod sweep;

@@ -6,13 +6,14 @@ use common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 33] = [
     "",
     "up",
     "list",
     "exec",
     "shell",
     "stats",
+    "watch",
     "metrics",
     "plug",
     "unplug",
@@ -31,6 +32,7 @@ const COMMANDS: [&str; 31] = [
     "story",
     "replay",
     "explain",
+    "report",
     "convert",
     "init",
     "check",

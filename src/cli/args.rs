@@ -24,22 +24,23 @@ mod windows;
 pub use self::labs::{
     CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs,
     PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
+    WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
 };
 pub use self::simulation::{
-    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, RunArgs, SimArgs, SimFormat, StoryArgs,
-    SweepArgs, Switch, ValidateArgs,
+    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs, SimFormat,
+    StoryArgs, SweepArgs, Switch, ValidateArgs,
 };
 pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 
 /// All commands in their groups, for `-h`.
 const COMMANDS_SHORT: &str = "\
-Labs:        up, list, exec, shell, stats, metrics, send, receive,
-             down, plug, unplug, fault, plca, cut, mend
+Labs:        up, list, exec, shell, stats, watch, metrics, send,
+             receive, down, plug, unplug, fault, plca, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, story, replay,
-             explain, convert
+             explain, report, convert
 Theory:      theory, retry
 Files:       init, check
 Machine:     doctor, bench, completions, man
@@ -54,6 +55,7 @@ Labs:
   shell        Open a shell in a station
   stats        Show what has happened on a lab's bus so far
   metrics      Serve the figures of all labs to Prometheus
+  watch        Show a lab's bus as it is, drawn on the terminal
   plug         Put a station back on the medium
   unplug       Take a station off the medium, as if its cable were pulled
   fault        Make a station faulty on purpose, or right again
@@ -72,6 +74,7 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
+  report       Make a page of runs, to hand out
   convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
@@ -155,6 +158,12 @@ pub enum Command {
     /// --metrics` serves one lab as long as it is up. See docs/seeing.md.
     #[command(after_help = "Examples:\n  ethbus metrics\n  ethbus metrics --listen 0.0.0.0:9610")]
     Metrics(MetricsArgs),
+    /// Show a lab's bus as it is, drawn on the terminal
+    ///
+    /// Stations stand at their places, signals travel between them, and collisions show where they are noticed. `?` tells the
+    /// keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
+    #[command(after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events\n  ethbus sim --watch")]
+    Watch(WatchArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
     Plug(PortArgs),
@@ -234,6 +243,15 @@ pub enum Command {
         after_help = "Examples:\n  ethbus explain run.events --list\n  ethbus explain run.events --pick collisions=3\n  ethbus explain run.events --frame st2#17 --svg collision.svg"
     )]
     Explain(ExplainArgs),
+    /// Make a page of runs, to hand out
+    ///
+    /// One file that needs no network: what was run, its figures with intervals, plots, theory beside measurement, and what
+    /// happened over place and time, to zoom in from seconds to bit times. A run is an event log, a record, or results of
+    /// `--format json`; two runs stand side by side. See docs/report.md.
+    #[command(
+        after_help = "Examples:\n  ethbus report run.events -o report.html\n  ethbus report before.record after.record -o report.html --svg figures"
+    )]
+    Report(ReportArgs),
     /// Make a capture, a timeline or a table of an event log or a record
     ///
     /// What the log or record tells, in the words of another tool; see docs/seeing.md.

@@ -17,6 +17,7 @@ pub mod plca;
 pub mod plot;
 pub mod receive;
 pub mod replay;
+pub mod report;
 pub mod retry;
 mod rights;
 pub mod send;
@@ -27,6 +28,8 @@ pub mod sweep;
 pub mod theory;
 pub mod up;
 pub mod validate;
+pub mod watch;
+mod watch_live;
 
 use crate::cli::args::Format;
 use crate::cli::windows::OpenError;
@@ -187,6 +190,9 @@ pub enum CommandError {
     /// A record cannot be replayed.
     #[error(transparent)]
     Replay(ReplayError),
+    /// A run cannot be reported.
+    #[error(transparent)]
+    Report(#[from] crate::study::report::gather::GatherError),
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
@@ -213,6 +219,9 @@ pub enum CommandError {
     /// Clients and service that cannot be.
     #[error(transparent)]
     Herd(#[from] HerdError),
+    /// The live view has nothing to be drawn on.
+    #[error("the live view needs a terminal, and standard output is none: leave `> FILE` or `|` out")]
+    NoTerminal,
     /// The lab does not answer.
     #[error("the lab `{name}` does not answer")]
     Control {

@@ -28,6 +28,8 @@ const LONGEST: u64 = 64;
 pub enum Control {
     /// Tell the results so far.
     Stats,
+    /// Tell what happens, line by line, until nobody reads any more.
+    Events,
     /// Take the lab down.
     Down,
     /// Panic, so that a test can see the lab cleaned up all the same. Not in release builds.
@@ -61,11 +63,13 @@ impl Control {
     }
 
     /// Those that are one word.
-    const PLAIN: [Control; 5] = [Control::Stats, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
+    const PLAIN: [Control; 6] =
+        [Control::Stats, Control::Events, Control::Down, Control::Panic, Control::Trespass, Control::BusPanic];
 
     fn line(&self) -> String {
         match self {
             Control::Stats => "stats".to_owned(),
+            Control::Events => "events".to_owned(),
             Control::Down => "down".to_owned(),
             Control::Panic => "panic".to_owned(),
             Control::Trespass => "trespass".to_owned(),
@@ -190,6 +194,16 @@ pub fn ask(name: &str, request: &Control) -> io::Result<String> {
     let mut answer = String::new();
     connect(name, request)?.read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+/// Asks the lab `name` for what happens from now on: a line each, as `plane::seen` has them.
+///
+/// # Errors
+/// No lab listens.
+pub fn events(name: &str) -> io::Result<UnixStream> {
+    let stream = connect(name, &Control::Events)?;
+    stream.set_read_timeout(None)?;
+    Ok(stream)
 }
 
 /// What a lab answers to [`Control::Down`] when everything is removed.

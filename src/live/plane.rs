@@ -22,6 +22,7 @@ mod precedence;
 pub mod protocol;
 mod punctual;
 mod reporter;
+pub mod seen;
 mod stamp;
 mod threads;
 mod timeline;

@@ -232,6 +232,7 @@ fn results(told: Told) -> Option<Results> {
         | Told::Calm
         | Told::Progress(_)
         | Told::Queues(_)
+        | Told::Seen(_)
         | Told::Trouble(_)
         | Told::Overload { .. }
         | Told::Port { .. } => None,

@@ -7,6 +7,7 @@ pub mod derive;
 pub mod lab;
 pub mod process;
 pub mod results;
+pub mod terminal;
 pub mod user;
 
 use link::namespace::capabilities_missing;

@@ -9,3 +9,4 @@ pub mod pool;
 pub mod series;
 pub mod simulator;
 pub mod transfer;
+pub mod view;

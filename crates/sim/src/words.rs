@@ -7,6 +7,7 @@ pub mod contention;
 pub mod fault;
 pub mod interface;
 pub mod plca;
+pub mod sentences;
 pub mod units;
 
 pub use pnet_base::MacAddr;

@@ -194,6 +194,14 @@ pub struct StatsArgs {
     pub format: Format,
 }
 
+/// Options of `watch`.
+#[derive(Args, Clone, Debug)]
+pub struct WatchArgs {
+    /// The lab [default: the only one that is up]; or an event log
+    #[arg(value_name = "LAB|LOG")]
+    pub lab: Option<String>,
+}
+
 /// Options of `plug` and `unplug`.
 #[derive(Args, Clone, Debug)]
 pub struct PortArgs {

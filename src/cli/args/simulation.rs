@@ -60,6 +60,11 @@ pub struct SimArgs {
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// Draw the bus as it is; `?` tells the keys
+    ///
+    /// Time goes on as slowly as you want, and back; see docs/watch.md.
+    #[arg(long, hide_short_help = true)]
+    pub watch: bool,
     /// Write a row for each frame, CSV or Parquet
     ///
     /// Which of both, the file's name says; see docs/results.md.
@@ -335,6 +340,32 @@ pub struct StoryArgs {
     pub only: Option<String>,
 }
 
+/// Options of `report`.
+#[derive(Args, Clone, Debug)]
+pub struct ReportArgs {
+    /// Event logs, records, or results as JSON
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// The page
+    #[arg(short = 'o', long, value_name = "FILE.html")]
+    pub out: PathBuf,
+    /// Draw what happened from here on, in bit times
+    #[arg(long, value_name = "BT")]
+    pub from: Option<u64>,
+    /// Draw what happened before this
+    #[arg(long, value_name = "BT")]
+    pub to: Option<u64>,
+    /// Open the drawing here [default: at the first collision]
+    #[arg(long, value_name = "BT")]
+    pub at: Option<u64>,
+    /// Write the plots into this folder too, as SVG
+    #[arg(long, value_name = "FOLDER")]
+    pub svg: Option<PathBuf>,
+    /// The same as PNG
+    #[arg(long, value_name = "FOLDER")]
+    pub png: Option<PathBuf>,
+}
+
 /// Options of `replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
@@ -347,6 +378,11 @@ pub struct ReplayArgs {
     /// Windows on the run.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// Draw the bus as it is; `?` tells the keys
+    ///
+    /// See docs/watch.md.
+    #[arg(long)]
+    pub watch: bool,
     /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,

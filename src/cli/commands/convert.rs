@@ -6,7 +6,7 @@ use crate::cli::windows::open_one;
 use crate::show::say;
 use medium::{Destination, Event, Frame, Input, Kind};
 use sim::files::event_log::{Entry, EventLog, EventLogReader, Header};
-use sim::files::json_lines::LineReader;
+use sim::files::json_lines::{LineReader, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, replay_before};
 use sim::scenario::plan::PlanError;
@@ -61,7 +61,13 @@ fn is_record(path: &Path) -> bool {
 }
 
 /// Tells an observer what an event log tells.
-fn follow<R: std::io::BufRead>(mut log: EventLogReader<R>, windows: &mut Windows) -> Result<(), CommandError> {
+///
+/// # Errors
+/// A log that is damaged, or an observer that cannot go on.
+pub fn follow<R: std::io::BufRead, O: Observer<Error = WriteError>>(
+    mut log: EventLogReader<R>,
+    windows: &mut O,
+) -> Result<(), CommandError> {
     let mut last = 0;
     loop {
         let entry = match log.next_entry() {

@@ -1,12 +1,13 @@
 //! `ethbus replay`: runs a recorded run again, in virtual time.
 
-use super::{CommandError, Outcome, print_result_beside, refuse_one_file_for_two};
+use super::{CommandError, Outcome, interrupts, print_result_beside, refuse_one_file_for_two, watch};
 use crate::cli::args::ReplayArgs;
 use crate::cli::windows::{self, named};
 use crate::show::{say, table};
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::LineReader;
+use sim::files::observer::Both;
 use sim::files::record::{RecordReader, replay_before};
 use sim::windows::View;
 use sim::words::units::group;
@@ -32,8 +33,21 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let takes_stdout = files.takes_stdout;
     let (windows, rotating) = files.begin(&View::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
-    let replayed = replay_before(record, log.on_a_thread(), &mut windows).map_err(CommandError::Replay)?;
-    drop(windows);
+    let log = log.on_a_thread();
+    let replayed = if args.watch {
+        let interrupts = interrupts()?;
+        let header = Header::new(&name, &record.header().config(), &stations);
+        let title = format!("{name} {}", args.record.display());
+        watch::beside(&header, title.trim(), &interrupts, move |feeder, _| {
+            let mut both = Both(windows, feeder);
+            replay_before(record, log, &mut both)
+        })?
+    } else {
+        let replayed = replay_before(record, log, &mut windows);
+        drop(windows);
+        replayed
+    };
+    let replayed = replayed.map_err(CommandError::Replay)?;
     windows::finish(rotating)?;
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };

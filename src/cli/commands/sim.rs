@@ -1,5 +1,6 @@
 //! `ethbus sim`: the medium in virtual time, measured.
 
+use super::watch;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse_one_file_for_two};
 use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
 use crate::cli::windows::{self, WindowFiles, named};
@@ -32,6 +33,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Runs a plan in virtual time and tells what it gave.
@@ -62,6 +64,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
         let files = [
+            ("--watch", args.watch),
             ("--pcapng", args.windows.pcapng.is_some()),
             ("--perfetto", args.windows.perfetto.is_some()),
             ("--vcd", args.windows.vcd.is_some()),
@@ -101,6 +104,10 @@ pub fn sim(args: &SimArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     say(&interrupted(&plan, &results));
+    if args.watch {
+        // Whoever looked has seen enough.
+        return Ok(ExitCode::SUCCESS);
+    }
     Ok(ExitCode::from(INTERRUPTED))
 }
 
@@ -238,31 +245,57 @@ fn open_windows(
 
 /// One run, compiled for whoever observes it.
 fn once(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
+    if args.watch {
+        return watched(plan, args, interrupts);
+    }
     match observers(plan, args)? {
         Some((mut observers, rotating)) => {
-            let measured = observed(plan, &mut observers, interrupts)?;
+            let measured = with_progress(plan, &mut observers, interrupts)?;
             drop(observers);
             // A file that could not be written any further is what was wrong with the pipe to it.
             windows::finish(rotating)?;
             measured.map_err(CommandError::Write)
         }
-        None => observed(plan, &mut (), interrupts)?.map_err(|never| match never {}),
+        None => with_progress(plan, &mut (), interrupts)?.map_err(|never| match never {}),
     }
+}
+
+/// One run beside its live view, which it waits for.
+fn watched(plan: &Plan, args: &SimArgs, interrupts: &Receiver<Signal>) -> Result<Measured, CommandError> {
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let header = Header::new(&plan.name, &plan.medium, &names);
+    let title = format!("{} seed {}", plan.name, plan.medium.seed);
+    watch::beside(&header, title.trim(), interrupts, |feeder, stop| {
+        let (files, rotating) = observers(plan, args)?.unzip();
+        let mut observers = Both(files, feeder);
+        let measured = observed(plan, &mut observers, |_| !stop.load(Ordering::Relaxed))?;
+        drop(observers);
+        windows::finish(rotating.unwrap_or_default())?;
+        measured.map_err(CommandError::Write)
+    })?
+}
+
+fn with_progress<O: Observer>(
+    plan: &Plan,
+    observer: &mut O,
+    interrupts: &Receiver<Signal>,
+) -> Result<Result<Measured, O::Error>, CommandError> {
+    let bar = progress("simulating", 1.0);
+    let measured = observed(plan, observer, |done| {
+        bar(done);
+        interrupts.is_empty()
+    });
+    bar(1.0);
+    measured
 }
 
 /// One run; the inner error is the observer's.
 fn observed<O: Observer>(
     plan: &Plan,
     observer: &mut O,
-    interrupts: &Receiver<Signal>,
+    go_on: impl FnMut(f64) -> bool,
 ) -> Result<Result<Measured, O::Error>, CommandError> {
-    let bar = progress("simulating", 1.0);
-    let measured = run(plan, plan.medium.seed, observer, |done| {
-        bar(done);
-        interrupts.is_empty()
-    });
-    bar(1.0);
-    match measured {
+    match run(plan, plan.medium.seed, observer, go_on) {
         Ok(measured) => Ok(Ok(measured)),
         Err(RunError::Config(error)) => Err(CommandError::Medium(error)),
         Err(RunError::Traffic(error)) => Err(CommandError::Traffic(error)),

@@ -17,6 +17,7 @@ use crate::live::lab::{self, Protocols, Segment, carrier};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
+use crate::live::watchers::Watchers;
 use crate::show::verdict::{against, verdict};
 use crate::show::{messages, say, table, with_causes};
 use background::Background;
@@ -237,7 +238,8 @@ fn keep(
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
     let (links, asked, tolerance) = (&links, VecDeque::new(), args.tolerance);
-    let serving = Serving { plan, plane, record, links, tolerance, offers, schedule, asked };
+    let serving =
+        Serving { plan, plane, record, links, tolerance, offers, schedule, asked, watchers: Watchers::default() };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(rotating) {
         say(&format!("ethbus: {}\n", with_causes(&error)));

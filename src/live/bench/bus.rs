@@ -290,7 +290,7 @@ impl Bus {
                 recv(context.interrupts) -> _ => return Err(BenchError::Interrupted),
                 recv(told) -> told => match told {
                     // The results will tell of everything that matters.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Results(_) | Told::Trouble(_)
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) | Told::Queues(_) | Told::Seen(_) | Told::Results(_) | Told::Trouble(_)
                         | Told::Overload { .. } | Told::Port { .. }) => {}
                     Err(_) => return Err(self.plane.died().into()),
                 },

@@ -87,7 +87,7 @@ impl Offering {
                     Ok(Told::Results(results)) => (look.show)(&results),
                     Ok(Told::Port { station, state }) => say_port(&station, state),
                     // The results will tell of overload; here it would only break a live line.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Trouble(_) | Told::Overload { .. }) => {}
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Seen(_) | Told::Trouble(_) | Told::Overload { .. }) => {}
                     Err(_) => return Err(plane.died()),
                 },
                 default(left) => {}

@@ -22,6 +22,7 @@ use super::precedence::Precedence;
 use super::protocol::{Request, Setup, Told};
 use super::punctual::Punctual;
 use super::reporter::{Observers, Report};
+use super::seen::Batch;
 use super::timeline::Timeline;
 use super::watch::Watch;
 use super::writer::Writer;
@@ -74,6 +75,8 @@ pub struct Coordinator {
     emulator: Emulator,
     observers: Observers,
     writer: Writer,
+    /// What those who watch are told next.
+    seen: Batch,
     next_housekeeping: u64,
 }
 
@@ -210,6 +213,7 @@ impl Coordinator {
             emulator,
             observers,
             writer,
+            seen: Batch::default(),
             next_housekeeping: begin + HOUSEKEEPING,
         })
     }
@@ -296,6 +300,7 @@ impl Coordinator {
     fn take_outputs(&mut self) {
         while let Some(event) = self.medium.poll_event() {
             let Ok(()) = self.writer.event(&event);
+            self.seen.event(&event);
             self.figures.delays.record(&event);
         }
         while let Some(output) = self.medium.poll_output() {

@@ -1,6 +1,7 @@
 //! What supervisor and data plane say to each other. One JSON object a message.
 
 use super::filter::Watched;
+use super::seen::Seen;
 use medium::{Config, ConfigError};
 use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
@@ -124,6 +125,8 @@ pub enum Request {
     Queues,
     /// Tell the results so far.
     Report,
+    /// Somebody watches the bus, or nobody any more.
+    Watch(bool),
     /// Tell the results, and end.
     Stop,
     /// Make a system call that is not allowed, so that a test can see what happens then. Nothing in release builds.
@@ -171,6 +174,8 @@ pub enum Told {
     Calm,
     /// The results so far.
     Results(Box<Results>),
+    /// What happened on the bus, for those who watch it.
+    Seen(Seen),
     /// A file could not be written any further; the medium goes on without it.
     Trouble(String),
     /// The machine did not keep up in the last second.
@@ -201,6 +206,7 @@ impl Told {
             | Told::Calm
             | Told::Progress(_)
             | Told::Queues(_)
+            | Told::Seen(_)
             | Told::Overload { .. } => true,
         };
         believable.then_some(told)

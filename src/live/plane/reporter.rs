@@ -3,10 +3,13 @@
 //! The coordinator talks to both through bounded channels and never waits for either.
 
 use super::protocol::{Request, Setup, Told};
+use super::seen::{Seen, Written};
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use link::wait::Wake;
+use medium::BitInstant;
 use sim::figures::results::{Results, Snapshot};
+use sim::run::view::Note;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -20,6 +23,8 @@ const WAITING: usize = 64;
 pub enum Report {
     /// To be passed on as it is.
     Told(Told),
+    /// To be told to those who watch: what is missing before, how far the medium was run, what happened.
+    Seen(u64, BitInstant, Vec<Note>),
     /// To be made into results.
     Snapshot(Box<Snapshot>),
 }
@@ -82,6 +87,9 @@ fn write_reports(mut stream: UnixStream, reports: &Receiver<Report>, setup: &Set
     for report in reports {
         let told = match report {
             Report::Told(told) => told,
+            Report::Seen(missed, now, notes) => {
+                Told::Seen(Seen { missed, now: now.get(), notes: notes.iter().map(Written::from).collect() })
+            }
             Report::Snapshot(snapshot) => Told::Results(Box::new(Results::new(
                 setup.config_results(),
                 setup.configuration.seed(),

@@ -1,9 +1,10 @@
 //! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
 
 use super::Story;
-use super::words::{list, nanos, wrap};
+use super::words::{list, wrap};
 use medium::{BitInstant, BitTimes, FrameId};
 use sim::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
+use sim::words::sentences::nanos;
 use sim::words::units::group;
 use std::io::BufRead;
 

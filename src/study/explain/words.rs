@@ -9,6 +9,7 @@ use super::{Meeting, Setting, Step, Story, Transmission, name};
 use medium::{BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Input, Kind, Place, StationId, Tally};
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
+use sim::words::sentences::{self, Noticed, Party, TIED, fill};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -16,8 +17,6 @@ use std::fmt::Write;
 const WIDTH: usize = 110;
 /// Columns that instant, time since the first step, and the same in seconds have at least.
 const COLUMNS: [usize; 3] = [16, 12, 8];
-/// A space that no line is broken at, until the text is done.
-const TIED: char = '\u{a0}';
 /// Counters that say nothing which the steps do not: every frame is offered, and attempts are told one by one.
 const TOLD_ELSEWHERE: [&str; 6] =
     ["offered", "attempts", "collisions", "delivered", "octets_transmitted_ok", "frames_received_ok"];
@@ -99,6 +98,7 @@ impl Teller<'_> {
 
     fn event(&self, step: &Step, event: Event) -> String {
         let Event { at, kind, .. } = event;
+        let station = &self.names[self.story.frame.station.index()];
         match kind {
             Kind::Offered { size } => self.offered(size.get(), &step.setting),
             Kind::QueueDrop => format!(
@@ -114,10 +114,12 @@ impl Teller<'_> {
             Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode, &step.setting),
             Kind::JamEnd { .. } => {
                 let jam = self.span(self.config.parameters.jam_size);
-                format!("The jam of {jam} is out, so that the other parties notice the collision too (4.2.3.2.4).")
+                fill(sentences::JAM_END, &[("jam", &jam)])
             }
-            Kind::Backoff { attempt, slots } => self.backoff(attempt, slots, at),
-            Kind::Transmitted { .. } => self.transmitted(&kind),
+            Kind::Backoff { attempt, slots } => {
+                sentences::backoff(attempt, slots, at, &self.config.parameters, self.config.rate)
+            }
+            Kind::Transmitted { .. } => sentences::transmitted(&kind, station, self.config.rate),
             Kind::Discarded { cause, attempts } => self.discarded(cause, attempts),
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
                 self.receivers(std::slice::from_ref(step))
@@ -129,31 +131,6 @@ impl Teller<'_> {
             // Of PLCA, whose logs are not explained frame by frame.
             Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
         }
-    }
-
-    fn transmitted(&self, kind: &Kind) -> String {
-        let station = &self.names[self.story.frame.station.index()];
-        let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind
-        else {
-            return String::new();
-        };
-        let extended = match extension {
-            BitTimes::ZERO => String::new(),
-            bits => format!(", and {} of carrier extension after it (4.2.3.4)", self.span(bits)),
-        };
-        let deaf = if no_carrier {
-            " It had no carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
-        } else {
-            ""
-        };
-        format!(
-            "The last bit is out{extended}, and {station} has noticed no collision: transmitted, {} octets, at \
-             attempt {attempts} (4.2.8). Access delay {}, from the head of the queue to the first bit of this \
-             attempt; MAC delay {}, from the host to now.{deaf}",
-            size.get(),
-            self.span(access_delay),
-            self.span(mac_delay)
-        )
     }
 
     fn offered(&self, size: u32, setting: &Setting) -> String {
@@ -362,75 +339,21 @@ impl Teller<'_> {
 
     fn collision(&self, attempt: u32, at: BitInstant, late: bool, episode: u64, setting: &Setting) -> String {
         let station = &self.names[self.story.frame.station.index()];
-        let parameters = &self.config.parameters;
         let Some(Meeting { own, .. }) = self.meeting(attempt) else {
             return format!("A collision (4.2.3.2.4), episode {episode}.");
         };
-        let sent = at.since(own.begin);
-        let met: Vec<String> = match setting {
+        let met = match setting {
             Setting::Meets(met) => met.iter().map(|other| self.party(own, other)).collect(),
             _ => Vec::new(),
         };
-        let met = if met.is_empty() { "a signal that began before the log".to_owned() } else { met.join("; and ") };
-        let jam = if own.preamble > at {
-            " Its preamble has not begun, so there is none, and the jam follows at once."
-        } else if parameters.jam_begin(at, own.preamble) > at {
-            " Preamble and SFD are finished first, then comes the jam."
-        } else {
-            " The jam follows at once."
-        };
-        let late = match (late, parameters.late(sent, false)) {
-            (false, _) => String::new(),
-            (true, true) => {
-                format!(
-                    " That is later than slotTime, {}: a late collision (4.2.3.2.3).",
-                    self.span(parameters.slot_time)
-                )
-            }
-            (true, false) => {
-                " After a burst's first frame every collision is a late one, however early it comes (4.2.3.2.3, 4.2.8)."
-                    .to_owned()
-            }
-        };
-        format!(
-            "Collision (4.2.3.2.4), episode {episode} on this medium: {} after its own first bit {station} notices {met}.{late}{jam}",
-            self.span(sent)
-        )
+        let noticed = Noticed { station, begin: own.begin, preamble: own.preamble, at, late, episode, met };
+        noticed.sentence(&self.config.parameters, self.config.rate)
     }
 
-    /// Who was met, and how that came.
-    fn party(&self, own: &Transmission, other: &Transmission) -> String {
-        let name = self.called(other);
+    /// Who was met.
+    fn party(&self, own: &Transmission, other: &Transmission) -> Party {
         let distance = self.config.topology.distance(other.frame.station, own.frame.station);
-        let apart = if distance > BitTimes::ZERO { format!(", {} away", self.span(distance)) } else { String::new() };
-        if other.begin == own.begin {
-            format!("{name}, which began in the same bit time{apart}")
-        } else if other.begin < own.begin {
-            format!("{name}, which had begun {} earlier{apart}", self.span(own.begin.since(other.begin)))
-        } else {
-            format!("{name}, which began {} later{apart}", self.span(other.begin.since(own.begin)))
-        }
-    }
-
-    fn backoff(&self, attempt: u32, slots: u64, at: BitInstant) -> String {
-        let parameters = &self.config.parameters;
-        let exponent = attempt.min(parameters.backoff_limit);
-        let limited = if exponent < attempt { " (no more than backoffLimit)" } else { "" };
-        let (delay, most) = (parameters.slot_time * slots, (1_u64 << exponent) - 1);
-        let until = if slots == 0 {
-            "so it is ready for the next attempt at once".to_owned()
-        } else {
-            format!(
-                "{slots} x {} = {}, up to t = {}, whatever carrier does meanwhile",
-                group(parameters.slot_time.get()),
-                self.span(delay),
-                group((at + delay).get())
-            )
-        };
-        format!(
-            "Backoff (4.2.3.2.5) after collision {attempt} of this frame: of 0 to 2^{exponent} - 1 = {} slots{limited} it draws {slots}; {until}.",
-            group(most)
-        )
+        Party { frame: self.called(other), begin: other.begin, distance }
     }
 
     fn discarded(&self, cause: Cause, attempts: u32) -> String {
@@ -536,26 +459,12 @@ impl Teller<'_> {
 
     /// In bit times and in real time.
     fn span(&self, span: BitTimes) -> String {
-        format!("{}{TIED}BT{TIED}({})", group(span.get()), self.real(span))
+        sentences::span(span, self.config.rate)
     }
 
     fn real(&self, span: BitTimes) -> String {
-        nanos(u64::try_from(span.at(self.config.rate).as_nanos()).unwrap_or(u64::MAX))
+        sentences::real(span, self.config.rate)
     }
-}
-
-/// A time in the unit that suits it.
-pub(super) fn nanos(nanos: u64) -> String {
-    let nanos = nanos as f64;
-    let (value, unit) = match nanos {
-        0.0..1e3 => (nanos, "ns"),
-        1e3..1e6 => (nanos / 1e3, "us"),
-        1e6..1e9 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
-    };
-    // Three digits after the point are a thousandth; zeros at the end say nothing.
-    let digits = format!("{value:.3}");
-    format!("{}{TIED}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn hears(step: &Step) -> bool {

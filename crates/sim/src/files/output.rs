@@ -30,6 +30,8 @@ pub const VCD: Kind = Kind { what: "waveforms in VCD", beginnings: &[b"$comment 
 pub const EVENT_TABLE: Kind = Kind { what: "a table of events", beginnings: &[b"t,ns,layer,kind,"] };
 /// The table of a sweep; the file beside it tells whose it is.
 pub const TABLE: Kind = Kind { what: "a sweep's table", beginnings: &[] };
+/// A page.
+pub const HTML: Kind = Kind { what: "a page in HTML", beginnings: &[b"<!DOCTYPE html>"] };
 /// A figure.
 pub const SVG: Kind = Kind { what: "a figure in SVG", beginnings: &[b"<svg"] };
 /// A figure.

@@ -8,6 +8,7 @@ use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
 use crate::live::plane::protocol::{Change, Request, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError, say_overload, say_port, say_trouble};
+use crate::live::watchers::Watchers;
 use crate::show::say;
 use crossbeam_channel::{Receiver, at, never, select, tick};
 use link::signals::Signal;
@@ -117,6 +118,7 @@ pub struct Serving<'a> {
     pub offers: Offers,
     pub schedule: Schedule,
     pub asked: Asked,
+    pub watchers: Watchers,
 }
 
 /// The lab ends; whoever asked for that waits at the stream's other end.
@@ -197,6 +199,12 @@ impl Serving<'_> {
                 write(&results, self.asked.pop_front().map(|(_, stream)| stream));
             }
             Told::Queues(queued) => self.offers.fill(&queued),
+            Told::Seen(seen) => {
+                self.watchers.tell(&seen);
+                if self.watchers.is_empty() {
+                    self.plane.ask(Request::Watch(false))?;
+                }
+            }
             Told::Ready | Told::Restarted | Told::Calm | Told::Progress(_) => {}
         }
         GO_ON
@@ -205,6 +213,12 @@ impl Serving<'_> {
     fn answer(&mut self, request: Control, stream: UnixStream) -> Result<End, CommandError> {
         match request {
             Control::Stats => self.ask(stream)?,
+            Control::Events => {
+                if self.watchers.is_empty() {
+                    self.plane.ask(Request::Watch(true))?;
+                }
+                self.watchers.add(stream);
+            }
             Control::Change { station, change } => {
                 // A station that is not there gets no answer: whoever asks has looked.
                 if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {

@@ -35,6 +35,7 @@ impl Coordinator {
         self.refresh_clocks()?;
         self.look()?;
         self.tell_troubles();
+        self.tell_watchers();
         if let Some(told) = self.effort.overload.tell(now, &self.emulator.counts) {
             self.tell(Report::Told(told));
         }
@@ -66,6 +67,15 @@ impl Coordinator {
         let counts = &mut self.emulator.counts;
         (counts.observers.record_skipped, counts.observers.events_skipped, counts.observers.files_incomplete) =
             self.writer.lost();
+    }
+
+    /// Tells those who watch what happened; what finds no room is counted there.
+    fn tell_watchers(&mut self) {
+        let Some((missed, now, notes)) = self.seen.tell(self.run_to) else { return };
+        let count = notes.len();
+        if self.observers.reports.try_send(Report::Seen(missed, now, notes)).is_err() {
+            self.seen.not_told(missed, count);
+        }
     }
 
     fn tell_troubles(&mut self) {
@@ -118,6 +128,7 @@ impl Coordinator {
     fn apply(&mut self, input: Input) {
         let now = self.run_to.max(self.medium.now());
         let Ok(()) = self.writer.input(now, &input, None);
+        self.seen.input(now, &input);
         self.medium.handle_input(now, input);
         self.take_outputs();
     }
@@ -155,6 +166,7 @@ impl Coordinator {
             }
             // The supervisor knows the cable.
             Request::Cable(cut) => self.apply(Input::SetCut { cut: cut.map(Into::into) }),
+            Request::Watch(watched) => self.seen.watch(watched),
             Request::Progress => {
                 let stations = (0..self.frames.held.len() as u16).map(StationId::new);
                 let finished = stations.map(|station| self.medium.finished(station)).collect();

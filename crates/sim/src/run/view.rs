@@ -1,0 +1,503 @@
+//! The bus as one would see it: what each station does, and every signal on its way. A fold of events and inputs.
+//!
+//! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
+
+use crate::words::configuration::longest_distance;
+use crate::words::sentences::{self, Noticed, Party};
+use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, Place, StationId};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Preamble and SFD (802.3, 4.2.5 and 4.2.6).
+const PREAMBLE: BitTimes = BitTimes::new(64);
+/// Signals that are kept for those who look back, besides those that may still be somewhere.
+const KEPT: usize = 96;
+/// Events that are kept for those who want to read them.
+const RECENT: usize = 48;
+/// Bit times of one step of the course of utilization.
+pub const STEP: u64 = 8192;
+/// Steps that are kept.
+const STEPS: usize = 128;
+/// Attempts that are counted one by one; more count as the last.
+pub const ATTEMPTS: usize = 16;
+
+/// Something that is told of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// It happened on the medium.
+    Event(Event),
+    /// It was done to the medium; never an offered frame, of which an event tells.
+    Input {
+        /// When.
+        at: BitInstant,
+        /// What.
+        input: Input,
+    },
+    /// Nothing has happened up to then.
+    Passed {
+        /// When.
+        at: BitInstant,
+    },
+    /// So many notes are missing here: whoever tells did not wait for whoever listens.
+    Missed {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl Note {
+    /// When it was; nothing of what is missing.
+    pub fn at(&self) -> Option<BitInstant> {
+        match self {
+            Note::Event(event) => Some(event.at),
+            Note::Input { at, .. } | Note::Passed { at } => Some(*at),
+            Note::Missed { .. } => None,
+        }
+    }
+}
+
+/// What a station does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doing {
+    /// It has nothing to send.
+    #[default]
+    Idle,
+    /// It has a frame, and has not begun with it.
+    Ready,
+    /// It waits for the end of the carrier and of the gap.
+    Deferring,
+    /// It sends.
+    Sending,
+    /// It has noticed a collision and sends what is left, and the jam.
+    Jamming,
+    /// It waits until then.
+    BackingOff {
+        /// When the delay is over.
+        until: BitInstant,
+    },
+    /// Notes are missing, and nothing was heard of it since.
+    Unknown,
+}
+
+/// A station as one sees it.
+#[derive(Clone, Debug, Default)]
+pub struct StationView {
+    /// What it does.
+    pub doing: Doing,
+    /// The frame that it is busy with, if any.
+    pub frame: Option<FrameId>,
+    /// That frame's attempts so far.
+    pub attempt: u32,
+    /// Frames in its queue, that one included.
+    pub queue: u64,
+    /// Frames that were transmitted.
+    pub transmitted: u64,
+    /// Attempts that collided.
+    pub collisions: u64,
+    /// Frames that will never be sent.
+    pub discarded: u64,
+    /// What is wrong with it.
+    pub fault: Option<Fault>,
+    /// It was taken off the medium.
+    pub detached: bool,
+    /// The frames in its queue, by number, with their octets.
+    sizes: VecDeque<(u64, u32)>,
+}
+
+/// A collision that its sender noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collided {
+    /// When.
+    pub at: BitInstant,
+    /// Which overlap on the medium, from 1.
+    pub episode: u64,
+}
+
+/// An attempt on its way, at its sender's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signal {
+    /// Whose.
+    pub frame: FrameId,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// The first bit.
+    pub begin: BitInstant,
+    /// Where the preamble begins, or would have: after extension bits, in a burst.
+    pub preamble: BitInstant,
+    /// Its sender has noticed a collision.
+    pub collision: Option<Collided>,
+    /// After the last bit, once that is out.
+    pub end: Option<BitInstant>,
+    /// Carrier extension before the end.
+    pub extension: BitTimes,
+    /// The cable was cut as it began: which stations were on the far side.
+    pub parted: Option<Arc<[bool]>>,
+}
+
+/// What of a signal is somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Preamble and SFD.
+    Preamble,
+    /// The frame.
+    Frame,
+    /// The jam.
+    Jam,
+    /// Extension bits.
+    Extension,
+}
+
+impl Signal {
+    /// What its sender sends at `at`; nothing before it begins and after it has ended.
+    pub fn part(&self, at: BitInstant) -> Option<Part> {
+        if at < self.begin || self.end.is_some_and(|end| at >= end) {
+            return None;
+        }
+        if let Some(Collided { at: noticed, .. }) = self.collision {
+            let jam = if noticed < self.preamble { noticed } else { noticed.max(self.preamble + PREAMBLE) };
+            if at >= jam {
+                return Some(Part::Jam);
+            }
+        }
+        if at < self.preamble {
+            return Some(Part::Extension);
+        }
+        if at < self.preamble + PREAMBLE {
+            return Some(Part::Preamble);
+        }
+        let extended = self.end.is_some_and(|end| at.get() >= end.get().saturating_sub(self.extension.get()));
+        Some(if extended { Part::Extension } else { Part::Frame })
+    }
+
+    /// It gets to `station`.
+    pub fn reaches(&self, station: StationId) -> bool {
+        self.parted.as_ref().is_none_or(|far| far[station.index()] == far[self.frame.station.index()])
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct View {
+    config: Arc<Config>,
+    longest: BitTimes,
+    /// How far it was told.
+    pub now: BitInstant,
+    /// In order of station number.
+    pub stations: Vec<StationView>,
+    /// In order of begin; those that are long over are forgotten.
+    pub signals: VecDeque<Signal>,
+    /// Where the cable is cut.
+    pub cut: Option<Place>,
+    far: Option<Arc<[bool]>>,
+    /// The last events, the newest last.
+    pub recent: VecDeque<Event>,
+    /// Frames that were transmitted, by their attempts: at index 0 those that took one.
+    pub attempts: [u64; ATTEMPTS],
+    /// Overlaps on the medium.
+    pub episodes: u64,
+    /// Frames that were transmitted.
+    pub frames: u64,
+    /// Their bits, from destination address to FCS.
+    pub bits: u64,
+    /// Notes that are missing.
+    pub missed: u64,
+    /// Bits of frames that were transmitted in each step of [`STEP`] bit times, the newest last.
+    course: VecDeque<u32>,
+    /// The number of the newest step.
+    step: u64,
+    begin: BitInstant,
+}
+
+impl View {
+    /// A medium of which nothing has been told.
+    pub fn new(config: Arc<Config>) -> View {
+        let stations = vec![StationView::default(); config.topology.stations()];
+        View {
+            longest: longest_distance(&config.topology),
+            config,
+            now: BitInstant::ZERO,
+            stations,
+            signals: VecDeque::new(),
+            cut: None,
+            far: None,
+            recent: VecDeque::new(),
+            attempts: [0; ATTEMPTS],
+            episodes: 0,
+            frames: 0,
+            bits: 0,
+            missed: 0,
+            course: VecDeque::new(),
+            step: 0,
+            begin: BitInstant::ZERO,
+        }
+    }
+
+    /// What the medium was made from.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The longest time that a signal takes to another station.
+    pub fn longest(&self) -> BitTimes {
+        self.longest
+    }
+
+    /// The cable is cut somewhere between two stations.
+    pub fn is_cut_between(&self, one: StationId, other: StationId) -> bool {
+        self.far.as_ref().is_some_and(|far| far[one.index()] != far[other.index()])
+    }
+
+    /// From what instant on it was told.
+    pub fn begin(&self) -> BitInstant {
+        self.begin
+    }
+
+    /// What is told begins at `at`.
+    pub fn begin_at(&mut self, at: BitInstant) {
+        (self.begin, self.now) = (at, at);
+        self.step = at.get() / STEP;
+    }
+
+    /// The part of the rate that transmitted frames took in each step, the newest last.
+    pub fn course(&self) -> impl DoubleEndedIterator<Item = f64> + ExactSizeIterator {
+        self.course.iter().map(|&bits| f64::from(bits) / STEP as f64)
+    }
+
+    /// The part of the rate that transmitted frames have taken since it was told.
+    pub fn utilization(&self) -> Option<f64> {
+        let told = self.now.since(self.begin).get();
+        (told > 0 && self.missed == 0).then(|| self.bits as f64 / told as f64)
+    }
+
+    /// Nothing happens until `at`.
+    pub fn pass(&mut self, at: BitInstant) {
+        self.now = self.now.max(at);
+    }
+
+    /// Takes one note.
+    pub fn take(&mut self, note: &Note) {
+        match note {
+            Note::Event(event) => self.event(event),
+            Note::Input { at, input } => self.input(*at, *input),
+            Note::Passed { at } => self.pass(*at),
+            Note::Missed { count } => self.miss(*count),
+        }
+    }
+
+    fn input(&mut self, at: BitInstant, input: Input) {
+        self.pass(at);
+        match input {
+            Input::Attach { station } => self.stations[station.index()].detached = false,
+            Input::Detach { station } => self.stations[station.index()].detached = true,
+            Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
+            Input::SetCut { cut } => {
+                self.cut = cut;
+                self.far = cut.and_then(|cut| self.config.topology.beyond(cut).ok()).map(Arc::from);
+            }
+            Input::Offer { .. } | Input::SetPlca { .. } => {}
+        }
+    }
+
+    /// What a station does is unknown until something is heard of it.
+    fn miss(&mut self, count: u64) {
+        self.missed += count;
+        self.signals.clear();
+        for station in &mut self.stations {
+            (station.doing, station.frame, station.attempt, station.queue) = (Doing::Unknown, None, 0, 0);
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        self.pass(event.at);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(*event);
+        self.follow(event);
+    }
+
+    fn follow(&mut self, event: &Event) {
+        let Event { at, frame, kind, .. } = *event;
+        let slot = self.config.parameters.slot_time;
+        let station = &mut self.stations[frame.station.index()];
+        match kind {
+            Kind::Offered { size } => {
+                station.sizes.push_back((frame.serial, size.get()));
+                station.queue = (station.queue + 1).min(self.config.queue_limit as u64);
+                if station.doing == Doing::Idle {
+                    station.doing = Doing::Ready;
+                }
+            }
+            Kind::QueueDrop => {
+                station.queue = station.queue.saturating_sub(1);
+                station.discarded += 1;
+            }
+            Kind::Defer { attempt } => {
+                (station.doing, station.frame, station.attempt) = (Doing::Deferring, Some(frame), attempt);
+            }
+            Kind::Attempt { attempt, burst, .. } => {
+                (station.doing, station.frame, station.attempt) = (Doing::Sending, Some(frame), attempt);
+                station.queue = station.queue.max(1);
+                self.begin_signal(at, frame, attempt, burst);
+            }
+            Kind::Collision { episode, .. } => {
+                station.collisions += 1;
+                station.doing = Doing::Jamming;
+                self.episodes = self.episodes.max(episode);
+                self.change_signal(frame, |one| one.collision = Some(Collided { at, episode }));
+            }
+            Kind::JamEnd { .. } => self.change_signal(frame, |one| one.end = Some(at)),
+            Kind::Backoff { slots, .. } => station.doing = Doing::BackingOff { until: at + slot * slots },
+            Kind::Transmitted { size, attempts, extension, .. } => {
+                station.transmitted += 1;
+                station.done();
+                self.change_signal(frame, |one| (one.end, one.extension) = (Some(at), extension));
+                self.count(at, u64::from(size.get()) * 8, attempts);
+            }
+            Kind::Discarded { .. } => {
+                station.discarded += 1;
+                // One further back in the queue leaves what the station does as it is.
+                match station.frame.is_none_or(|busy| busy == frame) {
+                    true => station.done(),
+                    false => station.queue = station.queue.saturating_sub(1),
+                }
+            }
+            Kind::Rts { .. } | Kind::Data { .. } => station.doing = Doing::Sending,
+            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+        }
+    }
+
+    /// When an attempt that begins at `at` ends, if nothing can cut it short: where nobody detects collisions.
+    fn certain_end(&self, at: BitInstant, frame: FrameId) -> Option<BitInstant> {
+        match self.config.method {
+            Method::CsmaCd | Method::Plca(_) => None,
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+                let sizes = &self.stations[frame.station.index()].sizes;
+                let (_, size) = sizes.iter().rfind(|(serial, _)| *serial == frame.serial)?;
+                let least = self.config.parameters.min_frame_size.get();
+                Some(at + PREAMBLE + BitTimes::new(u64::from((*size).max(least)) * 8))
+            }
+        }
+    }
+
+    fn count(&mut self, at: BitInstant, bits: u64, attempts: u32) {
+        self.frames += 1;
+        self.bits += bits;
+        self.attempts[(attempts.max(1) as usize - 1).min(ATTEMPTS - 1)] += 1;
+        let step = at.get() / STEP;
+        if self.course.is_empty() {
+            self.course.push_back(0);
+            self.step = step;
+        }
+        for _ in 0..step.saturating_sub(self.step).min(STEPS as u64) {
+            self.course.push_back(0);
+        }
+        while self.course.len() > STEPS {
+            self.course.pop_front();
+        }
+        self.step = self.step.max(step);
+        self.course.back_mut().into_iter().for_each(|last| *last += bits as u32);
+    }
+
+    fn begin_signal(&mut self, at: BitInstant, frame: FrameId, attempt: u32, burst: bool) {
+        let passed = |one: &Signal| one.end.is_some_and(|end| end + self.longest < at);
+        while self.signals.len() > KEPT && self.signals.front().is_some_and(passed) {
+            self.signals.pop_front();
+        }
+        let end = self.certain_end(at, frame);
+        let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
+        self.signals.push_back(Signal {
+            frame,
+            attempt,
+            begin: at,
+            preamble: at + gap,
+            collision: None,
+            end,
+            extension: BitTimes::ZERO,
+            parted: self.far.clone(),
+        });
+    }
+
+    fn change_signal(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
+        if let Some(one) = self.signals.iter_mut().rfind(|one| one.frame == frame && one.end.is_none()) {
+            change(one);
+        }
+    }
+
+    /// The event in a sentence. `names` are the stations', in order of number; it must be among the last ones.
+    pub fn sentence(&self, event: &Event, names: &[String]) -> String {
+        let (parameters, rate) = (&self.config.parameters, self.config.rate);
+        let station = &names[event.station.index()];
+        if let Kind::Collision { late, episode, .. } = event.kind
+            && let Some(own) = self.signals.iter().rfind(|one| one.frame == event.frame && one.begin <= event.at)
+        {
+            let (begin, preamble, met) = (own.begin, own.preamble, self.met(event, names));
+            return Noticed { station, begin, preamble, at: event.at, late, episode, met }.sentence(parameters, rate);
+        }
+        sentences::sentence(&event.kind, event.at, station, parameters, rate)
+    }
+
+    /// Whose signals were at the place of whoever noticed a collision.
+    fn met(&self, event: &Event, names: &[String]) -> Vec<Party> {
+        let distance = |one: &Signal| self.config.topology.distance(one.frame.station, event.station);
+        let sounds = |one: &Signal| {
+            let distance = distance(one);
+            one.begin + distance <= event.at && one.end.is_none_or(|end| end + distance > event.at)
+        };
+        let here = |one: &&Signal| one.frame.station != event.station && one.reaches(event.station) && sounds(one);
+        let party = |one: &Signal| Party { frame: name(names, one.frame), begin: one.begin, distance: distance(one) };
+        self.signals.iter().filter(here).map(party).collect()
+    }
+}
+
+impl StationView {
+    /// It is done with the frame at the head of its queue.
+    fn done(&mut self) {
+        self.queue = self.queue.saturating_sub(1);
+        while self.sizes.len() as u64 > self.queue {
+            self.sizes.pop_front();
+        }
+        (self.frame, self.attempt) = (None, 0);
+        self.doing = if self.queue > 0 { Doing::Ready } else { Doing::Idle };
+    }
+}
+
+/// A frame as people and logs call it.
+pub fn name(names: &[String], frame: FrameId) -> String {
+    format!("{}#{}", names[frame.station.index()], frame.serial)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitRate, Topology};
+
+    fn event(at: u64, station: u16, kind: Kind) -> Note {
+        let station = StationId::new(station);
+        Note::Event(Event { at: BitInstant::new(at), station, frame: FrameId { station, serial: 1 }, kind })
+    }
+
+    /// Two stations 20 BT apart begin in the same bit time, and meet.
+    #[test]
+    fn a_collision_is_where_and_when_it_is_noticed() {
+        let config = Config::new(BitRate::MBIT_10, Topology::star(2, 20), 1);
+        let mut view = View::new(Arc::new(config));
+        let attempt = Kind::Attempt { attempt: 1, excessive_deferral: false, burst: false };
+        let collision = Kind::Collision { attempt: 1, late: false, episode: 1 };
+        for (at, station, kind) in [(100, 0, attempt), (104, 1, attempt), (120, 1, collision), (124, 0, collision)] {
+            view.take(&event(at, station, kind));
+        }
+        assert_eq!(view.stations[0].doing, Doing::Jamming);
+        assert_eq!((view.episodes, view.now), (1, BitInstant::new(124)));
+        let first = &view.signals[0];
+        let parts = [99, 100, 163, 164].map(|at| first.part(BitInstant::new(at)));
+        assert_eq!(parts, [None, Some(Part::Preamble), Some(Part::Preamble), Some(Part::Jam)]);
+        let names = ["a", "b"].map(str::to_owned);
+        let told = view.sentence(view.recent.back().expect("four events"), &names).replace(sentences::TIED, " ");
+        assert!(told.contains("24 BT (2.4 us) after its own first bit a notices b#1, which began 4 BT"), "{told}");
+        view.take(&Note::Missed { count: 7 });
+        assert_eq!((view.stations[1].doing, view.signals.len(), view.missed), (Doing::Unknown, 0, 7));
+    }
+}

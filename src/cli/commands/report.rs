@@ -1,0 +1,52 @@
+//! `ethbus report`: runs as one page to hand out.
+
+use super::{CommandError, Outcome};
+use crate::cli::args::ReportArgs;
+use crate::study::plot::PlotError;
+use crate::study::plot::picture::{Kind, write};
+use crate::study::report::figures::plots;
+use crate::study::report::gather::Run;
+use crate::study::report::page::{Stretch, page};
+use sim::files::output::{HTML, replace};
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Makes a page of runs, and their plots as files if they are wanted.
+///
+/// # Errors
+/// A run that cannot be read or in which nothing happened; a page that cannot be written.
+pub fn report(args: &ReportArgs) -> Outcome {
+    let runs = args.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
+    let plots = plots(&runs);
+    let stretch = Stretch { from: args.from, to: args.to, open: args.at };
+    let page = page(&runs, &plots, stretch, &command(args))?;
+    replace(&args.out, HTML, page.as_bytes()).map_err(PlotError::from)?;
+    for (folder, kind, ending) in [(&args.svg, Kind::Svg, "svg"), (&args.png, Kind::Png, "png")] {
+        let Some(folder) = folder else { continue };
+        make(folder)?;
+        for plot in &plots {
+            write(&folder.join(format!("{}.{ending}", plot.name)), kind, &plot.picture(kind)?)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn make(folder: &Path) -> Result<(), CommandError> {
+    let made = std::fs::create_dir(folder);
+    let is_there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir();
+    match made {
+        Err(source) if !is_there(&source) => Err(CommandError::Init { path: folder.to_owned(), source }),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The command that makes the page again.
+fn command(args: &ReportArgs) -> String {
+    let mut words = vec!["ethbus report".to_owned()];
+    words.extend(args.runs.iter().map(|path| path.display().to_string()));
+    words.push(format!("-o {}", args.out.display()));
+    let given = [("--from", args.from), ("--to", args.to), ("--at", args.at)];
+    words.extend(given.into_iter().filter_map(|(option, at)| Some(format!("{option} {}", at?))));
+    words.join(" ")
+}

@@ -1,0 +1,90 @@
+//! `ethbus watch`, and `--watch` of the commands that run in virtual time: the bus drawn as it is.
+
+use super::convert::follow;
+use super::{CommandError, Outcome, interrupts};
+use crate::cli::args::WatchArgs;
+use crate::show::watch::feeder::Feeder;
+use crate::show::watch::keys::Deed;
+use crate::show::watch::player::Player;
+use crate::show::watch::terminal::{self, Bus, Titles};
+use crossbeam_channel::Receiver;
+use link::signals::Signal;
+use medium::StationId;
+use sim::files::event_log::{EventLogReader, Header};
+use sim::files::json_lines::LineReader;
+use sim::run::view::View;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Shows a lab that is up, or an event log.
+///
+/// # Errors
+/// No such lab or log; no terminal.
+pub fn watch(args: &WatchArgs) -> Outcome {
+    let interrupts = interrupts()?;
+    match args.lab.as_deref().map(Path::new).filter(|path| path.is_file()) {
+        Some(path) => log(path, &interrupts),
+        None => super::watch_live::watch(args.lab.as_deref(), &interrupts),
+    }
+}
+
+/// Shows an event log.
+fn log(path: &Path, interrupts: &Receiver<Signal>) -> Outcome {
+    let log = EventLogReader::new(LineReader::open(path)?)?;
+    let header = log.header().clone();
+    let title = format!("{} {}", header.name, path.display()).trim().to_owned();
+    beside(&header, &title, interrupts, move |mut feeder, _| follow(log, &mut feeder))??;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Has `run` make events beside the view of them, until both have ended. `run` is to end when it is told so.
+///
+/// # Errors
+/// No terminal, or one that cannot be drawn on.
+pub fn beside<T: Send>(
+    header: &Header,
+    title: &str,
+    interrupts: &Receiver<Signal>,
+    run: impl FnOnce(Feeder, &AtomicBool) -> T + Send,
+) -> Result<T, CommandError> {
+    if !terminal::is_there() {
+        return Err(CommandError::NoTerminal);
+    }
+    let (feeder, source) = Feeder::new();
+    let stop = AtomicBool::new(false);
+    let titles = Titles { title: title.to_owned(), names: header.stations.clone() };
+    let player = Player::new(View::new(Arc::new(header.config())), source);
+    std::thread::scope(|scope| {
+        let stop = &stop;
+        let run = scope.spawn(move || run(feeder, stop));
+        let shown = terminal::watch(player, &titles, &mut Virtual { interrupts });
+        stop.store(true, Ordering::Relaxed);
+        let made = run.join().expect("no thread panics: a panic ends the process");
+        shown.map(|()| made).map_err(|source| CommandError::System { what: "draw on the terminal", source })
+    })
+}
+
+/// A run in virtual time: there is nothing but its events.
+struct Virtual<'a> {
+    interrupts: &'a Receiver<Signal>,
+}
+
+impl Bus for Virtual<'_> {
+    fn health(&mut self) -> Vec<String> {
+        vec!["virtual time: the run waits for whoever looks".to_owned()]
+    }
+
+    fn act(&mut self, _: Deed, _: StationId, _: &View) -> Option<String> {
+        None
+    }
+
+    fn is_live(&self) -> bool {
+        false
+    }
+
+    fn is_over(&mut self) -> bool {
+        !self.interrupts.is_empty()
+    }
+}

@@ -1,0 +1,240 @@
+//! `ethbus watch` of a lab that is up: follows what the lab tells, asks for its results now and then, and does to it what
+//! `send`, `unplug` and `cut` do.
+
+use super::{CommandError, Outcome, running_lab};
+use crate::live::control::{self, Control};
+use crate::live::lab::inventory::Inventory;
+use crate::live::plane::protocol::Change;
+use crate::live::plane::seen::Seen;
+use crate::show::program::program;
+use crate::show::watch::keys::Deed;
+use crate::show::watch::picture::by_place;
+use crate::show::watch::player::{Player, Source};
+use crate::show::watch::terminal::{self, Bus, Titles};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use link::signals::Signal;
+use medium::{BitInstant, Config, Input, StationId};
+use sim::figures::results::Results;
+use sim::run::view::{Note, View};
+use sim::words::cable::Cut;
+use sim::words::fault::FaultName;
+use sim::words::sentences::{TIED, nanos};
+use sim::words::units::group;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Batches that wait to be shown: three seconds of a person who looks at something else.
+const WAITING: usize = 64;
+/// How often results are asked for, and how much longer than an answer takes it is at least to the next question.
+const EVERY: Duration = Duration::from_secs(1);
+const TIMES: u32 = 20;
+
+/// Shows a lab that is up until somebody wants no more, or the lab has ended.
+///
+/// # Errors
+/// No such lab; no terminal.
+pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
+    let lab = running_lab(given)?;
+    Inventory::of_running(&lab)?;
+    if !terminal::is_there() {
+        return Err(CommandError::NoTerminal);
+    }
+    let silent = |source| CommandError::Control { name: lab.clone(), source };
+    let results = ask(&lab, &Control::Stats).map_err(silent)?;
+    let config =
+        Config::try_from(results.config.medium.clone()).map_err(|_| silent(io::ErrorKind::InvalidData.into()))?;
+    let names: Vec<String> = results.stations.iter().map(|station| station.name.clone()).collect();
+    let ended = Arc::new(AtomicBool::new(false));
+    let (source, first) = follow(control::events(&lab).map_err(silent)?, names.len(), ended.clone()).map_err(silent)?;
+    let mut view = View::new(Arc::new(config));
+    for note in beginning(&results, first) {
+        view.take(&note);
+    }
+    view.begin_at(first);
+    let titles = Titles { title: format!("lab {lab}"), names: names.clone() };
+    let mut bus = Live { health: health(&results), polled: poll(&lab).map_err(silent)?, lab, names, ended, interrupts };
+    let shown = terminal::watch(Player::new(view, source), &titles, &mut bus);
+    shown.map_err(|source| CommandError::System { what: "draw on the terminal", source })?;
+    if bus.ended.load(Ordering::Relaxed) {
+        crate::show::say(&format!("ethbus: the lab `{}` has ended\n", bus.lab));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ask(lab: &str, request: &Control) -> io::Result<Results> {
+    serde_json::from_str(&control::ask(lab, request)?).map_err(io::Error::from)
+}
+
+/// What had been done to the bus before anybody looked.
+fn beginning(results: &Results, at: BitInstant) -> Vec<Note> {
+    let mut inputs = vec![Input::SetCut { cut: results.medium.cut.map(Into::into) }];
+    for (station, known) in (0..).map(StationId::new).zip(&results.stations) {
+        if let Some(FaultName(fault)) = known.fault {
+            inputs.push(Input::SetFault { station, fault: Some(fault) });
+        }
+        if !known.attached {
+            inputs.push(Input::Detach { station });
+        }
+    }
+    let notes = inputs.into_iter().map(|input| Note::Input { at, input });
+    // What stations do is not known before something is heard of them.
+    notes.chain([Note::Missed { count: 0 }]).collect()
+}
+
+/// Reads what the lab tells in a thread; gives the instant from which on.
+fn follow(stream: UnixStream, stations: usize, ended: Arc<AtomicBool>) -> io::Result<(Source, BitInstant)> {
+    let mut lines = BufReader::new(stream).lines();
+    let mut next = move || -> Option<Seen> { serde_json::from_str(&lines.next()?.ok()?).ok() };
+    let first = next().ok_or(io::ErrorKind::UnexpectedEof)?;
+    let begin = BitInstant::new(first.now);
+    let (sender, source) = bounded(WAITING);
+    let read = move || {
+        let mut missed = 0;
+        while let Some(seen) = next() {
+            missed += seen.missed;
+            let mut notes = Vec::with_capacity(seen.notes.len() + 2);
+            if missed > 0 {
+                notes.push(Note::Missed { count: missed });
+            }
+            notes.extend(seen.notes.iter().filter_map(|note| note.note(stations)));
+            let count = seen.notes.len() as u64;
+            notes.push(Note::Passed { at: BitInstant::new(seen.now) });
+            match sender.try_send(notes) {
+                Ok(()) => missed = 0,
+                // Somebody looks at what was: what comes meanwhile is counted.
+                Err(TrySendError::Full(_)) => missed += count,
+                Err(TrySendError::Disconnected(_)) => return,
+            }
+        }
+        ended.store(true, Ordering::Relaxed);
+    };
+    std::thread::Builder::new().name("events".to_owned()).spawn(read)?;
+    Ok((source, begin))
+}
+
+/// Asks for results again and again, in a thread.
+fn poll(lab: &str) -> io::Result<Receiver<Vec<String>>> {
+    let (sender, polled): (Sender<Vec<String>>, _) = bounded(1);
+    let lab = lab.to_owned();
+    let read = move || {
+        loop {
+            let begin = Instant::now();
+            let Ok(results) = ask(&lab, &Control::Stats) else { return };
+            if matches!(sender.try_send(health(&results)), Err(TrySendError::Disconnected(_))) {
+                return;
+            }
+            std::thread::sleep(EVERY.max(begin.elapsed() * TIMES));
+        }
+    };
+    std::thread::Builder::new().name("stats".to_owned()).spawn(read)?;
+    Ok(polled)
+}
+
+/// What results tell that events do not.
+fn health(results: &Results) -> Vec<String> {
+    let medium = &results.medium;
+    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let mut lines = vec![format!(
+        "since it is up: utilization {:.3}, {} frames, {} collisions",
+        medium.utilization_total,
+        group(sum("frames_transmitted_ok")),
+        group(medium.collision_episodes)
+    )];
+    if let Some(emulator) = &results.emulator {
+        let time = |ns: u64| nanos(ns).replace(TIED, " ");
+        let (timing, machine) = (&emulator.timing, &emulator.machine);
+        let lost = emulator.undelivered.ring_drops + machine.overload_drops;
+        let scale =
+            if machine.time_scale == 1.0 { String::new() } else { format!(", time scale {}", machine.time_scale) };
+        lines.push(format!(
+            "late by {} p50, {} p99; slip {}, lost {}{scale}",
+            time(timing.lateness_p50_ns),
+            time(timing.lateness_p99_ns),
+            time(machine.slip_ns),
+            group(lost)
+        ));
+    }
+    lines
+}
+
+/// A lab that is up.
+struct Live<'a> {
+    lab: String,
+    names: Vec<String>,
+    health: Vec<String>,
+    polled: Receiver<Vec<String>>,
+    ended: Arc<AtomicBool>,
+    interrupts: &'a Receiver<Signal>,
+}
+
+impl Bus for Live<'_> {
+    fn health(&mut self) -> Vec<String> {
+        if let Some(health) = self.polled.try_iter().last() {
+            self.health = health;
+        }
+        self.health.clone()
+    }
+
+    fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String> {
+        let done = match deed {
+            Deed::Inject => self.inject(station),
+            Deed::Plug => self.plug(station, view),
+            Deed::Cut => self.cut(station, view),
+        };
+        Some(done.unwrap_or_else(|what| what))
+    }
+
+    fn is_live(&self) -> bool {
+        true
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.ended.load(Ordering::Relaxed) || !self.interrupts.is_empty()
+    }
+}
+
+impl Live<'_> {
+    /// As `ethbus send` does; whoever may not enter the station is told so by it.
+    fn inject(&self, station: StationId) -> Result<String, String> {
+        let from = &self.names[station.index()];
+        let arguments = ["send", "--name", &self.lab, "--from", from, "--to", "broadcast", "--count", "1"];
+        let sent = Command::new("/proc/self/exe").args(arguments).stdin(Stdio::null()).output();
+        let sent = sent.map_err(|error| format!("{} cannot be run: {error}", program()))?;
+        match sent.status.success() {
+            true => Ok(format!("{from} has offered a frame to all stations")),
+            false => Err(String::from_utf8_lossy(&sent.stderr).lines().next().unwrap_or_default().to_owned()),
+        }
+    }
+
+    fn plug(&self, station: StationId, view: &View) -> Result<String, String> {
+        let name = &self.names[station.index()];
+        let (change, what) = match view.stations[station.index()].detached {
+            true => (Change::Attach, "is plugged in again"),
+            false => (Change::Detach, "is unplugged"),
+        };
+        self.ask(&Control::Change { station: name.clone(), change })?;
+        Ok(format!("{name} {what}"))
+    }
+
+    fn cut(&self, station: StationId, view: &View) -> Result<String, String> {
+        if view.cut.is_some() {
+            self.ask(&Control::Cable(None))?;
+            return Ok("the cable is mended".to_owned());
+        }
+        let all = by_place(&view.config().topology);
+        let place = all.iter().position(|known| *known == station).unwrap_or(0);
+        let next = *all.get(place + 1).ok_or("no station comes after this one: choose another")?;
+        let names = [station, next].map(|one| self.names[one.index()].as_str());
+        let cut = Cut::between(&view.config().topology, names, [station.index(), next.index()])?;
+        self.ask(&Control::Cable(Some(cut)))?;
+        Ok(format!("the cable is cut between {} and {}", names[0], names[1]))
+    }
+
+    fn ask(&self, request: &Control) -> Result<(), String> {
+        ask(&self.lab, request).map(|_| ()).map_err(|error| format!("the lab does not answer: {error}"))
+    }
+}

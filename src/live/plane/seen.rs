@@ -1,0 +1,248 @@
+//! What somebody who watches the bus is told of it: events and inputs, as many as a person can look at.
+//!
+//! ```text
+//!   coordinator ──up to [`MOST`] notes each [`HOUSEKEEPING`]──► reports ──► supervisor ──► whoever watches
+//!        └── what came after those is counted, and told with the next ones
+//! ```
+//! While nobody watches, nothing is kept.
+
+use medium::{BitInstant, Event, FrameId, Input, Kind, StationId, Value};
+use serde::{Deserialize, Serialize};
+use sim::run::view::Note;
+use sim::words::cable::Cut;
+use sim::words::fault::FaultName;
+
+/// Notes that are told each time: ten thousand a second.
+const MOST: usize = 512;
+
+/// A stretch of what happened, in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// So many notes before these are missing.
+    pub missed: u64,
+    /// How far the medium had been run.
+    pub now: u64,
+    /// What happened.
+    pub notes: Vec<Written>,
+}
+
+/// A note as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Written {
+    /// When, at which station, whose frame, which of its frames; what, and its fields in order.
+    E(u64, u16, u16, u64, String, Vec<Field>),
+    /// When, and what was done.
+    I(u64, Done),
+}
+
+/// A field of an event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Field {
+    /// A count, a length or a span.
+    Number(u64),
+    /// A fact.
+    Truth(bool),
+    /// A name.
+    Word(String),
+}
+
+/// What was done to the medium.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Done {
+    /// A station was put back.
+    Attach(u16),
+    /// A station was taken off.
+    Detach(u16),
+    /// Something is wrong with a station, or nothing any more.
+    Fault(u16, Option<FaultName>),
+    /// The cable was cut, or mended.
+    Cut(Option<Cut>),
+}
+
+impl From<&Note> for Written {
+    fn from(note: &Note) -> Written {
+        let number = |station: StationId| station.index() as u16;
+        match note {
+            Note::Event(Event { at, station, frame, kind }) => {
+                let mut fields = Vec::new();
+                kind.fields(|_: &'static str, value: Value<'static>| {
+                    fields.push(match value {
+                        Value::Number(number) => Field::Number(number),
+                        Value::Truth(truth) => Field::Truth(truth),
+                        Value::Word(word) => Field::Word(word.to_owned()),
+                    });
+                });
+                let frame_of = number(frame.station);
+                Written::E(at.get(), number(*station), frame_of, frame.serial, kind.name().to_owned(), fields)
+            }
+            Note::Input { at, input } => {
+                let done = match *input {
+                    Input::Attach { station } => Done::Attach(number(station)),
+                    Input::Detach { station } => Done::Detach(number(station)),
+                    Input::SetFault { station, fault } => Done::Fault(number(station), fault.map(FaultName)),
+                    Input::SetCut { cut } => Done::Cut(cut.map(Cut::from)),
+                    Input::Offer { .. } | Input::SetPlca { .. } => unreachable!("`is_told` leaves them out"),
+                };
+                Written::I(at.get(), done)
+            }
+            Note::Passed { .. } | Note::Missed { .. } => unreachable!("`Seen` says how far, and how many are missing"),
+        }
+    }
+}
+
+impl Written {
+    /// The note about a medium of so many stations; `None` if there is none such.
+    pub fn note(&self, stations: usize) -> Option<Note> {
+        let station = |number: u16| (usize::from(number) < stations).then(|| StationId::new(number));
+        Some(match self {
+            Written::E(at, at_station, of, serial, kind, fields) => {
+                let (_, names) = Kind::ALL.iter().find(|(name, _)| name == kind)?;
+                let field = |name: &str| {
+                    let place = names.iter().position(|known| *known == name)?;
+                    Some(match fields.get(place)? {
+                        Field::Number(number) => Value::Number(*number),
+                        Field::Truth(truth) => Value::Truth(*truth),
+                        Field::Word(word) => Value::Word(word),
+                    })
+                };
+                let kind = Kind::read(kind, field).ok()?;
+                let frame = FrameId { station: station(*of)?, serial: *serial };
+                Note::Event(Event { at: BitInstant::new(*at), station: station(*at_station)?, frame, kind })
+            }
+            Written::I(at, done) => {
+                let input = match *done {
+                    Done::Attach(number) => Input::Attach { station: station(number)? },
+                    Done::Detach(number) => Input::Detach { station: station(number)? },
+                    Done::Fault(number, fault) => {
+                        Input::SetFault { station: station(number)?, fault: fault.map(|FaultName(fault)| fault) }
+                    }
+                    Done::Cut(cut) => Input::SetCut { cut: cut.map(Into::into) },
+                };
+                Note::Input { at: BitInstant::new(*at), input }
+            }
+        })
+    }
+}
+
+/// Of offered frames events tell, and settings of PLCA change nothing that is drawn.
+fn is_told(input: &Input) -> bool {
+    !matches!(input, Input::Offer { .. } | Input::SetPlca { .. })
+}
+
+/// What is to be told next, if somebody watches.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    watched: bool,
+    notes: Vec<Note>,
+    /// Before these.
+    missed_before: u64,
+    /// After these.
+    missed: u64,
+}
+
+impl Batch {
+    /// Somebody watches, or nobody any more.
+    pub fn watch(&mut self, watched: bool) {
+        *self = Batch { watched, ..Batch::default() };
+    }
+
+    #[inline]
+    pub fn event(&mut self, event: &Event) {
+        if self.watched {
+            self.take(Note::Event(*event));
+        }
+    }
+
+    #[inline]
+    pub fn input(&mut self, at: BitInstant, input: &Input) {
+        if self.watched && is_told(input) {
+            self.take(Note::Input { at, input: *input });
+        }
+    }
+
+    fn take(&mut self, note: Note) {
+        match self.notes.len() < MOST {
+            true => self.notes.push(note),
+            false => self.missed += 1,
+        }
+    }
+
+    /// What is to be told, the medium having been run up to `now`; nothing if nobody watches.
+    pub fn tell(&mut self, now: BitInstant) -> Option<(u64, BitInstant, Vec<Note>)> {
+        // What came after the last note is not known any more.
+        let known = self.notes.last().and_then(Note::at).filter(|_| self.missed > 0);
+        let missed = std::mem::replace(&mut self.missed_before, std::mem::take(&mut self.missed));
+        self.watched.then(|| (missed, known.unwrap_or(now), std::mem::take(&mut self.notes)))
+    }
+
+    /// What was to be told found no room.
+    pub fn not_told(&mut self, missed: u64, notes: usize) {
+        self.missed_before += missed + notes as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use medium::{BitTimes, Cause, Octets};
+
+    fn kinds() -> Vec<Kind> {
+        vec![
+            Kind::Offered { size: Octets::new(64) },
+            Kind::QueueDrop,
+            Kind::Attempt { attempt: 3, excessive_deferral: false, burst: true },
+            Kind::Collision { attempt: 3, late: false, episode: 9 },
+            Kind::Discarded { cause: Cause::TooLong, attempts: 2 },
+            Kind::Damaged { bits: BitTimes::new(77) },
+        ]
+    }
+
+    #[test]
+    fn notes_are_read_as_they_were_written() {
+        let station = StationId::new(1);
+        let (at, frame) = (BitInstant::new(7), FrameId { station, serial: 12 });
+        let mut notes: Vec<Note> =
+            kinds().into_iter().map(|kind| Note::Event(Event { at, station, frame, kind })).collect();
+        let cut = Cut { segment: 0, position_bt: 11 };
+        for input in [
+            Input::Attach { station },
+            Input::Detach { station },
+            Input::SetFault { station, fault: Some(medium::Fault::Deaf) },
+            Input::SetCut { cut: Some(cut.into()) },
+        ] {
+            notes.push(Note::Input { at, input });
+        }
+        for note in &notes {
+            let text = serde_json::to_string(&Written::from(note)).expect("numbers and names");
+            let read: Written = serde_json::from_str(&text).expect(&text);
+            assert_eq!(read.note(2), Some(*note), "{text}");
+            let about_station = !matches!(note, Note::Input { input: Input::SetCut { .. }, .. });
+            assert_eq!(read.note(1).is_none(), about_station, "{text}: there is no such station");
+        }
+    }
+
+    /// What finds no room is counted where it is missing: before the notes that come next.
+    #[test]
+    fn what_is_missed_is_counted() {
+        let mut batch = Batch::default();
+        let event = |serial| {
+            let frame = FrameId { station: StationId::new(0), serial };
+            Event { at: BitInstant::new(serial), station: frame.station, frame, kind: Kind::QueueDrop }
+        };
+        batch.event(&event(1));
+        assert_eq!(batch.tell(BitInstant::ZERO), None, "nobody watches");
+        batch.watch(true);
+        (0..600).for_each(|serial| batch.event(&event(serial)));
+        let (missed, _, notes) = batch.tell(BitInstant::ZERO).expect("somebody watches");
+        assert_eq!((missed, notes.len()), (0, MOST));
+        batch.event(&event(600));
+        let (missed, _, notes) = batch.tell(BitInstant::ZERO).expect("somebody watches");
+        assert_eq!((missed, notes.len()), (600 - MOST as u64, 1));
+        batch.not_told(missed, notes.len());
+        let (missed, ..) = batch.tell(BitInstant::ZERO).expect("somebody watches");
+        assert_eq!(missed, 600 - MOST as u64 + 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! Those who watch a lab that is up: each has a thread that writes to it, and nobody waits for any of them.
+
+use crate::live::plane::seen::Seen;
+use crossbeam_channel::{Sender, TrySendError, bounded};
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+/// Lines that wait for somebody to read them: those of a second.
+const WAITING: usize = 20;
+/// Those who may watch at a time.
+const MOST: usize = 8;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Watchers(Vec<Watcher>);
+
+#[derive(Debug)]
+struct Watcher {
+    lines: Sender<Arc<[u8]>>,
+    /// Notes that found no room since the last line that did.
+    missed: u64,
+}
+
+impl Watchers {
+    /// Nobody watches.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One more watches, at the stream's other end; whoever finds no room is let go at once.
+    pub fn add(&mut self, mut stream: UnixStream) {
+        if self.0.len() >= MOST || stream.set_write_timeout(None).is_err() {
+            return;
+        }
+        let (lines, waiting) = bounded::<Arc<[u8]>>(WAITING);
+        let write = move || {
+            for line in waiting {
+                if stream.write_all(&line).is_err() {
+                    return;
+                }
+            }
+        };
+        // Without a thread nobody is told anything, and the stream's end says so.
+        if std::thread::Builder::new().name("watcher".to_owned()).spawn(write).is_ok() {
+            self.0.push(Watcher { lines, missed: 0 });
+        }
+    }
+
+    /// Tells all who watch.
+    pub fn tell(&mut self, seen: &Seen) {
+        let line = line(seen);
+        let count = seen.notes.len() as u64 + seen.missed;
+        self.0.retain_mut(|watcher| {
+            let own = match watcher.missed {
+                0 => line.clone(),
+                missed => self::line(&Seen { missed: seen.missed + missed, ..seen.clone() }),
+            };
+            match watcher.lines.try_send(own) {
+                Ok(()) => watcher.missed = 0,
+                Err(TrySendError::Full(_)) => watcher.missed += count,
+                Err(TrySendError::Disconnected(_)) => return false,
+            }
+            true
+        });
+    }
+}
+
+fn line(seen: &Seen) -> Arc<[u8]> {
+    let mut line = serde_json::to_vec(seen).expect("numbers and names");
+    line.push(b'\n');
+    line.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+
+    /// Who does not read is not waited for, and is told how much it missed.
+    #[test]
+    fn a_slow_watcher_misses_and_is_told_so() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let mut watchers = Watchers::default();
+        watchers.add(ours);
+        let seen = |now| Seen { missed: 1000, now, notes: Vec::new() };
+        // More than the socket and the channel hold.
+        (0..100_000).for_each(|now| watchers.tell(&seen(now)));
+        let mut lines = BufReader::new(theirs).lines();
+        let mut told = 0;
+        let mut now = 100_000;
+        while told < 101 * 1000 * 1000 {
+            watchers.tell(&seen(now));
+            now += 1;
+            let line = lines.next().expect("a line").expect("a stream");
+            let read: Seen = serde_json::from_str(&line).expect(&line);
+            assert_eq!(read.missed % 1000, 0);
+            told += read.missed;
+            if now == 100_000 + 5_000 {
+                break;
+            }
+        }
+        drop(lines);
+        for now in 0..10_000 {
+            watchers.tell(&seen(now));
+        }
+        assert!(watchers.is_empty(), "who has gone is forgotten");
+    }
+}

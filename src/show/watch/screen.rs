@@ -1,0 +1,320 @@
+//! A screen of the live view, drawn from a state. The same state gives the same screen.
+
+use super::picture::{self, LETTERS, LETTERS_IN_SHORT, by_place};
+use crate::show::terminal::{cut, fold};
+use medium::{FrameId, StationId};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use sim::run::view::{Doing, StationView, View, name};
+use sim::words::fault::FaultName;
+use sim::words::sentences::{TIED, nanos, real};
+use sim::words::units::group;
+
+/// Columns and lines that a screen has at least.
+pub const LEAST: (u16, u16) = (60, 16);
+/// From this width on figures stand beside the stations.
+const WIDE: u16 = 136;
+/// Columns of the figures there.
+const BESIDE: u16 = 58;
+/// Lines of figures where they stand below.
+const FIGURES: u16 = 3;
+/// Colours of the senders.
+const COLOURS: [Color; 6] = [Color::Blue, Color::Yellow, Color::Green, Color::Magenta, Color::Cyan, Color::Red];
+
+/// What a terminal can show.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// It has colours, and its user wants them (no-color.org).
+    pub colour: bool,
+    /// It has more letters than ASCII's.
+    pub unicode: bool,
+}
+
+/// Everything that is drawn.
+#[derive(Clone, Debug)]
+pub struct Screen<'a> {
+    /// The bus.
+    pub view: &'a View,
+    /// The stations' names, in order of number.
+    pub names: &'a [String],
+    /// What is watched.
+    pub title: &'a str,
+    /// How time goes on, in words.
+    pub pace: &'a str,
+    /// What is known of the emulator, or of the whole run, in lines.
+    pub health: &'a [String],
+    /// The last thing that was done, or went wrong.
+    pub message: &'a str,
+    /// The station that keys are about.
+    pub chosen: StationId,
+    /// The frame whose events are told alone.
+    pub followed: Option<FrameId>,
+    /// Bit times of a row of the picture.
+    pub row_bt: u64,
+    /// Keys are explained.
+    pub help: Option<&'a str>,
+    /// What the terminal can show.
+    pub look: Look,
+}
+
+/// How a sender's signals look.
+pub fn sender_style(look: Look, station: StationId) -> Style {
+    match look.colour {
+        true => Style::default().fg(COLOURS[station.index() % COLOURS.len()]),
+        false => Style::default(),
+    }
+}
+
+/// Draws the whole screen.
+pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    if area.width < LEAST.0 || area.height < LEAST.1 {
+        return too_small(area, buffer);
+    }
+    let wide = area.width >= WIDE;
+    let stations = screen.names.len() as u16;
+    let figures = if wide { 0 } else { FIGURES };
+    let told = if area.height >= 40 { 10 } else { 4 };
+    // Heading, names, letters, the table's heading, keys.
+    let left = area.height - figures - told - 5;
+    let rows = stations.min(left / 2).max(if wide { 12.min(left / 2) } else { 0 });
+    let line = |y: u16, height: u16| Rect { y: area.y + y, height, ..area };
+    heading(screen, line(0, 1), buffer);
+    let shown = shown(screen, picture::fits(area.width));
+    let height = left - rows + 1;
+    picture::draw(screen, &shown, line(1, height), buffer);
+    letters(screen, shown.len(), line(1 + height, 1), buffer);
+    let table_area = line(2 + height, rows + 1);
+    let table_width = if wide { area.width - BESIDE } else { area.width };
+    table(screen, Rect { width: table_width, ..table_area }, buffer);
+    let below = 3 + height + rows;
+    let figures_area = match wide {
+        true => Rect { x: area.x + table_width, width: BESIDE, ..table_area },
+        false => line(below, figures),
+    };
+    let figure_lines = if wide { figures_beside(screen, rows) } else { figures_below(screen, area.width) };
+    lines(&figure_lines, figures_area, buffer);
+    events(screen, line(below + figures, told), buffer);
+    footer(screen, line(area.height - 1, 1), buffer);
+    if let Some(help) = screen.help {
+        overlay(help, area, buffer);
+    }
+}
+
+/// One sentence, for a terminal that has no room for more.
+fn too_small(area: Rect, buffer: &mut Buffer) {
+    let (columns, rows) = LEAST;
+    let text = format!(
+        "The live view needs {columns} columns and {rows} lines; this terminal has {} and {}. q ends.",
+        area.width, area.height
+    );
+    let folded = fold(&text, usize::from(area.width.max(1)));
+    lines(&folded.lines().map(str::to_owned).collect::<Vec<_>>(), area, buffer);
+}
+
+fn lines(lines: &[String], area: Rect, buffer: &mut Buffer) {
+    for (line, y) in lines.iter().zip(area.y..area.y + area.height) {
+        buffer.set_stringn(area.x, y, line, usize::from(area.width), Style::default());
+    }
+}
+
+fn heading(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    let now = screen.view.now;
+    let time = real(now.since(medium::BitInstant::ZERO), screen.view.config().rate).replace(TIED, " ");
+    let right = format!("t = {} BT ({time})  {}", group(now.get()), screen.pace);
+    let room = usize::from(area.width).saturating_sub(right.chars().count() + 2);
+    let text = format!("{:<room$}  {right}", cut(screen.title, room));
+    buffer.set_stringn(area.x, area.y, text, usize::from(area.width), Style::default().add_modifier(Modifier::BOLD));
+}
+
+/// Stations that are drawn beside each other: as many as fit, the chosen one among them.
+fn shown(screen: &Screen<'_>, fits: usize) -> Vec<StationId> {
+    let all = by_place(&screen.view.config().topology);
+    around(&all, screen.chosen, fits).to_vec()
+}
+
+/// So many of `all` in a row, the chosen one among them.
+fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
+    let count = count.min(all.len());
+    let place = all.iter().position(|station| *station == chosen).unwrap_or(0);
+    let first = (place + 1).saturating_sub(count).max(place / count * count).min(all.len() - count);
+    &all[first..first + count]
+}
+
+fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
+    let all = screen.names.len();
+    let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
+    let letters = if area.width < WIDE { LETTERS_IN_SHORT } else { LETTERS };
+    let parted = if screen.view.cut.is_some() { ", the cable is cut (/)" } else { "" };
+    let text = format!("{} BT a row{of}{parted}: {letters}", screen.row_bt);
+    let style = Style::default().add_modifier(Modifier::DIM);
+    buffer.set_stringn(area.x, area.y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
+}
+
+const COLUMNS: &str = "station   does              queue attempt backoff left      sent  collided  lost";
+
+fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    buffer.set_stringn(
+        area.x,
+        area.y,
+        COLUMNS,
+        usize::from(area.width),
+        Style::default().add_modifier(Modifier::UNDERLINED),
+    );
+    let all = by_place(&screen.view.config().topology);
+    let rows = usize::from(area.height.saturating_sub(1)).max(1);
+    for (station, y) in around(&all, screen.chosen, rows).iter().zip(area.y + 1..) {
+        let text = row(screen, *station);
+        let style = sender_style(screen.look, *station);
+        let style = if *station == screen.chosen { style.add_modifier(Modifier::REVERSED) } else { style };
+        buffer.set_stringn(area.x, y, cut(&text, usize::from(area.width)), usize::from(area.width), style);
+    }
+}
+
+fn row(screen: &Screen<'_>, number: StationId) -> String {
+    let view = screen.view;
+    let station = &view.stations[number.index()];
+    let attempt = match (station.attempt, view.config().attempt_limit()) {
+        (0, _) => "-".to_owned(),
+        (attempt, Some(limit)) => format!("{attempt}/{limit}"),
+        (attempt, None) => attempt.to_string(),
+    };
+    let left = match station.doing {
+        Doing::BackingOff { until } => format!("{} BT", group(until.get().saturating_sub(view.now.get()))),
+        _ => "-".to_owned(),
+    };
+    format!(
+        "{:<9} {:<17} {:>5} {attempt:>7} {left:>12} {:>9} {:>9} {:>5}",
+        cut(&screen.names[number.index()], 9),
+        does(station),
+        group(station.queue),
+        group(station.transmitted),
+        group(station.collisions),
+        group(station.discarded),
+    )
+}
+
+/// What a station does, in `explain`'s verbs.
+fn does(station: &StationView) -> String {
+    let what = match station.doing {
+        _ if station.detached => "off the medium",
+        Doing::Idle => "idle",
+        Doing::Ready => "ready",
+        Doing::Deferring => "defers",
+        Doing::Sending => "sends",
+        Doing::Jamming => "collides, jams",
+        Doing::BackingOff { .. } => "backs off",
+        Doing::Unknown => "?",
+    };
+    match station.fault {
+        Some(fault) => format!("{what}, {}", FaultName(fault)),
+        None => what.to_owned(),
+    }
+}
+
+/// Steps as letters of rising height, the newest to the right.
+fn course(screen: &Screen<'_>, width: usize) -> String {
+    let letters: &[char] = match screen.look.unicode {
+        true => &[' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'],
+        false => &['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'],
+    };
+    let most = letters.len() - 1;
+    let letter = |part: f64| letters[((part * most as f64).round() as usize).min(most)];
+    let mut newest: Vec<char> = screen.view.course().rev().take(width).map(letter).collect();
+    newest.reverse();
+    newest.into_iter().collect()
+}
+
+fn totals(screen: &Screen<'_>) -> String {
+    let view = screen.view;
+    let share = view.utilization().map_or("-".to_owned(), |part| format!("{part:.3}"));
+    let rate = view.config().rate.get() as f64;
+    let through = view.utilization().map_or("-".to_owned(), |part| format!("{:.2} Mb/s", part * rate / 1e6));
+    format!("utilization {share}, throughput {through}")
+}
+
+fn counts(screen: &Screen<'_>) -> String {
+    let view = screen.view;
+    match view.missed {
+        0 => format!("{} frames, {} collisions", group(view.frames), group(view.episodes)),
+        missed => format!("{} frames seen, {} events not seen", group(view.frames), group(missed)),
+    }
+}
+
+fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {
+    let first = format!("{}; {}  ", totals(screen), counts(screen));
+    let room = usize::from(width).saturating_sub(first.chars().count());
+    let attempts: Vec<String> = (1..)
+        .zip(screen.view.attempts)
+        .filter(|(_, frames)| *frames > 0)
+        .map(|(attempts, frames): (usize, u64)| format!("{attempts}: {}", group(frames)))
+        .collect();
+    let attempts = if attempts.is_empty() { "none yet".to_owned() } else { attempts.join("  ") };
+    let health = screen.health.join("; ");
+    vec![format!("{first}{}", course(screen, room)), format!("frames by attempts  {attempts}"), health]
+}
+
+/// Figures in a column of their own.
+fn figures_beside(screen: &Screen<'_>, rows: u16) -> Vec<String> {
+    let width = usize::from(BESIDE) - 4;
+    let mut all = vec![
+        format!("  {}", totals(screen)),
+        format!("  {}", counts(screen)),
+        format!("  {}", course(screen, width)),
+        format!("  utilization, a letter is {}", step(screen)),
+        "  frames by attempts".to_owned(),
+    ];
+    let most = screen.view.attempts.iter().copied().max().unwrap_or(0).max(1);
+    let used = screen.view.attempts.iter().rposition(|frames| *frames > 0).map_or(0, |last| last + 1);
+    let bar = if screen.look.unicode { "█" } else { "#" };
+    let room = usize::from(rows).saturating_sub(all.len() + screen.health.len()).max(2);
+    for (number, frames) in screen.view.attempts.iter().enumerate().take(used.min(room)) {
+        let length = (*frames * (width as u64 - 16)).div_ceil(most) as usize;
+        all.push(format!("  {:>3} {:>9} {}", number + 1, group(*frames), bar.repeat(length)));
+    }
+    all.extend(screen.health.iter().map(|line| format!("  {line}")));
+    all
+}
+
+fn step(screen: &Screen<'_>) -> String {
+    let span = medium::BitTimes::new(sim::run::view::STEP).at(screen.view.config().rate);
+    nanos(span.as_nanos() as u64).replace(TIED, " ")
+}
+
+/// The last events in sentences, as many as there is room for, the newest last and whole.
+fn events(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    let wanted = |frame: FrameId| screen.followed.is_none_or(|followed| followed == frame);
+    let mut all: Vec<String> = Vec::new();
+    for event in screen.view.recent.iter().rev().filter(|event| wanted(event.frame)) {
+        let told = screen.view.sentence(event, screen.names).replace(TIED, " ");
+        let text = format!("{:>14} BT  {}: {told}\n", group(event.at.get()), name(screen.names, event.frame));
+        let folded = fold(&text, usize::from(area.width));
+        let mut own: Vec<String> = folded.lines().map(str::to_owned).collect();
+        if !all.is_empty() && all.len() + own.len() > usize::from(area.height) {
+            break;
+        }
+        own.append(&mut all);
+        all = own;
+    }
+    lines(&all, area, buffer);
+}
+
+fn footer(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
+    let keys = "? keys  space pause  left right event  , . bit  n collision  + - speed  q end";
+    let text = if screen.message.is_empty() { keys } else { screen.message };
+    let style = Style::default().add_modifier(Modifier::DIM);
+    buffer.set_stringn(area.x, area.y, cut(text, usize::from(area.width)), usize::from(area.width), style);
+}
+
+/// A text in a box over the screen.
+fn overlay(text: &str, area: Rect, buffer: &mut Buffer) {
+    let width = text.lines().map(|line| line.chars().count()).max().unwrap_or(0).min(usize::from(area.width) - 4);
+    let height = text.lines().count().min(usize::from(area.height) - 2);
+    let (x, y) = ((area.width - width as u16) / 2, (area.height - height as u16) / 2);
+    let edge = format!("+{}+", "-".repeat(width + 2));
+    buffer.set_string(x - 2, y - 1, &edge, Style::default());
+    for (line, y) in text.lines().zip(y..y + height as u16) {
+        buffer.set_string(x - 2, y, format!("| {:<width$} |", cut(line, width)), Style::default());
+    }
+    buffer.set_string(x - 2, y + height as u16, &edge, Style::default());
+}

@@ -1,0 +1,357 @@
+//! The live view on a terminal: reads keys, lets time pass, draws what has changed.
+
+use super::keys::{self, Act, Deed, HELP, LIVE_HELP, Way};
+use super::picture::by_place;
+use super::player::{Player, is_collision, is_of};
+use super::screen::{self, Look, Screen};
+use medium::{BitTimes, FrameId, StationId};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use sim::run::view::View;
+use sim::words::units::group;
+use std::io::{self, IsTerminal, Stdout};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use terminal_size::terminal_size_of;
+
+/// From one look to the next while time goes on; a person sees no more.
+const TICK: Duration = Duration::from_millis(100);
+/// Bit times in a second, to begin with: a preamble takes half a second.
+const SLOW: f64 = 128.0;
+/// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
+const ROWS: (u64, u64) = (1, 16);
+/// The longest row.
+const LONGEST_ROW: u64 = 1 << 20;
+
+/// What is watched, besides what it tells.
+pub trait Bus {
+    /// What is known of it that no event tells, in lines.
+    fn health(&mut self) -> Vec<String>;
+
+    /// Does something to it, and says what came of it. `None`: it is not live, and nothing can be done to it.
+    fn act(&mut self, deed: Deed, station: StationId, view: &View) -> Option<String>;
+
+    /// Its time goes on by itself.
+    fn is_live(&self) -> bool;
+
+    /// Whoever watches is to end.
+    fn is_over(&mut self) -> bool;
+}
+
+/// What is watched and how it is called.
+#[derive(Clone, Debug)]
+pub struct Titles {
+    /// The whole.
+    pub title: String,
+    /// The stations, in order of number.
+    pub names: Vec<String>,
+}
+
+/// Whether there is a terminal to draw on.
+pub fn is_there() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// How often somebody looks whether the terminal is still there, and how long the view then has to end by itself.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
+fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
+    let look = move || {
+        while terminal_size_of(io::stdout()).is_some() {
+            std::thread::sleep(LOOK);
+        }
+        std::thread::sleep(LOOK);
+        if !left.load(Ordering::Relaxed) {
+            std::process::exit(HUNG_UP);
+        }
+    };
+    std::thread::Builder::new().name("terminal".to_owned()).spawn(look).map(|_| ())
+}
+
+/// As shells tell it: 128 + SIGHUP.
+const HUNG_UP: i32 = 129;
+
+/// The user's terminal, as it was before when dropped.
+struct Screened(Terminal<CrosstermBackend<Stdout>>);
+
+impl Screened {
+    fn enter() -> io::Result<Screened> {
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen).inspect_err(|_| leave())?;
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            leave();
+            hook(panic);
+        }));
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| leave())?;
+        Ok(Screened(terminal))
+    }
+}
+
+impl Drop for Screened {
+    fn drop(&mut self) {
+        let _ = self.0.show_cursor();
+        leave();
+    }
+}
+
+/// Gives the terminal back. One that is gone needs nothing.
+fn leave() {
+    let _ = execute!(io::stdout(), LeaveAlternateScreen);
+    let _ = disable_raw_mode();
+}
+
+/// What this terminal can show, as its user's environment says.
+fn look() -> Look {
+    let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_uppercase();
+    let dumb = set("TERM").is_some_and(|term| term == "dumb");
+    Look { colour: set("NO_COLOR").is_none() && !dumb, unicode: locale.contains("UTF-8") || locale.contains("UTF8") }
+}
+
+/// How time goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pace {
+    Paused,
+    /// Bit times a second.
+    Slow(f64),
+    /// As the bus does.
+    Live,
+}
+
+/// Shows what `player` plays until somebody wants no more.
+///
+/// # Errors
+/// The terminal cannot be written or read.
+pub fn watch(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
+    let left = Arc::new(AtomicBool::new(false));
+    end_with_the_terminal(left.clone())?;
+    let shown = show(player, titles, bus);
+    left.store(true, Ordering::Relaxed);
+    shown
+}
+
+fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
+    let mut screened = Screened::enter()?;
+    let mut watching = Watching::new(player, titles, bus);
+    let mut last = Instant::now();
+    loop {
+        let now = Instant::now();
+        let changed = watching.pass(now - last);
+        last = now;
+        if changed {
+            screened.0.draw(|frame| watching.draw(frame.area(), frame.buffer_mut()))?;
+        }
+        if watching.bus.is_over() {
+            return Ok(());
+        }
+        // Keys that wait are all taken before the next look.
+        let mut patience = TICK.saturating_sub(now.elapsed());
+        while event::poll(patience)? {
+            patience = Duration::ZERO;
+            match event::read()? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    if let Some(act) = keys::act(key)
+                        && watching.act(act)
+                    {
+                        return Ok(());
+                    }
+                    watching.changed = true;
+                }
+                Event::Resize(..) => watching.changed = true,
+                Event::Key(_) | Event::Mouse(_) | Event::Paste(_) | Event::FocusGained | Event::FocusLost => {}
+            }
+        }
+    }
+}
+
+/// Everything between keys and screen.
+struct Watching<'a> {
+    player: Player,
+    titles: &'a Titles,
+    bus: &'a mut dyn Bus,
+    pace: Pace,
+    /// Bit times a second, when time goes on by them.
+    speed: f64,
+    /// Less than a bit time that has passed.
+    rest: f64,
+    chosen: StationId,
+    followed: Option<FrameId>,
+    row_bt: u64,
+    help: Option<String>,
+    message: String,
+    look: Look,
+    health: Vec<String>,
+    changed: bool,
+}
+
+impl<'a> Watching<'a> {
+    fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
+        let chosen = by_place(&player.view().config().topology)[0];
+        let longest = player.view().longest().get();
+        let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
+        let pace = if bus.is_live() { Pace::Live } else { Pace::Slow(SLOW) };
+        Watching {
+            player,
+            titles,
+            bus,
+            pace,
+            speed: SLOW,
+            rest: 0.0,
+            chosen,
+            followed: None,
+            row_bt,
+            help: None,
+            message: String::new(),
+            look: look(),
+            health: Vec::new(),
+            changed: true,
+        }
+    }
+
+    /// Lets time pass; whether there is something else to see.
+    fn pass(&mut self, passed: Duration) -> bool {
+        let before = self.player.view().now;
+        match self.pace {
+            Pace::Paused => {}
+            Pace::Live => self.player.newest(),
+            Pace::Slow(speed) => {
+                let span = passed.min(TICK * 4).as_secs_f64() * speed + self.rest;
+                self.rest = span.fract();
+                self.player.forward(BitTimes::new(span as u64));
+            }
+        }
+        let health = self.bus.health();
+        self.changed |= health != self.health || self.player.view().now != before;
+        self.health = health;
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Does what a key says; whether that is to end.
+    fn act(&mut self, act: Act) -> bool {
+        self.message.clear();
+        match act {
+            Act::Quit if self.help.is_none() => return true,
+            Act::Quit => self.help = None,
+            Act::Help => self.help = self.help.take().map_or_else(|| Some(self.help_text()), |_| None),
+            Act::Pause if self.pace == Pace::Paused => self.pace = Pace::Slow(self.speed),
+            Act::Pause => self.pace = Pace::Paused,
+            Act::Newest => self.newest(),
+            Act::Event(way) => self.step(way, |_| true, "no further event"),
+            Act::Collision(way) => self.step(way, is_collision, "no further collision"),
+            Act::Bit(way) => self.bit(way),
+            Act::Faster(way) => self.faster(way),
+            Act::Finer(Way::Forward) => self.row_bt = (self.row_bt / 2).max(1),
+            Act::Finer(Way::Back) => self.row_bt = (self.row_bt * 2).min(LONGEST_ROW),
+            Act::Choose(way) => self.choose(way),
+            Act::Follow => self.follow(),
+            Act::Do(deed) => {
+                let nothing = || "nothing can be done to a run in virtual time".to_owned();
+                self.message = self.bus.act(deed, self.chosen, self.player.view()).unwrap_or_else(nothing);
+            }
+        }
+        false
+    }
+
+    fn help_text(&self) -> String {
+        if self.bus.is_live() { format!("{HELP}{LIVE_HELP}") } else { HELP.to_owned() }
+    }
+
+    fn newest(&mut self) {
+        if self.bus.is_live() {
+            self.pace = Pace::Live;
+        } else {
+            self.message = "a run in virtual time is as far as it is shown: + goes faster".to_owned();
+        }
+    }
+
+    fn step(&mut self, way: Way, wanted: impl Fn(&medium::Event) -> bool, none: &str) {
+        self.pace = Pace::Paused;
+        let followed = self.followed;
+        let both = |event: &medium::Event| wanted(event) && is_of(event, followed);
+        let found = match way {
+            Way::Forward => self.player.forward_to(both),
+            Way::Back => self.player.back_to(both),
+        };
+        if !found {
+            self.message = match way {
+                Way::Back => format!("{none} is remembered before this one"),
+                Way::Forward if self.player.at_end() => format!("{none}: this is the end"),
+                Way::Forward => format!("{none} has come yet"),
+            };
+        }
+    }
+
+    fn bit(&mut self, way: Way) {
+        self.pace = Pace::Paused;
+        match way {
+            Way::Forward => self.player.forward(BitTimes::new(1)),
+            Way::Back => self.player.back_by(BitTimes::new(1)),
+        }
+    }
+
+    fn faster(&mut self, way: Way) {
+        let most = self.player.view().config().rate.get() as f64;
+        let factor = if way == Way::Forward { 2.0 } else { 0.5 };
+        self.speed = (self.speed * factor).clamp(1.0, most);
+        self.pace = Pace::Slow(self.speed);
+    }
+
+    fn choose(&mut self, way: Way) {
+        let all = by_place(&self.player.view().config().topology);
+        let place = all.iter().position(|station| *station == self.chosen).unwrap_or(0);
+        let next = match way {
+            Way::Forward => (place + 1) % all.len(),
+            Way::Back => (place + all.len() - 1) % all.len(),
+        };
+        self.chosen = all[next];
+    }
+
+    fn follow(&mut self) {
+        let view = self.player.view();
+        let own = |event: &&medium::Event| event.frame.station == self.chosen;
+        let last = || view.recent.iter().rev().find(own).map(|event| event.frame);
+        let frame = view.stations[self.chosen.index()].frame.or_else(last);
+        self.followed = if self.followed.is_some() { None } else { frame };
+        self.message = match self.followed {
+            Some(frame) => {
+                format!("following {}: only its events are told", sim::run::view::name(&self.titles.names, frame))
+            }
+            None if frame.is_none() => "this station has no frame to follow yet".to_owned(),
+            None => "following no frame any more".to_owned(),
+        };
+    }
+
+    fn pace(&self) -> String {
+        let rate = self.player.view().config().rate.get() as f64;
+        match self.pace {
+            _ if self.player.at_end() => "the end".to_owned(),
+            Pace::Paused => "paused".to_owned(),
+            Pace::Live => "live".to_owned(),
+            Pace::Slow(speed) if speed >= rate => "real time".to_owned(),
+            Pace::Slow(speed) => format!("{} BT/s, 1/{} of life", group(speed as u64), group((rate / speed) as u64)),
+        }
+    }
+
+    fn draw(&self, area: ratatui::layout::Rect, buffer: &mut ratatui::buffer::Buffer) {
+        let screen = Screen {
+            view: self.player.view(),
+            names: &self.titles.names,
+            title: &self.titles.title,
+            pace: &self.pace(),
+            health: &self.health,
+            message: &self.message,
+            chosen: self.chosen,
+            followed: self.followed,
+            row_bt: self.row_bt,
+            help: self.help.as_deref(),
+            look: self.look,
+        };
+        screen::draw(&screen, area, buffer);
+    }
+}

@@ -1,0 +1,16 @@
+//! A run as one page to hand out: what was run, its figures with their intervals, plots, theory beside measurement, and
+//! what happened over place and time.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`gather`] | reads event logs, records and results |
+//! | [`figures`] | plots, and theory beside measurement |
+//! | [`pack`] | events in few octets, for the page's script |
+//! | [`page`] | the page |
+//!
+//! The page is one file that needs no network. It opens from a disk, and prints.
+
+pub mod figures;
+pub mod gather;
+pub mod pack;
+pub mod page;

@@ -1,0 +1,270 @@
+//! A report's plots, by `plot`'s own means, and theory beside measurement.
+
+use super::gather::{Run, Told};
+use crate::study::plot::PlotError;
+use crate::study::plot::axis::Axis;
+use crate::study::plot::data::{Figure, Point, Series};
+use crate::study::plot::picture::Kind as Picture;
+use crate::study::theory::contention::efficiency;
+use medium::{BitTimes, Kind, Method};
+use sim::figures::intervals::half_width;
+use sim::figures::results::DelayResults;
+
+/// Stretches of a run along a plot's time axis.
+const STRETCHES: u64 = 60;
+
+/// A figure with its axes.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// What its file is called, without what says its kind.
+    pub name: &'static str,
+    /// What it shows, in a sentence for those who cannot see it.
+    pub told: &'static str,
+    figure: Figure,
+    x: Axis,
+    y: Axis,
+}
+
+impl Plot {
+    /// The plot as a picture.
+    ///
+    /// # Errors
+    /// It cannot be drawn.
+    pub fn picture(&self, kind: Picture) -> Result<Vec<u8>, PlotError> {
+        kind.picture(&self.figure, (&self.x, &self.y))
+    }
+}
+
+/// Every plot that the runs have something for.
+pub fn plots(runs: &[Run]) -> Vec<Plot> {
+    let over_time = [
+        (
+            "utilization",
+            "part of the rate",
+            "Utilization over time: frames, preambles and gaps, as a part of the rate.",
+        ),
+        ("fairness", "Jain's index of octets", "Fairness over time: 1 if every station got as much as any other."),
+        ("capture", "part of the frames", "Capture over time: frames whose sender also sent the one before."),
+    ];
+    let courses: Vec<(String, Course)> =
+        runs.iter().filter_map(|run| Some((run.label(), Course::of(run.told.as_ref()?)))).collect();
+    let mut plots = Vec::new();
+    for (name, y_label, told) in over_time {
+        let series = courses.iter().map(|(label, course)| Series {
+            name: label.clone(),
+            points: course.points(name),
+            is_curve: false,
+        });
+        plots.extend(plot(name, told, ("time, s", y_label), series.collect(), [false, false]));
+    }
+    let delays = runs.iter().map(|run| Series {
+        name: run.label(),
+        points: distribution(&run.results.medium.access_delay),
+        is_curve: false,
+    });
+    plots.extend(plot(
+        "access_delay",
+        "Access delay: the part of the frames that waited no longer.",
+        ("access delay, BT", "part of the frames"),
+        delays.collect(),
+        [true, false],
+    ));
+    let attempts = runs.iter().map(|run| Series { name: run.label(), points: attempts(run), is_curve: false });
+    plots.extend(plot(
+        "attempts",
+        "Frames by the attempts that they took.",
+        ("attempts", "frames"),
+        attempts.collect(),
+        [false, true],
+    ));
+    plots
+}
+
+fn plot(
+    name: &'static str,
+    told: &'static str,
+    (x_label, y_label): (&str, &str),
+    series: Vec<Series>,
+    [x_log, y_log]: [bool; 2],
+) -> Option<Plot> {
+    let series: Vec<Series> = series.into_iter().filter(|series| !series.points.is_empty()).collect();
+    let all = |value: fn(&Point) -> f64| -> Vec<f64> {
+        series.iter().flat_map(|series| &series.points).map(value).filter(|value| value.is_finite()).collect()
+    };
+    let x = Axis::along(&all(|point| point.x), x_log).ok()?;
+    let means = all(|point| point.mean);
+    let highest = means.iter().copied().fold(0.0, f64::max);
+    // A part is seen beside the whole.
+    let y = match y_log {
+        true => Axis::up(&means, true),
+        false => Axis::between((0.0, highest.max(1.0)), false),
+    };
+    let y = y.ok()?;
+    let figure = Figure {
+        x_label: x_label.to_owned(),
+        names: None,
+        y_label: y_label.to_owned(),
+        title: None,
+        legend: None,
+        series,
+        note: Vec::new(),
+    };
+    Some(Plot { name, told, figure, x, y })
+}
+
+fn point(x: f64, mean: f64) -> Point {
+    Point { x, mean, half: None, below: None, seeds: 1 }
+}
+
+/// What came of each stretch of a run.
+struct Course {
+    seconds: f64,
+    begin: f64,
+    stretches: Vec<Stretch>,
+}
+
+#[derive(Clone, Default)]
+struct Stretch {
+    utilization: f64,
+    frames: u64,
+    same_winner: u64,
+    octets: Vec<u64>,
+}
+
+impl Course {
+    fn of(told: &Told) -> Course {
+        let config = told.header.config();
+        let rate = config.rate.get() as f64;
+        let span = told.end.since(told.begin).get().max(1);
+        let empty = Stretch { octets: vec![0; config.topology.stations()], ..Stretch::default() };
+        let mut stretches = vec![empty; STRETCHES.min(span) as usize];
+        let count = stretches.len() as u64;
+        let around = (BitTimes::new(64) + config.parameters.inter_packet_gap).get();
+        let mut winner = None;
+        for event in &told.events {
+            let Kind::Transmitted { size, .. } = event.kind else { continue };
+            let same = winner.replace(event.station) == Some(event.station);
+            let Some(since) = event.at.get().checked_sub(told.begin.get()) else { continue };
+            let place = (u128::from(since) * u128::from(count) / u128::from(span)).min(u128::from(count) - 1);
+            let stretch = &mut stretches[place as usize];
+            stretch.utilization += (u64::from(size.get()) * 8 + around) as f64 * count as f64 / span as f64;
+            stretch.frames += 1;
+            stretch.same_winner += u64::from(same);
+            stretch.octets[event.station.index()] += u64::from(size.get());
+        }
+        Course { seconds: span as f64 / rate / count as f64, begin: told.begin.get() as f64 / rate, stretches }
+    }
+
+    fn points(&self, name: &str) -> Vec<Point> {
+        let value = |stretch: &Stretch| match name {
+            "utilization" => Some(stretch.utilization),
+            "fairness" => jain(&stretch.octets),
+            _ => (stretch.frames > 0).then(|| stretch.same_winner as f64 / stretch.frames as f64),
+        };
+        let at = |number: usize| self.begin + (number as f64 + 0.5) * self.seconds;
+        let points = self.stretches.iter().enumerate();
+        points.filter_map(|(number, stretch)| Some(point(at(number), value(stretch)?))).collect()
+    }
+}
+
+fn jain(octets: &[u64]) -> Option<f64> {
+    let sum: f64 = octets.iter().map(|&own| own as f64).sum();
+    let squares: f64 = octets.iter().map(|&own| (own as f64).powi(2)).sum();
+    (squares > 0.0).then(|| sum * sum / (octets.len() as f64 * squares))
+}
+
+/// The part of the frames that waited no longer than each bin of the histogram.
+fn distribution(delay: &DelayResults) -> Vec<Point> {
+    let all: u64 = delay.histogram.values().sum();
+    let mut so_far = 0;
+    let part = |(longest, frames): (&u64, &u64)| {
+        so_far += frames;
+        // No wait at all has no place on a logarithmic axis; 1 BT is less than anybody can tell from it.
+        point((*longest).max(1) as f64, so_far as f64 / all as f64)
+    };
+    delay.histogram.iter().map(part).collect()
+}
+
+/// Frames by how many attempts they took, where there are any.
+fn attempts(run: &Run) -> Vec<Point> {
+    let sent: u64 = run.results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
+    let collided: u64 = run.results.medium.collision_frames.iter().sum();
+    let first = std::iter::once(sent.saturating_sub(collided));
+    let all = first.chain(run.results.medium.collision_frames.iter().copied());
+    let points = (1..).zip(all).filter(|(_, frames)| *frames > 0);
+    points.map(|(attempts, frames): (u32, u64)| point(f64::from(attempts), frames as f64)).collect()
+}
+
+/// A figure of theory beside what was measured.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What it is.
+    pub what: String,
+    /// Theory's figure.
+    pub theory: f64,
+    /// The measured one.
+    pub measured: f64,
+    /// Half of its 95 % interval.
+    pub half: Option<f64>,
+    /// Where the theory comes from, and where it holds.
+    pub source: &'static str,
+}
+
+/// What theory says of a run, beside what came of it.
+pub fn theory(run: &Run) -> Vec<Beside> {
+    let config = run.config();
+    let mut rows = Vec::new();
+    match config.method {
+        Method::CsmaCd => {}
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => return rows,
+        Method::CsmaCa(_) | Method::Plca(_) => return rows,
+    }
+    let (slot, bits) = (config.parameters.slot_time.get() as f64, mean_bits(run));
+    let stations = config.topology.stations() as u32;
+    let around = 64.0 + config.parameters.inter_packet_gap.get() as f64;
+    if let Some(expected) = bits.and_then(|bits| efficiency(stations, bits + around, slot).ok()) {
+        let ci95 = run.results.medium.ci95.as_ref();
+        rows.push(Beside {
+            what: "utilization, frames with preamble and gap".to_owned(),
+            theory: expected,
+            measured: run.results.medium.utilization_total,
+            half: ci95.and_then(|all| all.half_width("utilization_total", None)),
+            source: "Metcalfe and Boggs 1976, efficiency; holds where all stations always have a frame",
+        });
+    }
+    if let (Some(told), None) = (&run.told, &config.backoff) {
+        rows.extend(draws(told, config.parameters.backoff_limit));
+    }
+    rows
+}
+
+/// Mean length of a frame that got through, in bits.
+fn mean_bits(run: &Run) -> Option<f64> {
+    let sum = |counter: &str| run.results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    let frames = sum("frames_transmitted_ok");
+    (frames > 0).then(|| 8.0 * (sum("octets_transmitted_ok") as f64 / frames as f64 + 18.0))
+}
+
+/// Mean draws after so many collisions, where there are at least so many.
+const LEAST_DRAWS: usize = 30;
+
+fn draws(told: &Told, backoff_limit: u32) -> Vec<Beside> {
+    let mut drawn: Vec<Vec<f64>> = Vec::new();
+    for event in &told.events {
+        if let Kind::Backoff { attempt, slots } = event.kind {
+            let place = attempt.max(1) as usize - 1;
+            if drawn.len() <= place {
+                drawn.resize_with(place + 1, Vec::new);
+            }
+            drawn[place].push(slots as f64);
+        }
+    }
+    let row = |(collisions, slots): (u32, Vec<f64>)| Beside {
+        what: format!("mean backoff after collision {collisions} of a frame, slots"),
+        theory: (2_f64.powi(collisions.min(backoff_limit) as i32) - 1.0) / 2.0,
+        measured: slots.iter().sum::<f64>() / slots.len() as f64,
+        half: half_width(slots.iter().copied()),
+        source: "802.3, 4.2.3.2.5: uniform over 0 to 2^min(n, backoffLimit) - 1",
+    };
+    (1..).zip(drawn).filter(|(_, slots)| slots.len() >= LEAST_DRAWS).map(row).collect()
+}

@@ -1,0 +1,315 @@
+//! A run as its event log, its record or its results tell it.
+
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Kind, Tally};
+use sim::figures::delays::Delays;
+use sim::figures::intervals::{Samples, intervals};
+use sim::figures::metrics::Sums;
+use sim::figures::results::{ConfigResults, MediumResults, Results, Snapshot};
+use sim::files::event_log::{EmulatorEvent, Entry, EventLog, EventLogReader, Header};
+use sim::files::json_lines::{LineReader, ReadError, WriteError};
+use sim::files::observer::Observer;
+use sim::files::record::{End, RecordReader, ReplayError, replay_before};
+use sim::words::cable::Cut;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Stretches of a run from which intervals are made, as `sim` makes them.
+const BATCHES: u64 = 32;
+
+/// Why a run cannot be told.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GatherError {
+    /// A log or a record is damaged.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// It is none of the three.
+    #[error("{}: this is no event log, no record and no results of `--format json`: {why}", path.display())]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nothing happened in it.
+    #[error("{}: nothing happened in this run, so there is nothing to tell", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// An event log.
+    Log,
+    /// A record, run again.
+    Record,
+    /// Results.
+    Results,
+}
+
+/// Everything that happened.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// What the medium is made from, and the stations' names.
+    pub header: Header,
+    /// In order of time.
+    pub events: Vec<Event>,
+    /// What was done to the medium, with the number of the event that comes next.
+    pub inputs: Vec<(usize, BitInstant, Input)>,
+    /// Since when results count.
+    pub begin: BitInstant,
+    /// How far it was run.
+    pub end: BitInstant,
+    /// How many things happened to the emulator of a live bus.
+    pub emulated: u64,
+    /// Why the log is not whole.
+    pub cut_short: Option<String>,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Where it comes from.
+    pub path: PathBuf,
+    /// What that is.
+    pub of: Of,
+    /// Its figures.
+    pub results: Results,
+    /// What happened, unless only results are known.
+    pub told: Option<Told>,
+}
+
+impl Run {
+    /// Reads a run.
+    ///
+    /// # Errors
+    /// A file that is damaged, or no run.
+    pub fn read(path: &Path) -> Result<Run, GatherError> {
+        let mut beginning = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(32).read_to_end(&mut beginning));
+        let (of, told) = match read {
+            Ok(_) if beginning.starts_with(b"{\"format\":\"ethbus record\"") => (Of::Record, Some(of_record(path)?)),
+            // What cannot be read is the reader's to tell of.
+            Ok(_) if !beginning.starts_with(b"{\"format\":") && !beginning.is_empty() => (Of::Results, None),
+            Ok(_) | Err(_) => (Of::Log, Some(of_log(path)?)),
+        };
+        let results = match &told {
+            Some(told) if told.events.is_empty() => return Err(GatherError::Empty { path: path.to_owned() }),
+            Some(told) => results(told),
+            None => of_results(path)?,
+        };
+        if results.measured_bit_times == 0 {
+            return Err(GatherError::Empty { path: path.to_owned() });
+        }
+        Ok(Run { path: path.to_owned(), of, results, told })
+    }
+
+    /// What it is called on the page.
+    pub fn label(&self) -> String {
+        self.path
+            .file_name()
+            .map_or_else(|| self.path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// What the medium is made from.
+    pub fn config(&self) -> Config {
+        self.results.config.medium.config().clone()
+    }
+}
+
+impl Told {
+    fn new(header: Header) -> Told {
+        Told {
+            header,
+            events: Vec::new(),
+            inputs: Vec::new(),
+            begin: BitInstant::ZERO,
+            end: BitInstant::ZERO,
+            emulated: 0,
+            cut_short: None,
+        }
+    }
+
+    /// Events that results are of, in batches of equal length, with the length of each.
+    fn batches(&self) -> impl Iterator<Item = (&[Event], u64)> {
+        let (begin, span) = (self.begin.get(), self.end.since(self.begin).get());
+        let at = move |batch: u64| begin + (u128::from(span) * u128::from(batch) / u128::from(BATCHES)) as u64;
+        let place = move |at: u64| self.events.partition_point(|event| event.at.get() < at);
+        (0..BATCHES).map(move |batch| {
+            let (from, to) = (at(batch), at(batch + 1));
+            let last = if batch + 1 == BATCHES { self.events.len() } else { place(to) };
+            (&self.events[place(from).min(last)..last], to - from)
+        })
+    }
+
+    /// The first collision that somebody noticed.
+    pub fn first_collision(&self) -> Option<&Event> {
+        self.events.iter().find(|event| matches!(event.kind, Kind::Collision { .. }))
+    }
+
+    /// The first event of a frame.
+    pub fn first_of(&self, frame: FrameId) -> Option<&Event> {
+        self.events.iter().find(|event| event.frame == frame)
+    }
+}
+
+impl Observer for Told {
+    type Error = WriteError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        if !matches!(input, Input::Offer { .. }) {
+            self.inputs.push((self.events.len(), at, *input));
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.events.push(*event);
+        self.end = self.end.max(event.at);
+        Ok(())
+    }
+
+    fn emulator(&mut self, _: &EmulatorEvent) -> Result<(), WriteError> {
+        self.emulated += 1;
+        Ok(())
+    }
+
+    fn restart(&mut self, _: BitInstant, at: BitInstant) -> Result<(), WriteError> {
+        self.begin = at;
+        Ok(())
+    }
+
+    fn end(&mut self, end: End) -> Result<(), WriteError> {
+        self.end = self.end.max(BitInstant::new(end.t));
+        Ok(())
+    }
+}
+
+fn of_record(path: &Path) -> Result<Told, GatherError> {
+    let record = RecordReader::new(LineReader::open(path)?)?;
+    let Header { name, stations, .. } = record.header().clone();
+    let header = Header::new(&name, &record.header().config(), &stations);
+    let mut told = Told::new(header.clone());
+    replay_before(record, EventLog::unwritten(&header), &mut told)?;
+    Ok(told)
+}
+
+fn of_log(path: &Path) -> Result<Told, GatherError> {
+    let mut log = EventLogReader::new(LineReader::open(path)?)?;
+    let mut told = Told::new(log.header().clone());
+    loop {
+        match log.next_entry() {
+            Ok(Some(Entry::Medium(event))) => told.events.push(event),
+            Ok(Some(Entry::Input { at, input })) => told.inputs.push((told.events.len(), at, input)),
+            Ok(Some(Entry::Emulator(_))) => told.emulated += 1,
+            Ok(None) => break,
+            Err(error @ ReadError::CutShort { .. }) => {
+                told.cut_short = Some(error.to_string());
+                break;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    told.end = told.events.last().map_or(BitInstant::ZERO, |event| event.at);
+    Ok(told)
+}
+
+fn of_results(path: &Path) -> Result<Results, GatherError> {
+    let unknown = |why: String| GatherError::Unknown { path: path.to_owned(), why };
+    let file = File::open(path).map_err(|error| unknown(error.to_string()))?;
+    serde_json::from_reader(BufReader::new(file)).map_err(|error| unknown(error.to_string()))
+}
+
+/// Figures of what happened since results count, with the intervals that its batches give.
+fn results(told: &Told) -> Results {
+    let config = told.header.config();
+    let stations = config.topology.stations();
+    let measured = told.end.since(told.begin);
+    let (mut tally, mut delays) = (Tally::new(stations, config.attempt_limit()), Delays::default());
+    let before = told.events.partition_point(|event| event.at < told.begin);
+    let (warm_up, counted) = told.events.split_at(before);
+    // Who was in a collision, or sent last, is known from before.
+    for event in warm_up {
+        tally.record(event);
+        delays.record(event);
+    }
+    let queued = |events: &[Event]| {
+        let mut queued = vec![0_u64; stations];
+        for event in events {
+            let own = &mut queued[event.frame.station.index()];
+            match event.kind {
+                Kind::Offered { .. } => *own += 1,
+                Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop => *own = own.saturating_sub(1),
+                Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } | Kind::JamEnd { .. } => {}
+                Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
+                Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+                Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+                Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            }
+        }
+        queued
+    };
+    tally.restart();
+    delays.restart();
+    for event in counted {
+        tally.record(event);
+        delays.record(event);
+    }
+    let (attached, faults, cut) = ended(told, stations);
+    let sums = Sums::of(&tally, measured.get());
+    let snapshot = Snapshot {
+        delays: delays.results(),
+        station_delays: delays.of_stations(stations),
+        contention: delays.contention().clone(),
+        tally,
+        measured,
+        queued_at_start: queued(warm_up),
+        queued: queued(&told.events),
+        attached,
+        faults,
+        cut,
+        // An event log does not tell what a node counts.
+        plca: None,
+        emulator: None,
+    };
+    let of = ConfigResults::new(&told.header.configuration, &told.header.name);
+    let seed = told.header.configuration.seed();
+    let mut results = Results::new(of, seed, &told.header.stations, &snapshot);
+    if measured > BitTimes::new(BATCHES) {
+        let batches: Vec<MediumResults> = told.batches().map(|(events, span)| batch(events, span, &config)).collect();
+        results.medium.ci95 = Some(intervals(Samples::Batches(&batches), &results.medium, &sums, &config));
+    }
+    results
+}
+
+fn batch(events: &[Event], span: u64, config: &Config) -> MediumResults {
+    let (mut tally, mut delays) = (Tally::new(config.topology.stations(), config.attempt_limit()), Delays::default());
+    for event in events {
+        tally.record(event);
+        delays.record(event);
+    }
+    MediumResults::new(&Sums::of(&tally, span), delays.figures())
+}
+
+/// What was so at the end: who is attached, what is wrong with whom, where the cable is cut.
+fn ended(told: &Told, stations: usize) -> (Vec<bool>, Vec<Option<medium::Fault>>, Option<Cut>) {
+    let (mut attached, mut faults, mut cut) = (vec![true; stations], vec![None; stations], None);
+    for (_, _, input) in &told.inputs {
+        match *input {
+            Input::Attach { station } => attached[station.index()] = true,
+            Input::Detach { station } => attached[station.index()] = false,
+            Input::SetFault { station, fault } => faults[station.index()] = fault,
+            Input::SetCut { cut: place } => cut = place.map(Cut::from),
+            Input::Offer { .. } | Input::SetPlca { .. } => {}
+        }
+    }
+    (attached, faults, cut)
+}

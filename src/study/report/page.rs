@@ -1,0 +1,376 @@
+//! The page: one file with its style, its script and its data in it.
+
+use super::figures::{Beside, Plot, theory};
+use super::gather::{Of, Run, Told};
+use super::pack::{base64, pack};
+use crate::show::watch::picture::by_place;
+use crate::study::plot::PlotError;
+use crate::study::plot::picture::Kind as Picture;
+use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
+use serde_json::{Value, json};
+use sim::figures::row::{Value as Figure, columns};
+use sim::words::configuration::{kind, longest_distance};
+use sim::words::sentences::{ALL, TIED, nanos, why};
+use sim::words::units::group;
+use std::fmt::Write;
+
+/// Events that a page holds of one run at most; more would be slow to open.
+pub const MOST_EVENTS: usize = 2_000_000;
+
+const ANY: &str = "a string takes any text";
+
+/// The figures that stand at the top, with what they are and whether they count bit times.
+const KEY_FIGURES: [(&str, &str); 10] = [
+    ("utilization_total", "utilization: frames with preamble and gap, as a part of the rate"),
+    ("utilization_payload", "utilization: data alone"),
+    ("attempts_per_frame", "attempts for each frame"),
+    ("discard_fraction", "frames that were discarded after too many attempts, as a part"),
+    ("stations_per_collision", "stations in a collision"),
+    ("same_winner", "capture: frames whose sender also sent the one before, as a part"),
+    ("fairness", "fairness of octets (Jain's index)"),
+    ("access_delay_mean_bt", "access delay, mean, BT"),
+    ("access_delay_p99_bt", "access delay, 99th percentile, BT"),
+    ("mac_delay_mean_bt", "MAC delay, mean, BT"),
+];
+
+/// What of a run is drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stretch {
+    /// From this instant on, in bit times.
+    pub from: Option<u64>,
+    /// Up to this one.
+    pub to: Option<u64>,
+    /// Where the diagram opens; the first collision if nobody says.
+    pub open: Option<u64>,
+}
+
+/// Makes the page.
+///
+/// # Errors
+/// A plot that cannot be drawn.
+pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Result<String, PlotError> {
+    let title = runs.iter().map(title).collect::<Vec<_>>().join(" and ");
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n\
+         <h1>{0}</h1>\n<p class=\"faint\">A report of {2}. It is one file, and needs no network.</p>\n",
+        escaped(&title),
+        include_str!("page.css"),
+        concat!("ethbus ", env!("CARGO_PKG_VERSION")),
+    );
+    text += &what(runs, command);
+    text += &key_figures(runs);
+    for run in runs {
+        text += &diagram(run, stretch);
+    }
+    text += "<h2>Plots</h2>\n<div class=\"plots\">\n";
+    for plot in plots {
+        let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
+        let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+        let told = escaped(plot.told);
+        writeln!(
+            text,
+            "<figure class=\"plot\" role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>"
+        )
+        .expect(ANY);
+    }
+    text += "</div>\n";
+    text += &beside(runs);
+    write!(text, "<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js")).expect(ANY);
+    Ok(text)
+}
+
+fn title(run: &Run) -> String {
+    match run.results.config.name.as_str() {
+        "" => run.label(),
+        name => format!("{name} ({})", run.label()),
+    }
+}
+
+/// Text as a page takes it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// What was run, and how to run it again.
+fn what(runs: &[Run], command: &str) -> String {
+    let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
+    runs.iter().for_each(|run| write!(text, "<th>{}</th>", escaped(&run.label())).expect(ANY));
+    text += "</tr>\n";
+    let facts: Vec<Vec<(&str, String)>> = runs.iter().map(facts).collect();
+    for (number, (what, _)) in facts.first().into_iter().flatten().enumerate() {
+        write!(text, "<tr><td>{what}</td>").expect(ANY);
+        facts.iter().for_each(|facts| write!(text, "<td>{}</td>", escaped(&facts[number].1)).expect(ANY));
+        text += "</tr>\n";
+    }
+    text += "</table></div>\n<p>These commands make it again:</p>\n<pre>";
+    for run in runs {
+        writeln!(text, "{}", escaped(&again(run))).expect(ANY);
+    }
+    writeln!(text, "{}</pre>", escaped(command)).expect(ANY);
+    for told in runs.iter().filter_map(|run| run.told.as_ref()) {
+        if let Some(why) = &told.cut_short {
+            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escaped(why)).expect(ANY);
+        }
+    }
+    text
+}
+
+fn facts(run: &Run) -> Vec<(&'static str, String)> {
+    let config = run.config();
+    let real = |bits: u64| nanos(medium::BitTimes::new(bits).at(config.rate).as_nanos() as u64).replace(TIED, " ");
+    let longest = longest_distance(&config.topology).get();
+    let measured = run.results.measured_bit_times;
+    let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
+    let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
+    let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
+    let emulated = run.told.as_ref().map_or(0, |told| told.emulated);
+    let live = match emulated {
+        0 => "none".to_owned(),
+        some => format!("{} lines of the log tell of the emulator: see `ethbus explain`", group(some)),
+    };
+    let source = match run.of {
+        Of::Log => "an event log",
+        Of::Record => "a record, run again for this page",
+        Of::Results => "results alone: what happened when is not known",
+    };
+    vec![
+        ("source", source.to_owned()),
+        ("stations", config.topology.stations().to_string()),
+        ("medium", format!("{}, {}", config.rate, kind(&config.topology))),
+        ("longest way", format!("{} BT ({})", group(longest), real(longest))),
+        ("seed", run.results.seed.to_string()),
+        ("traffic", traffic.unwrap_or_else(|| "as its `offered` events tell".to_owned())),
+        ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
+        ("of the machine", live),
+    ]
+}
+
+/// What runs it again.
+fn again(run: &Run) -> String {
+    let path = run.path.display();
+    match run.of {
+        Of::Record => format!("ethbus replay {path}"),
+        Of::Log => format!(
+            "# {path}: a log does not say how frames came; `--record FILE` beside it is what `ethbus replay` runs"
+        ),
+        Of::Results => of_results(run)
+            .unwrap_or_else(|| format!("# {path}: `ethbus sim` with its scenario and `--seed {}`", run.results.seed)),
+    }
+}
+
+/// The command of a run without a scenario; nothing if it needs one.
+fn of_results(run: &Run) -> Option<String> {
+    let (config, of) = (run.config(), run.results.config.run.as_ref()?);
+    let usual = medium::Config::new(config.rate, config.topology.clone(), config.seed);
+    let Topology::Star { distance, .. } = &config.topology else { return None };
+    let is_usual = config.parameters == usual.parameters && config.method == usual.method && config.backoff.is_none();
+    let [traffic] = &of.traffic[..] else { return None };
+    let (arrivals, sizes) = traffic.strip_suffix(" octets")?.split_once(" of ")?;
+    (is_usual && config.queue_limit == usual.queue_limit && !traffic.contains(" and ")).then(|| {
+        format!(
+            "ethbus sim --stations {} --rate {}bit/s --topology star:{}bt --traffic {arrivals} --frame-size {sizes} --duration {}s --warmup {}s --seed {}{} --format json",
+            config.topology.stations(),
+            config.rate.get(),
+            distance.get(),
+            of.duration_s,
+            of.warmup_s,
+            run.results.seed,
+            if of.replications > 1 { format!(" --replications {}", of.replications) } else { String::new() },
+        )
+    })
+}
+
+fn key_figures(runs: &[Run]) -> String {
+    let mut text = "<h2>Key figures</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
+    runs.iter().for_each(|run| write!(text, "<th class=\"number\">{}</th>", escaped(&run.label())).expect(ANY));
+    text += if runs.len() == 2 { "<th class=\"number\">difference</th></tr>\n" } else { "</tr>\n" };
+    let rows: Vec<Vec<(String, Figure)>> = runs.iter().map(|run| columns(&run.results)).collect();
+    let value = |of: &[(String, Figure)], name: &str| {
+        of.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.number())
+    };
+    let count =
+        |run: &Run, counter: &str| run.results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
+    for (what, counter) in
+        [("frames that were transmitted", "frames_transmitted_ok"), ("attempts that collided", "collisions")]
+    {
+        write!(text, "<tr><td>{what}</td>").expect(ANY);
+        runs.iter()
+            .for_each(|run| write!(text, "<td class=\"number\">{}</td>", group(count(run, counter))).expect(ANY));
+        text += if runs.len() == 2 { "<td></td></tr>\n" } else { "</tr>\n" };
+    }
+    for (name, what) in KEY_FIGURES {
+        let values: Vec<Option<f64>> = rows.iter().map(|row| value(row, name)).collect();
+        if values.iter().all(Option::is_none) {
+            continue;
+        }
+        write!(text, "<tr><td>{what}</td>").expect(ANY);
+        for (row, own) in rows.iter().zip(&values) {
+            let half = value(row, &half_name(name));
+            let own = own.map_or("–".to_owned(), digits);
+            let half = half.map_or(String::new(), |half| format!(" ± {}", digits(half)));
+            write!(text, "<td class=\"number\">{own}{half}</td>").expect(ANY);
+        }
+        if let [Some(one), Some(other)] = values[..] {
+            let sign = if other >= one { "+" } else { "−" };
+            write!(text, "<td class=\"number\">{sign}{}</td>", digits((other - one).abs())).expect(ANY);
+        } else if values.len() == 2 {
+            text += "<td></td>";
+        }
+        text += "</tr>\n";
+    }
+    text + "</table></div>\n<p class=\"faint\">After ±: half of the 95 % confidence interval.</p>\n"
+}
+
+/// The column with a metric's half-width.
+fn half_name(name: &str) -> String {
+    format!("ci95_{name}")
+}
+
+/// A number with four digits that say something.
+fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let before = value.abs().log10().floor() as i32 + 1;
+    match before {
+        4.. => group(value.round() as u64),
+        _ => format!("{value:.*}", (4 - before).clamp(0, 9) as usize),
+    }
+}
+
+/// The diagram of one run; nothing if it is not known what happened.
+fn diagram(run: &Run, stretch: Stretch) -> String {
+    let Some(told) = &run.told else { return String::new() };
+    let place = |at: Option<u64>, otherwise: usize| {
+        at.map_or(otherwise, |at| told.events.partition_point(|event| event.at.get() < at))
+    };
+    let from = place(stretch.from, 0);
+    let to = place(stretch.to, told.events.len()).clamp(from, from + MOST_EVENTS).min(told.events.len());
+    let events = &told.events[from..to];
+    let left_out = told.events.len() - events.len();
+    let note = match left_out {
+        0 => String::new(),
+        some => format!(
+            "<p class=\"faint\">{} of {} events are in this page; --from and --to choose others.</p>",
+            group(events.len() as u64),
+            group((events.len() + some) as u64)
+        ),
+    };
+    let begin =
+        if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
+    format!(
+        "<h2>What happened, over place and time: {}</h2>\n{LEGEND}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
+         <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
+         aria-label=\"Stations stand side by side, time goes down. Arrow keys choose events, which are told above.\"></canvas>\
+         <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
+         <script type=\"text/plain\" class=\"events\">{}</script>\n</section>\n",
+        escaped(&run.label()),
+        described(run, told, events, (from, begin), stretch).to_string().replace('<', "\\u003c"),
+        base64(&pack(events, begin, told.header.stations.len())),
+    )
+}
+
+const LEGEND: &str = "<p>Stations stand side by side at their places. Time goes down. A signal is a band that slants as it travels. \
+    A cross stands where a station notices a collision.</p>\n<p class=\"legend faint\"><span style=\"opacity:.28\"></span>preamble and SFD\
+    <span style=\"opacity:.5\"></span>frame<span style=\"opacity:.78\"></span>jam</p>\n";
+
+const BUTTONS: &str = "<p class=\"keys\"><button data-key=\"ArrowLeft\">← event</button><button data-key=\"ArrowRight\">event →</button>\
+    <button data-key=\"N\">← collision</button><button data-key=\"n\">collision →</button><button data-key=\"+\">zoom in</button>\
+    <button data-key=\"-\">zoom out</button><button data-key=\"ArrowUp\">earlier</button><button data-key=\"ArrowDown\">later</button>\
+    <button data-key=\"0\">whole run</button> <span class=\"faint\">Keys: arrows, n, N, +, −, 0; wheel, drag.</span></p>\n";
+
+/// What the script has to know.
+fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, BitInstant), stretch: Stretch) -> Value {
+    let config = run.config();
+    let collides = |event: &&Event| matches!(event.kind, Kind::Collision { .. });
+    let after = |event: &&Event| stretch.open.is_none_or(|open| event.at.get() >= open);
+    let open = match stretch.open {
+        Some(_) => events.iter().position(|event| after(&event)),
+        None => events.iter().position(|event| collides(&event)).or((!events.is_empty()).then_some(0)),
+    };
+    let causes: Vec<&str> = Cause::ALL.into_iter().map(why).collect();
+    let words: serde_json::Map<String, Value> =
+        ALL.iter().map(|(name, template)| ((*name).to_owned(), json!(template))).collect();
+    let places: Vec<usize> = by_place(&config.topology).into_iter().map(StationId::index).collect();
+    let end = events.last().map_or(told.end, |event| event.at).max(begin);
+    json!({
+        "names": told.header.stations,
+        "places": places,
+        "rate": config.rate.get(),
+        "slot": config.parameters.slot_time.get(),
+        "gap": config.parameters.inter_packet_gap.get(),
+        "jam": config.parameters.jam_size.get(),
+        "attempt_limit": config.attempt_limit().map(std::num::NonZeroU32::get),
+        "backoff_limit": config.parameters.backoff_limit,
+        "detects": matches!(config.method, Method::CsmaCd | Method::Plca(_)),
+        "least": config.parameters.min_frame_size.get(),
+        "longest": longest_distance(&config.topology).get(),
+        "topology": topology(&config.topology),
+        "count": events.len(),
+        "packed_from": begin.get(),
+        "end": end.get(),
+        "open": open.map_or(-1, |place| place as i64),
+        "kinds": Kind::ALL,
+        "causes": causes,
+        "words": words,
+        "inputs": inputs(&config, told, from, events.len()),
+    })
+}
+
+/// Distances as the script works with them.
+fn topology(topology: &Topology) -> Value {
+    let all = || (0..topology.stations() as u16).map(StationId::new);
+    match topology {
+        Topology::Star { distance, .. } => json!({ "star": distance.get() }),
+        Topology::Bus { positions } => {
+            json!({ "bus": positions.iter().map(|position| position.get()).collect::<Vec<_>>() })
+        }
+        Topology::Segments(_) => {
+            let row = |a: StationId| all().map(|b| topology.distance(a, b).get()).collect::<Vec<_>>();
+            json!({ "matrix": all().map(row).collect::<Vec<_>>() })
+        }
+    }
+}
+
+/// Cuts, with the number of the event that comes next, and which stations are on the far side.
+fn inputs(config: &medium::Config, told: &Told, from: usize, count: usize) -> Vec<Value> {
+    let far = |input: &Input| match input {
+        Input::SetCut { cut: Some(cut) } => config.topology.beyond(*cut).ok().map(|far| json!(far.to_vec())),
+        Input::SetCut { cut: None } => Some(Value::Null),
+        Input::Attach { .. }
+        | Input::Detach { .. }
+        | Input::SetFault { .. }
+        | Input::Offer { .. }
+        | Input::SetPlca { .. } => None,
+    };
+    let within = told.inputs.iter().filter(|(place, _, _)| *place < from + count);
+    let told = within.filter_map(|(place, at, input)| {
+        Some(json!({ "i": place.saturating_sub(from), "t": at.get(), "far": far(input)? }))
+    });
+    told.collect()
+}
+
+fn beside(runs: &[Run]) -> String {
+    let rows: Vec<(String, Vec<Beside>)> = runs.iter().map(|run| (run.label(), theory(run))).collect();
+    if rows.iter().all(|(_, rows)| rows.is_empty()) {
+        return String::new();
+    }
+    let mut text = "<h2>Theory beside measurement</h2>\n<div class=\"wide\"><table>\n<tr><th>run</th><th>figure</th>\
+        <th class=\"number\">theory</th><th class=\"number\">measured</th><th>source</th></tr>\n"
+        .to_owned();
+    for (label, rows) in rows {
+        for Beside { what, theory, measured, half, source } in rows {
+            let half = half.map_or(String::new(), |half| format!(" ± {}", digits(half)));
+            writeln!(
+                text,
+                "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}{half}</td><td>{source}</td></tr>",
+                escaped(&label),
+                digits(theory),
+                digits(measured)
+            )
+            .expect(ANY);
+        }
+    }
+    text + "</table></div>\n"
+}

@@ -1,0 +1,63 @@
+//! A terminal that a person could sit at: tmux's.
+
+use super::process::{program, run};
+use super::{PATIENCE, wait_until};
+use std::process::Command;
+
+/// A terminal of its own, with one command in it; gone when dropped.
+/// See the module.
+pub struct Terminal {
+    socket: String,
+}
+
+impl Terminal {
+    /// Runs `command` in a terminal of so many columns and lines. The terminal stays when the command has ended.
+    pub fn run(name: &str, size: (usize, usize), command: &str) -> Terminal {
+        let terminal = Terminal { socket: format!("ethbus-{}-{name}", std::process::id()) };
+        let (columns, lines) = (size.0.to_string(), size.1.to_string());
+        // The end of the command is something to wait for.
+        let shell = format!("{command}; echo THE END; sleep 60");
+        let mut start = terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &lines]);
+        start.arg(shell).env("TERM", "screen-256color").env_remove("TMUX");
+        run(start).succeeded();
+        terminal
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Command {
+        program("tmux", ["-L", &self.socket].iter().chain(arguments))
+    }
+
+    /// What is on the screen and above it, with these further options.
+    pub fn shown(&self, options: &[&str]) -> String {
+        let arguments = ["capture-pane", "-p", "-S", "-"];
+        run(self.tmux(&[&arguments, options].concat())).succeeded().stdout
+    }
+
+    pub fn wait_for(&self, words: &str) -> String {
+        wait_until(PATIENCE, words, || self.shown(&[]).contains(words));
+        self.shown(&[])
+    }
+
+    /// Presses keys, as tmux calls them.
+    pub fn press(&self, keys: &[&str]) {
+        run(self.tmux(&[&["send-keys"], keys].concat())).succeeded();
+    }
+
+    /// What is on the screen.
+    pub fn screen(&self) -> String {
+        run(self.tmux(&["capture-pane", "-p"])).succeeded().stdout
+    }
+
+    /// Checks that no line went on in the next one: joined as the terminal would for copying, it looks the same.
+    #[track_caller]
+    pub fn assert_nothing_wrapped(&self) {
+        let trimmed = |text: String| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_eq!(trimmed(self.shown(&["-J"])), trimmed(self.shown(&[])));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        run(self.tmux(&["kill-server"]));
+    }
+}
