@@ -699,6 +699,7 @@ impl Model<'_> {
         let next = match node.data {
             Data::Normal if !crs && !sends => Data::Idle,
             Data::WaitIdle if crs && sends && node.committed => Data::Transmit,
+            Data::WaitIdle if crs && sends => Data::Collide { done: now + self.plca.pending.get() },
             Data::WaitIdle if !crs && !node.committed => Data::Idle,
             Data::Idle if sends => Data::Hold { full: now + self.plca.delay_line.get() },
             Data::Idle if receiving && node.command.is_none() => Data::Receive,
