@@ -5,6 +5,8 @@
 //! lazy count of turns, and no cycle that is like the last.
 //!
 //! What the standard leaves open is as docs/plca.md and the public types have it.
+//!
+//! One file above 500 lines because the model is read from top to bottom, without the engine.
 
 #[path = "signal.rs"]
 mod signal;
@@ -543,13 +545,7 @@ impl Model<'_> {
         let beacon = rx == Some(What::Beacon);
         let invalid = node.invalid.is_some_and(|done| done <= now);
         if !on {
-            if node.control == Control::Disable {
-                return false;
-            }
-            let node = &mut self.nodes[station];
-            (node.control, node.command, node.committed) = (Control::Disable, None, false);
-            (node.cur_id, node.active, node.invalid) = (0, false, None);
-            return true;
+            return self.disable(station);
         }
         let counting = matches!(
             node.control,
@@ -603,6 +599,15 @@ impl Model<'_> {
         };
         self.enter(station, next, beacon);
         true
+    }
+
+    /// Whether it was on.
+    fn disable(&mut self, station: usize) -> bool {
+        let node = &mut self.nodes[station];
+        let was_on = node.control != Control::Disable;
+        (node.control, node.command, node.committed) = (Control::Disable, None, false);
+        (node.cur_id, node.active, node.invalid) = (0, false, None);
+        was_on
     }
 
     fn resync(&mut self, station: usize) {
