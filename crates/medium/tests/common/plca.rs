@@ -9,6 +9,7 @@
 //! One file above 500 lines because the model is read from top to bottom, without the engine.
 
 #[path = "signal.rs"]
+#[allow(dead_code, reason = "signals here are PLCA's own")]
 mod signal;
 
 use backoff::Generator;
@@ -44,7 +45,6 @@ struct Signal {
     name: FrameId,
     size: Octets,
     destination: Destination,
-    too_long: bool,
     bad_fcs: bool,
     cut: bool,
     delimited: bool,
@@ -107,7 +107,6 @@ struct Queued {
     name: FrameId,
     size: Octets,
     destination: Destination,
-    too_long: bool,
     arrived: u64,
 }
 
@@ -474,7 +473,7 @@ impl Model<'_> {
         }
         let size = frame.size.max(p.min_frame_size);
         let node = &mut self.nodes[station];
-        let queued = Queued { name, size, destination: frame.destination, too_long: false, arrived: now };
+        let queued = Queued { name, size, destination: frame.destination, arrived: now };
         node.queue.push_back(queued);
         if node.queue.len() == 1 {
             node.new_head(now);
@@ -789,7 +788,6 @@ impl Model<'_> {
                 name: queued.map_or(FrameId { station: id(station), serial: 0 }, |queued| queued.name),
                 size: queued.map_or(Octets::new(0), |queued| queued.size),
                 destination: queued.map_or(Destination::Nobody, |queued| queued.destination),
-                too_long: queued.is_some_and(|queued| queued.too_long),
                 bad_fcs: lost || node.fault == Some(Fault::BadFcs),
                 cut: false,
                 delimited: !normal,
