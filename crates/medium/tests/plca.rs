@@ -397,3 +397,26 @@ fn engine_and_model_agree_whatever_the_nodes_are_told() {
         assert!(seen.contains_key(kind), "no {kind} in all these scenarios: {seen:?}");
     }
 }
+
+/// A MAC that sends in WAIT_IDLE, while others are still heard, once sent its frame into nothing and was then told of a
+/// collision after it had ended.
+#[test]
+fn a_mac_that_sends_before_the_line_is_silent_loses_no_frame() {
+    let mut plca = Plca::right(8);
+    plca.nodes[4].settings.to_timer = 24;
+    let mut generator = backoff::Generator::stream(1, 148);
+    let mut inputs: Vec<_> = (0..1_500)
+        .map(|_| {
+            let (at, from) = (generator.next_u64() % 1_900_000, (generator.next_u64() % 8) as u16);
+            offer(at, from, (from + 1) % 8, 64)
+        })
+        .collect();
+    inputs.sort_by_key(|(at, _)| *at);
+    let (medium, _) = run(bus_of(plca), &inputs, 6_000_000);
+    for number in 0..8 {
+        let counters = medium.tally().station(station(number));
+        let done = counters.frames_transmitted_ok + counters.discarded();
+        assert_eq!(done + medium.queued(station(number)) as u64, counters.offered, "station {number}, seed 1");
+        assert_eq!(counters.delivered, counters.frames_transmitted_ok, "station {number}, seed 1");
+    }
+}

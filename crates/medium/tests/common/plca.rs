@@ -5,8 +5,11 @@
 //! lazy count of turns, and no cycle that is like the last.
 //!
 //! What the standard leaves open is as docs/plca.md and the public types have it.
+//!
+//! One file above 500 lines because the model is read from top to bottom, without the engine.
 
 #[path = "signal.rs"]
+#[allow(dead_code, reason = "signals here are PLCA's own")]
 mod signal;
 
 use backoff::Generator;
@@ -42,7 +45,6 @@ struct Signal {
     name: FrameId,
     size: Octets,
     destination: Destination,
-    too_long: bool,
     bad_fcs: bool,
     cut: bool,
     delimited: bool,
@@ -105,7 +107,6 @@ struct Queued {
     name: FrameId,
     size: Octets,
     destination: Destination,
-    too_long: bool,
     arrived: u64,
 }
 
@@ -472,7 +473,7 @@ impl Model<'_> {
         }
         let size = frame.size.max(p.min_frame_size);
         let node = &mut self.nodes[station];
-        let queued = Queued { name, size, destination: frame.destination, too_long: false, arrived: now };
+        let queued = Queued { name, size, destination: frame.destination, arrived: now };
         node.queue.push_back(queued);
         if node.queue.len() == 1 {
             node.new_head(now);
@@ -543,13 +544,7 @@ impl Model<'_> {
         let beacon = rx == Some(What::Beacon);
         let invalid = node.invalid.is_some_and(|done| done <= now);
         if !on {
-            if node.control == Control::Disable {
-                return false;
-            }
-            let node = &mut self.nodes[station];
-            (node.control, node.command, node.committed) = (Control::Disable, None, false);
-            (node.cur_id, node.active, node.invalid) = (0, false, None);
-            return true;
+            return self.disable(station);
         }
         let counting = matches!(
             node.control,
@@ -603,6 +598,15 @@ impl Model<'_> {
         };
         self.enter(station, next, beacon);
         true
+    }
+
+    /// Whether it was on.
+    fn disable(&mut self, station: usize) -> bool {
+        let node = &mut self.nodes[station];
+        let was_on = node.control != Control::Disable;
+        (node.control, node.command, node.committed) = (Control::Disable, None, false);
+        (node.cur_id, node.active, node.invalid) = (0, false, None);
+        was_on
     }
 
     fn resync(&mut self, station: usize) {
@@ -699,6 +703,7 @@ impl Model<'_> {
         let next = match node.data {
             Data::Normal if !crs && !sends => Data::Idle,
             Data::WaitIdle if crs && sends && node.committed => Data::Transmit,
+            Data::WaitIdle if crs && sends => Data::Collide { done: now + self.plca.pending.get() },
             Data::WaitIdle if !crs && !node.committed => Data::Idle,
             Data::Idle if sends => Data::Hold { full: now + self.plca.delay_line.get() },
             Data::Idle if receiving && node.command.is_none() => Data::Receive,
@@ -783,7 +788,6 @@ impl Model<'_> {
                 name: queued.map_or(FrameId { station: id(station), serial: 0 }, |queued| queued.name),
                 size: queued.map_or(Octets::new(0), |queued| queued.size),
                 destination: queued.map_or(Destination::Nobody, |queued| queued.destination),
-                too_long: queued.is_some_and(|queued| queued.too_long),
                 bad_fcs: lost || node.fault == Some(Fault::BadFcs),
                 cut: false,
                 delimited: !normal,

@@ -4,13 +4,15 @@
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
 
 mod csma_ca;
+mod plca;
 
 use backoff::Policy;
 use csma_ca::CsmaCaMirror;
 use medium::{
     Aloha, BitRate, BitTimes, Config, ConfigError, Csma, CsmaCa, Method, Octets, Parameters, Persistence, Place, Plca,
-    PlcaNode, PlcaSettings, Population, Repeater, Segments, SlottedAloha, StationId, Topology,
+    Population, Repeater, Segments, SlottedAloha, StationId, Topology,
 };
+use plca::PlcaMirror;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
@@ -123,78 +125,6 @@ enum MethodMirror {
     Csma(#[serde(with = "CsmaMirror")] Csma),
     CsmaCa(#[serde(with = "CsmaCaMirror")] CsmaCa),
     Plca(#[serde(with = "PlcaMirror")] Plca),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(remote = "Plca", deny_unknown_fields)]
-struct PlcaMirror {
-    #[serde(with = "plca_nodes")]
-    nodes: Vec<PlcaNode>,
-    #[serde(rename = "beacon_bt", with = "bit_times")]
-    beacon: BitTimes,
-    #[serde(rename = "beacon_detection_bt", with = "bit_times")]
-    beacon_detection: BitTimes,
-    #[serde(rename = "invalid_beacon_bt", with = "bit_times")]
-    invalid_beacon: BitTimes,
-    #[serde(rename = "commit_bt", with = "bit_times")]
-    commit: BitTimes,
-    #[serde(rename = "pending_bt", with = "bit_times")]
-    pending: BitTimes,
-    #[serde(rename = "status_bt", with = "bit_times")]
-    status: BitTimes,
-    #[serde(rename = "delay_line_bt", with = "bit_times")]
-    delay_line: BitTimes,
-    #[serde(rename = "end_delimiter_bt", with = "bit_times")]
-    end_delimiter: BitTimes,
-    #[serde(rename = "phy_on_bt", with = "bit_times")]
-    phy_on: BitTimes,
-    #[serde(rename = "phy_off_bt", with = "bit_times")]
-    phy_off: BitTimes,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(remote = "PlcaNode", deny_unknown_fields)]
-struct PlcaNodeMirror {
-    #[serde(with = "plca_settings")]
-    settings: PlcaSettings,
-    more_ids: [u8; 8],
-    collision_detection: bool,
-    heeds_logical_collisions: bool,
-    #[serde(rename = "host_delay_bt", with = "bit_times")]
-    host_delay: BitTimes,
-}
-
-/// The settings of a node under ethtool's names.
-mod plca_settings {
-    use crate::words::plca::SettingsText;
-    use medium::PlcaSettings;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(settings: &PlcaSettings, serializer: S) -> Result<S::Ok, S::Error> {
-        SettingsText::from(*settings).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PlcaSettings, D::Error> {
-        SettingsText::deserialize(deserializer).map(PlcaSettings::from)
-    }
-}
-
-/// The nodes, one for each station.
-mod plca_nodes {
-    use super::{PlcaNode, PlcaNodeMirror};
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(transparent)]
-    struct Node(#[serde(with = "PlcaNodeMirror")] PlcaNode);
-
-    pub fn serialize<S: Serializer>(nodes: &[PlcaNode], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(nodes.iter().map(|&node| Node(node)))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlcaNode>, D::Error> {
-        Ok(Vec::<Node>::deserialize(deserializer)?.into_iter().map(|Node(node)| node).collect())
-    }
 }
 
 /// The mirror of a method without collision detection: what it has of its own, and what all of them have.

@@ -191,10 +191,12 @@ machine! {
         Normal {
             s.on && s.status && !s.crs && !s.mac_sends => Idle,
         }
-        /// The frame is out; the line falls silent.
+        /// The frame is out; the line falls silent. A MAC that sends before it does, and has not kept its turn, is told of a
+        /// collision as in RECEIVE: its frame would get lost (docs/plca.md).
         WaitIdle {
             !(s.on && s.status) => Normal,
             s.crs && s.mac_sends && s.committed => Transmit,
+            s.crs && s.mac_sends => Collide,
             !s.crs && !s.committed => Idle,
         }
         /// Nothing to send, and nothing heard.

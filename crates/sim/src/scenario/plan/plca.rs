@@ -184,7 +184,7 @@ pub(super) fn plca_warnings(medium: &Config) -> Vec<String> {
                 settings.burst_timer, settings.burst_timer
             ));
         }
-        if settings.to_timer % 4 != 0 {
+        if !settings.to_timer.is_multiple_of(4) {
             warnings.push(format!("station {number}: to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
         }
         let twin = on.iter().find(|(other, twin)| other < station && twin.node_id == id);
@@ -201,7 +201,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -1,0 +1,150 @@
+//! The segments of `examples/plca/` go wrong as docs/plca.md says, and the counters that it names show it.
+
+use sim::figures::results::{Results, StationResults};
+use sim::run::measure::{results, run};
+use sim::scenario::plan::{Overrides, Plan};
+use std::path::{Path, PathBuf};
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/plca").join(format!("{name}.toml"))
+}
+
+/// What a scenario comes to, and what was said of it before.
+fn of(name: &str) -> (Results, Vec<String>) {
+    let plan = Plan::read(Some(&path(name)), &Overrides::default(), 1).expect(name);
+    let measured = run(&plan, 1, &mut (), |_| true).expect(name);
+    let results = results(&plan, std::slice::from_ref(&measured));
+    assert!(results.stations.iter().all(StationResults::adds_up), "{name}");
+    (results, plan.warnings)
+}
+
+fn counter(results: &Results, station: usize, name: &str) -> u64 {
+    results.stations[station].plca.as_ref().expect("PLCA").counters[name]
+}
+
+fn every(results: &Results, name: &str) -> Vec<u64> {
+    (0..results.stations.len()).map(|station| counter(results, station, name)).collect()
+}
+
+fn longest_cycle(results: &Results) -> u64 {
+    results.medium.plca.as_ref().expect("PLCA").cycle_max_bt
+}
+
+#[test]
+fn a_right_segment_has_no_collision_and_no_warning() {
+    let (results, warnings) = of("right");
+    assert_eq!(results.medium.collision_episodes, 0);
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(results.medium.plca.as_ref().map(|plca| plca.cycle_min_bt), Some(276));
+    assert_eq!(every(&results, "corrupted"), [0; 8]);
+}
+
+#[test]
+fn a_lost_coordinator_shows_in_status_and_cycle() {
+    let (results, _) = of("01-coordinator-lost");
+    assert_eq!(every(&results, "status_losses"), [1; 8]);
+    assert!(longest_cycle(&results) > 900_000 && results.medium.collision_episodes > 0);
+    assert!(results.stations.iter().all(|station| station.plca.as_ref().is_some_and(|plca| plca.status)));
+}
+
+#[test]
+fn two_coordinators_starve_the_nodes_after_them() {
+    let (results, warnings) = of("02-two-coordinators");
+    assert!(warnings[0].contains("both send BEACONs"), "{warnings:?}");
+    assert!(counter(&results, 0, "received_in_own_turn") > 0 && counter(&results, 2, "received_in_own_turn") > 0);
+    assert_eq!(counter(&results, 3, "used"), 0);
+    assert!(results.stations[3].queued > 0);
+}
+
+#[test]
+fn one_id_twice_collides_at_these_two() {
+    let (results, _) = of("03-one-id-twice");
+    let corrupted = every(&results, "corrupted");
+    assert!(corrupted[1] > 0 && corrupted[1] == corrupted[2], "{corrupted:?}");
+    assert_eq!((corrupted[0], corrupted[3]), (0, 0));
+    assert!(counter(&results, 1, "received_in_own_turn") > 0);
+}
+
+#[test]
+fn an_id_above_the_count_has_no_turn() {
+    let (results, warnings) = of("04-id-above-the-count");
+    assert!(warnings[0].contains("its turn comes after the last"), "{warnings:?}");
+    assert_eq!(results.stations[3].counter("frames_transmitted_ok"), 0);
+    assert!(counter(&results, 3, "beacons_before_turn") > 1_000);
+    assert_eq!(counter(&results, 2, "beacons_before_turn"), 0);
+}
+
+#[test]
+fn a_node_without_plca_sends_into_the_turns_of_others() {
+    for name in ["05-id-255", "07-plca-off-on-one-node"] {
+        let (results, _) = of(name);
+        assert!(results.stations[3].plca.as_ref().is_some_and(|plca| !plca.status), "{name}");
+        assert!(every(&results, "corrupted").iter().sum::<u64>() > 0, "{name}");
+        assert!(counter(&results, 0, "received_in_own_turn") > 0, "{name}");
+    }
+}
+
+#[test]
+fn a_node_count_too_high_costs_what_the_warning_says() {
+    let (results, warnings) = of("06-node-count-too-high");
+    assert_eq!(warnings, ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]);
+    assert_eq!(results.medium.plca.as_ref().map(|plca| plca.cycle_min_bt), Some(276 + 1_024));
+    assert_eq!(results.medium.collision_episodes, 0);
+}
+
+#[test]
+fn another_to_timer_takes_turns_of_others() {
+    let (results, warnings) = of("08-other-to-timer");
+    assert!(warnings[0].contains("to-tmr is 24 BT and the coordinator's 32 BT"), "{warnings:?}");
+    assert!(counter(&results, 4, "corrupted") > 0);
+}
+
+#[test]
+fn without_collision_detection_nobody_notices() {
+    let (results, _) = of("09-collision-detection-off");
+    assert_eq!(results.medium.collision_episodes, 0);
+    assert!(results.stations.iter().map(|station| station.counter("fcs_errors")).sum::<u64>() > 100);
+}
+
+#[test]
+fn a_mac_that_ignores_logical_collisions_loses_frames_below_it() {
+    let (results, _) = of("10-logical-collisions-ignored");
+    let sent = results.stations[2].counter("frames_transmitted_ok");
+    assert!(counter(&results, 2, "used") < sent);
+    assert!(results.stations[2].counter("delivered") < sent);
+    assert_eq!(results.stations[1].counter("delivered"), results.stations[1].counter("frames_transmitted_ok"));
+}
+
+#[test]
+fn several_ids_give_several_turns() {
+    let (results, _) = of("11-several-ids");
+    assert!(counter(&results, 1, "used") > 3 * counter(&results, 2, "used") / 2);
+}
+
+#[test]
+fn phy_delays_make_turns_longer() {
+    let (results, _) = of("12-phy-delay");
+    // The BEACON's end is heard 14 BT later.
+    assert_eq!(results.medium.plca.as_ref().map(|plca| plca.cycle_min_bt), Some(276 + 14));
+    assert_eq!(results.medium.collision_episodes, 0);
+}
+
+#[test]
+fn a_cable_too_long_makes_turns_collide() {
+    let (results, _) = of("13-cable-too-long");
+    assert!(every(&results, "corrupted").iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn turns_of_a_slow_host_pass_although_frames_wait() {
+    let (results, _) = of("14-slow-host");
+    assert!(counter(&results, 2, "yielded") > counter(&results, 2, "used"));
+    assert!(results.stations[2].queued > 0);
+}
+
+#[test]
+fn a_reset_costs_the_status_once() {
+    let (results, _) = of("15-reset");
+    assert_eq!(every(&results, "status_losses"), [0, 0, 1, 0]);
+    assert!(results.stations[2].plca.as_ref().is_some_and(|plca| plca.status));
+}
