@@ -36,7 +36,7 @@ fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let PlcaStation { status, settings, .. } = node(&lab, &args.station)?;
     let shown = Shown { name: args.station.clone(), settings, status };
-    print_result(args.format, &shown, |shown| table(shown))?;
+    print_result(args.format, &shown, table)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,7 +16,7 @@ use medium::{
     Place, Reach, StationId,
 };
 use signal::{distances, id, same_side};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
@@ -97,7 +97,7 @@ struct Station {
     /// Bit times without a signal, and without signal and reservation.
     silent: u64,
     free: u64,
-    has: HashSet<FrameId>,
+    has: BTreeSet<FrameId>,
     sends_until: u64,
 }
 
@@ -183,7 +183,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         spoilt: false,
         silent: 0,
         free: 0,
-        has: HashSet::new(),
+        has: BTreeSet::new(),
         sends_until: 0,
     };
     let mut model = Model {
