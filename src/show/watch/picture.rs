@@ -84,7 +84,7 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         let Some(at) = screen.view.now.get().checked_sub(back).map(BitInstant::new) else { continue };
         if before == 0 {
             buffer.set_string(area.x, y, format!("{:>9}", "now"), Style::default());
-        } else if before % LABELS == 0 {
+        } else if before.is_multiple_of(LABELS) {
             buffer.set_string(area.x, y, format!("{:>9}", format!("-{} BT", group(back))), Style::default());
         }
         let longest = screen.view.longest() + BitTimes::new(screen.row_bt);
