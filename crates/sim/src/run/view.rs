@@ -247,11 +247,6 @@ impl View {
         self.far.as_ref().is_some_and(|far| far[one.index()] != far[other.index()])
     }
 
-    /// From what instant on it was told.
-    pub fn begin(&self) -> BitInstant {
-        self.begin
-    }
-
     /// What is told begins at `at`.
     pub fn begin_at(&mut self, at: BitInstant) {
         (self.begin, self.now) = (at, at);
