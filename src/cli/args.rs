@@ -38,10 +38,9 @@ pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, metrics, send, receive,
              down, plug, unplug, fault, plca, cut, mend
-Simulation:  sim, sweep, merge, plot, validate, story, replay,
-             explain, convert
+Simulation:  sim, sweep, merge, plot, validate, story, replay, explain
 Theory:      theory, retry
-Files:       init, check
+Files:       init, check, convert
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
 
@@ -72,7 +71,6 @@ Simulation:
   validate     Show known figures beside measured ones
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
-  convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
@@ -81,6 +79,7 @@ Theory:
 Files:
   init         Write a scenario to begin with
   check        Check scenario files, without running anything
+  convert      Make a capture, a timeline or a table of an event log or a record
 
 Machine:
   doctor       Look at what a lab needs of this machine, and say what to do
@@ -315,7 +314,7 @@ pub struct DemoArgs {
     /// What a trusted run may be off by
     ///
     /// A part: of the time that the medium's clock stood still, and of frames that were late or lost.
-    #[arg(long, value_name = "PART", default_value = "1%", value_parser = tolerance)]
+    #[arg(long, value_name = "PART", default_value = "1%", value_parser = tolerance, hide_short_help = true)]
     pub tolerance: f64,
     /// End with 3 if the run is not to be trusted
     #[arg(long, hide_short_help = true)]
@@ -342,7 +341,7 @@ mod tests {
             let name = command.get_name();
             let long = COMMANDS_LONG.lines().filter(|line| line.trim_start().split(' ').next() == Some(name));
             assert_eq!(long.filter(|line| !line.contains("ethbus ")).count(), 1, "{name}");
-            let words = COMMANDS_SHORT.lines().take(7).flat_map(|line| line.split([' ', ',', ':']));
+            let words = COMMANDS_SHORT.lines().take(6).flat_map(|line| line.split([' ', ',', ':']));
             assert_eq!(words.filter(|word| *word == name).count(), 1, "{name}");
         }
     }

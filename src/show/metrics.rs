@@ -195,10 +195,10 @@ fn gauges(text: &mut Page, labs: &[(String, Results)]) {
         let seconds = results.measured_bit_times as f64 / results.config.rate_bits_per_second as f64;
         sample(text, "ethbus_medium_seconds_total", &[("lab", lab)], &seconds.to_string());
     }
-    family(text, "ethbus_rate_bits_per_second", "gauge", "The medium's rate");
+    family(text, "ethbus_bit_time_seconds", "gauge", "How long a bit is on the medium");
     for (lab, results) in labs {
-        let rate = results.config.rate_bits_per_second.to_string();
-        sample(text, "ethbus_rate_bits_per_second", &[("lab", lab)], &rate);
+        let bit = (1.0 / results.config.rate_bits_per_second as f64).to_string();
+        sample(text, "ethbus_bit_time_seconds", &[("lab", lab)], &bit);
     }
     family(text, "ethbus_collision_episodes", "counter", "Overlaps on the medium, each counted once");
     for (lab, results) in labs {

@@ -42,7 +42,7 @@ pub struct SimArgs {
     /// Independent runs, taken together [default: 1]
     ///
     /// Seeded SEED, SEED + 1 …, on all cores.
-    #[arg(long, value_name = "R", value_parser = replications)]
+    #[arg(long, value_name = "R", value_parser = replications, hide_short_help = true)]
     pub replications: Option<u64>,
     /// `table`, `json` or `csv`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]

@@ -6,6 +6,8 @@
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
 //! waits until nobody sends any more, and then names all its parties.
+//!
+//! One file above 500 lines because what waits for its turn and what is made of it are one thing.
 
 use super::frames::{FCS, Frames};
 use super::pcapng::{self, Interface};
