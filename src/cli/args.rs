@@ -40,9 +40,9 @@ const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, watch, metrics, send,
              receive, down, plug, unplug, fault, plca, cut, mend
 Simulation:  sim, sweep, merge, plot, validate, story, replay,
-             explain, report, convert
+             explain, report
 Theory:      theory, retry
-Files:       init, check
+Files:       init, check, convert
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
 
@@ -75,7 +75,6 @@ Simulation:
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
   report       Make a page of runs, to hand out
-  convert      Make a capture, a timeline or a table of an event log or a record
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
@@ -84,6 +83,7 @@ Theory:
 Files:
   init         Write a scenario to begin with
   check        Check scenario files, without running anything
+  convert      Make a capture, a timeline or a table of an event log or a record
 
 Machine:
   doctor       Look at what a lab needs of this machine, and say what to do
