@@ -76,6 +76,11 @@ columns! {
     no_carrier: bool,
     cause: CauseName,
     bits: u64,
+    reserves: u64,
+    empty: u64,
+    length: u64,
+    id: u32,
+    ok: bool,
     |
     destination: To,
     tagged: bool,

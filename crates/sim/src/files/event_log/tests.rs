@@ -169,7 +169,7 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
     for (from, to, words) in [
         ("\"size\":46", "\"size\":46,\"slots\":1", "line 2: `slots` does not belong to an event of kind `offered`"),
         ("\"size\":46", "\"bits\":46", "line 2: no `size` in an event of kind `offered`"),
-        ("\"size\":46", "\"length\":46", "line 2: unknown field `length`"),
+        ("\"size\":46", "\"sizes\":46", "line 2: unknown field `sizes`"),
         ("\"size\":46", "\"size\":-46", "line 2: invalid value: integer `-46`"),
         ("\"t\":6", "\"t\":4", "line 3: `t` is 4, but the line before is of 5"),
         ("queue_drop", "queue_dorp", "line 3: `queue_dorp` is no kind of event"),
