@@ -72,6 +72,7 @@ Simulation:
   merge        Merge the tables of a sweep's shards
   plot         Draw figures of a sweep's table
   validate     Show known figures beside measured ones
+  story        Tell the story of backoff as one page, from ALOHA to 802.11
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
   report       Make a page of runs, to hand out
