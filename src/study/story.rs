@@ -89,14 +89,14 @@ impl Job {
         Job { arguments, seed: 0, watch: Watch::Nothing }
     }
 
-    fn run(&self, options: &Options) -> Ran {
+    fn run(&self, options: &Options, goes_on: &dyn Fn() -> bool) -> Ran {
         let command = format!("ethbus sim {} --seed {}", self.arguments, options.seed + self.seed);
         let plan = (options.plan)(&command);
         let slot = slot(&plan.medium.method).map_or(1, BitTimes::get);
         let is_out = Cell::new(false);
         let (watch, samples) = (self.watch, Vec::new());
         let mut watcher = Watcher { watch, slot, backlog: 0, samples, exit: None, is_out: &is_out };
-        let measured = measure::run(&plan, plan.medium.seed, &mut watcher, |_| !is_out.get());
+        let measured = measure::run(&plan, plan.medium.seed, &mut watcher, |_| !is_out.get() && goes_on());
         let measured = measured.unwrap_or_else(|error| match error {
             RunError::Config(error) => panic!("{command}: {error}"),
             RunError::Traffic(error) => panic!("{command}: {error}"),
@@ -197,9 +197,13 @@ pub fn run(options: &Options) -> Result<Page, StoryError> {
     let jobs: Vec<&Job> = chapters.iter().flat_map(|chapter| &chapter.runs).collect();
     let finished = AtomicUsize::new(0);
     let one = |number: usize, _: &Stop| {
-        let ran = jobs[number].run(options);
-        let part = (finished.fetch_add(1, Ordering::Relaxed) + 1) as f64 / jobs.len() as f64;
-        Ok::<_, StoryError>(((options.go_on)(part) || part == 1.0).then_some(ran))
+        let so_far = || finished.load(Ordering::Relaxed) as f64 / jobs.len() as f64;
+        let ran = jobs[number].run(options, &|| (options.go_on)(so_far()));
+        if !(options.go_on)(so_far()) {
+            return Ok(None);
+        }
+        finished.fetch_add(1, Ordering::Relaxed);
+        Ok::<_, StoryError>(Some(ran))
     };
     let done = pool::run(jobs.len(), pool::processors(), one)?;
     if done.len() < jobs.len() {

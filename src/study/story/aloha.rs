@@ -1,6 +1,6 @@
 //! ALOHA and slotted ALOHA of infinitely many users.
 
-use super::{Chapter, Job, Ran, along, command, formula, text};
+use super::{Chapter, Job, Ran, Watch, along, command, formula, text};
 use crate::study::page::{Chart, Part};
 use crate::study::plot::PlotError;
 use crate::study::theory::aloha::{Time, throughput};
@@ -9,10 +9,16 @@ use crate::study::theory::kleinrock_lam;
 const AXES: [&str; 2] = ["G, attempts in a frame time", "S, successes in a frame time"];
 
 /// Infinitely many users, as Poisson arrivals all over 200 stations.
-fn users(access: &str, load: f64, backoff: &str, quick: bool) -> Job {
-    let time = if quick { "2s --warmup 300ms" } else { "60s" };
+fn users(access: &str, load: f64, backoff: &str, time: &str) -> Job {
     Job::new(format!("--access {access} --stations 200 --traffic poisson:{load} --backoff {backoff} --duration {time}"))
 }
+
+fn long(quick: bool) -> &'static str {
+    if quick { "2s --warmup 300ms" } else { "60s" }
+}
+
+/// A backlog from which a channel with a small K does not come back.
+const RUNAWAY: f64 = 60.0;
 
 fn measured(runs: &[Ran]) -> Vec<(f64, f64, f64)> {
     runs.iter().map(|run| run.point(run.figure("offered_traffic"), "throughput")).collect()
@@ -24,7 +30,7 @@ pub(super) fn abramson(quick: bool) -> Chapter {
         id: "abramson",
         title: "Abramson, 1970: send, and see",
         source: "N. Abramson, The ALOHA System, AFIPS Fall Joint Computer Conference 37, 1970",
-        runs: loads.map(|load| users("aloha", load, "uniform:1000", quick)).into(),
+        runs: loads.map(|load| users("aloha", load, "uniform:1000", long(quick))).into(),
         tell: |runs, _| {
             let curve = along(0.0, 3.0, 90).filter_map(|g| Some((g, throughput(Time::Pure, g, None).ok()?)));
             let chart = Chart { labels: AXES, ..Chart::default() };
@@ -50,7 +56,7 @@ pub(super) fn roberts(quick: bool) -> Chapter {
         id: "roberts",
         title: "Roberts, 1972: the same in slots",
         source: "L. Roberts, ALOHA Packet System with and without Slots and Capture, 1972 (ACM SIGCOMM CCR 5 (2), 1975)",
-        runs: loads.map(|load| users("slotted-aloha", load, "uniform:1000", quick)).into(),
+        runs: loads.map(|load| users("slotted-aloha", load, "uniform:1000", long(quick))).into(),
         tell: |runs, _| {
             let curve = |time| along(0.0, 3.0, 90).filter_map(move |g| Some((g, throughput(time, g, None).ok()?)));
             let chart = Chart { labels: AXES, ..Chart::default() };
@@ -72,20 +78,24 @@ pub(super) fn roberts(quick: bool) -> Chapter {
 }
 
 pub(super) fn kleinrock_lam(quick: bool) -> Chapter {
-    let runs = [2, 15]
-        .into_iter()
-        .flat_map(|k| [0.1, 0.2, 0.26].map(|load| users("slotted-aloha", load, &format!("uniform:{k}"), quick)));
+    // Infinitely many users run away some day: then the run ends.
+    let watched = |load, k| {
+        let time = if quick { "1s" } else { "20s" };
+        let job = users("slotted-aloha", load, &format!("uniform:{k} --warmup 0s"), time);
+        Job { watch: Watch::Exit(RUNAWAY), ..job }
+    };
+    let runs = [(5, [0.05, 0.1, 0.15]), (15, [0.1, 0.18, 0.24])];
     Chapter {
         id: "kleinrock-lam",
         title: "Kleinrock and Lam, 1972: how long to wait",
         source: "L. Kleinrock and S. Lam, Packet-Switching in a Slotted Satellite Channel, NCC 1973; and ARPANET Satellite \
                  System Note 12, 1972",
-        runs: runs.take(if quick { 5 } else { 6 }).collect(),
+        runs: runs.into_iter().flat_map(|(k, loads)| loads.map(|load| watched(load, k))).collect(),
         tell: |runs, _| {
             let curve = |k| along(0.01, 3.0, 60).filter_map(move |g| Some((g, kleinrock_lam::throughput(g, k).ok()?)));
             let chart = Chart { labels: AXES, ..Chart::default() };
             let chart = [1, 2, 5, 15].into_iter().fold(chart, |chart, k| chart.curve(format!("K = {k}"), curve(k)));
-            let chart = chart.points("K = 2, simulation", measured(&runs[..3]));
+            let chart = chart.points("K = 5, simulation", measured(&runs[..3]));
             let rows = [1, 2, 5, 15, 40, 100].into_iter().filter_map(|k| {
                 let (most, at) = kleinrock_lam::maximum(k).ok()?;
                 Some(vec![k.to_string(), format!("{most:.4}"), format!("{at:.3}")])
