@@ -39,10 +39,9 @@ pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 const COMMANDS_SHORT: &str = "\
 Labs:        up, list, exec, shell, stats, watch, metrics, send,
              receive, down, plug, unplug, fault, plca, cut, mend
-Simulation:  sim, sweep, merge, plot, validate, story, replay,
-             explain, report
-Theory:      theory, retry
-Files:       init, check, convert
+Simulation:  sim, sweep, merge, plot, validate, replay, explain
+Theory:      theory, retry, story
+Files:       init, check, convert, report
 Machine:     doctor, bench, completions, man
 `ethbus COMMAND -h` tells about one, `ethbus --help` about all.";
 
@@ -72,19 +71,19 @@ Simulation:
   merge        Merge the tables of a sweep's shards
   plot         Draw figures of a sweep's table
   validate     Show known figures beside measured ones
-  story        Tell the story of backoff as one page, from ALOHA to 802.11
   replay       Run a recorded run again, and give the same events
   explain      Tell the life of one frame
-  report       Make a page of runs, to hand out
 
 Theory:
   theory       Work out a formula of ALOHA, CSMA, Ethernet, 802.11 or backoff
   retry        Show how clients retry, and what a service sees
+  story        Tell the story of backoff as one page, from ALOHA to 802.11
 
 Files:
   init         Write a scenario to begin with
   check        Check scenario files, without running anything
   convert      Make a capture, a timeline or a table of an event log or a record
+  report       Make a page of runs, to hand out
 
 Machine:
   doctor       Look at what a lab needs of this machine, and say what to do

@@ -284,6 +284,7 @@ fn sample(text: &mut Page, metric: &str, labels: &[(&str, &str)], value: &str) {
 mod tests {
     use super::*;
     use medium::Counters;
+    use sim::figures::results::EmulatorResults;
 
     /// A counter or a number that is new has to be told of here too.
     #[test]
@@ -291,7 +292,10 @@ mod tests {
         let counters: Vec<&str> = Counters::default().named().map(|(name, _)| name).collect();
         assert_eq!(STATION_COUNTERS.map(|(name, _)| name).to_vec(), counters);
         let told: Value = serde_json::from_slice(include_bytes!("../../fuzz/corpus/messages/results")).expect("JSON");
-        let results: Results = serde_json::from_value(told["results"].clone()).expect("results");
+        let mut results: Results = serde_json::from_value(told["results"].clone()).expect("results");
+        let mut emulator = EmulatorResults::default();
+        (emulator.machine.steal_ns, emulator.machine.cpu_wait_ns) = (Some(1), Some(1));
+        results.emulator = Some(emulator);
         let emulator = serde_json::to_value(results.emulator.as_ref().expect("a live bus")).expect("numbers");
         let known = |name: &str| EMULATOR.iter().chain(&FILES).any(|(own, ..)| *own == name);
         for (name, value) in emulator.as_object().expect("an object") {

@@ -23,7 +23,7 @@ pub enum Theory {
     SlottedAloha(AlohaArgs),
     /// Slotted ALOHA with retransmission in one of K slots: S(G, K) (Kleinrock and Lam 1972)
     KleinrockLam(KleinrockLamArgs),
-    /// Slotted ALOHA with N users: equilibria, stability, delay or first exit (Lam 1974)
+    /// Slotted ALOHA with N users: stability and delay (Lam 1974)
     Lam(LamArgs),
     /// CSMA without collision detection (Kleinrock and Tobagi 1975)
     Csma(CsmaArgs),
@@ -37,7 +37,7 @@ pub enum Theory {
     Resolution(ResolutionArgs),
     /// IEEE 802.11 DCF in saturation (Bianchi 2000)
     Bianchi(BianchiArgs),
-    /// PLCA of 10BASE-T1S: cycles, the longest wait, and what is left (802.3, clause 148)
+    /// PLCA of 10BASE-T1S: cycles and waits (802.3, clause 148)
     Plca(PlcaTheoryArgs),
     /// Bounds, mean and variance of each backoff delay in slots
     Backoff(BackoffArgs),
