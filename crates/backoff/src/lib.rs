@@ -32,11 +32,11 @@
 #[cfg(test)]
 extern crate std;
 
+mod course;
 mod generator;
 mod growth;
 mod ieee_802_3;
 mod law;
-mod pace;
 mod policy;
 mod rate;
 mod retry;

@@ -7,9 +7,9 @@
 
 use core::time::Duration;
 
+use crate::course::{Course, Decorrelated, Doubling, Spread};
 use crate::growth::Growth;
 use crate::law::{Law, Uniform, fitting};
-use crate::pace::{Decorrelated, Doubling, Pace, Spread};
 
 /// The base of a policy that is given none, or 0: 100 ms.
 pub const DEFAULT_BASE: Duration = Duration::from_millis(100);
@@ -543,25 +543,25 @@ impl Policy {
 
     /// How the laws after the first failure follow from each other.
     #[inline]
-    pub(crate) const fn pace(&self) -> Pace {
+    pub(crate) const fn course(&self) -> Course {
         match self.shape {
-            _ if self.around.priority != 100 => Pace::Growing,
+            _ if self.around.priority != 100 => Course::Growing,
             Shape::Timed { growth, jitter: Jitter::Decorrelated } => {
                 let first = at_most(growth.base(), self.around.ceiling);
-                Pace::Decorrelated(Decorrelated::new(first, self.around.ceiling, self.around.cap))
+                Course::Decorrelated(Decorrelated::new(first, self.around.ceiling, self.around.cap))
             }
             Shape::Timed { growth: Growth::Doubling { base, shift: 1 }, jitter } => {
-                let Some((spread, ceiling)) = self.spread(jitter) else { return Pace::Growing };
-                Pace::Doubling(Doubling { delay: at_most(base, ceiling), ceiling, step: 1, spread })
+                let Some((spread, ceiling)) = self.spread(jitter) else { return Course::Growing };
+                Course::Doubling(Doubling { delay: at_most(base, ceiling), ceiling, step: 1, spread })
             }
             Shape::Slotted { choice: Choice::Exponential { base: 2, limit }, slot }
                 if limit < 64
                     && self.around.ceiling == u64::MAX
                     && fitting(self.around.cap, slot, (1 << limit) - 1) == (1 << limit) - 1 =>
             {
-                Pace::Doubling(Doubling { delay: 2, ceiling: 1 << limit, step: slot, spread: Spread::BELOW })
+                Course::Doubling(Doubling { delay: 2, ceiling: 1 << limit, step: slot, spread: Spread::BELOW })
             }
-            _ => Pace::Growing,
+            _ => Course::Growing,
         }
     }
 

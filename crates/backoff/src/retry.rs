@@ -7,7 +7,7 @@ use core::time::Duration;
 
 use rand_core::Rng;
 
-use crate::pace::Pace;
+use crate::course::Course;
 use crate::policy::nanos;
 use crate::{Generator, Policy};
 
@@ -146,7 +146,7 @@ impl Retry {
 pub struct Delays<R = Generator> {
     failures: u64,
     previous: u64,
-    pace: Pace,
+    course: Course,
     generator: R,
     policy: Policy,
 }
@@ -155,7 +155,7 @@ impl Policy {
     /// Its delays, drawn with the words of `generator`: the built-in one or any of `rand_core`.
     #[inline]
     pub const fn delays<R: Rng>(self, generator: R) -> Delays<R> {
-        Delays { failures: 0, previous: self.first_previous_ns(), pace: self.pace(), generator, policy: self }
+        Delays { failures: 0, previous: self.first_previous_ns(), course: self.course(), generator, policy: self }
     }
 }
 
@@ -174,7 +174,7 @@ impl<R> Delays<R> {
     pub const fn reset(&mut self) {
         self.failures = 0;
         self.previous = self.policy.first_previous_ns();
-        self.pace = self.policy.pace();
+        self.course = self.policy.course();
     }
 }
 
@@ -187,7 +187,7 @@ impl<R: Rng> Delays<R> {
             return 0; // not reached: the attempt limit has just been looked at
         };
         if stays && let Some(uniform) = law.as_uniform() {
-            self.pace = Pace::Settled(uniform);
+            self.course = Course::Settled(uniform);
         }
         law.draw_with(word, &mut self.generator)
     }
@@ -204,11 +204,11 @@ impl<R: Rng> Iterator for Delays<R> {
         }
         self.failures = failures;
         let word = self.generator.next_u64();
-        self.previous = match &mut self.pace {
-            Pace::Doubling(doubling) => doubling.next().draw_ns(word, &mut self.generator),
-            Pace::Decorrelated(decorrelated) => decorrelated.next(self.previous).draw_ns(word, &mut self.generator),
-            Pace::Settled(uniform) => uniform.draw_ns(word, &mut self.generator),
-            Pace::Growing => self.ask_policy(word),
+        self.previous = match &mut self.course {
+            Course::Doubling(doubling) => doubling.next().draw_ns(word, &mut self.generator),
+            Course::Decorrelated(decorrelated) => decorrelated.next(self.previous).draw_ns(word, &mut self.generator),
+            Course::Settled(uniform) => uniform.draw_ns(word, &mut self.generator),
+            Course::Growing => self.ask_policy(word),
         };
         Some(Duration::from_nanos(self.previous))
     }

@@ -9,7 +9,7 @@ use crate::law::Uniform;
 
 /// How the next law follows.
 #[derive(Clone, Debug)]
-pub(crate) enum Pace {
+pub(crate) enum Course {
     /// It doubles.
     Doubling(Doubling),
     /// It follows from the delay before.
