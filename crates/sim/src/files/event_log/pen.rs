@@ -212,6 +212,9 @@ fn sum_up(crc32: &mut crc32fast::Hasher, text: &[u8], summed: &mut usize, to: us
     *summed = to;
 }
 
+/// Nothing has this serial: those of frames begin at 1, and what is no frame has 0.
+const NO_SERIAL: u64 = u64::MAX;
+
 /// What lines about a station, and about the latest of its frames, have in common.
 #[derive(Debug)]
 struct StationColumns {
@@ -231,7 +234,7 @@ impl StationColumns {
             let (own, frame) = (names.station_column(station), names.frame_column(station));
             let fits = own.len() <= Piece::ROOM && frame.len() + LONGEST_NUMBER < Piece::ROOM;
             fits.then(|| {
-                let mut columns = StationColumns { station: Piece::EMPTY, frame: Piece::EMPTY, serial: 0 };
+                let mut columns = StationColumns { station: Piece::EMPTY, frame: Piece::EMPTY, serial: NO_SERIAL };
                 columns.station.put(own);
                 columns
             })
@@ -241,7 +244,6 @@ impl StationColumns {
 
     #[inline]
     fn frame(&mut self, frame: FrameId, names: &Names) -> &Piece {
-        // Serials begin at 1, so that of no frame is 0.
         if self.serial != frame.serial {
             self.serial = frame.serial;
             self.frame.clear();

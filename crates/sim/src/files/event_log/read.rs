@@ -6,6 +6,7 @@ use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, ReadError};
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
+use crate::words::plca::SettingsText;
 use medium::{
     BitInstant, Cause, Destination, Event, FrameId, Input, Kind, KindError, Place, StationId, Topology, Value,
 };
@@ -86,6 +87,7 @@ columns! {
     tagged: bool,
     fault: Option<FaultName>,
     cut: Option<Cut>,
+    plca: SettingsText,
     real_ns: u64,
     ns: i64,
     copies: u64,
@@ -125,7 +127,13 @@ impl Line<'_> {
     pub(super) fn take_frame(&mut self, names: &Names) -> Result<FrameId, String> {
         let frame = self.frame.take().ok_or_else(|| format!("no `frame` in an event of kind `{}`", self.kind))?;
         let no_frame = || format!("`{frame}` is no frame: a station of the header, `#`, and a number from 1 are");
-        names.frame(&frame).ok_or_else(no_frame)
+        names.frame(&frame).or_else(|| self.frame_of_none(&frame, names)).ok_or_else(no_frame)
+    }
+
+    /// What is no frame of a node with PLCA stands under the number 0.
+    fn frame_of_none(&self, frame: &str, names: &Names) -> Option<FrameId> {
+        let station = frame.strip_suffix("#0").filter(|_| matches!(&*self.kind, "beacon" | "plca_status"))?;
+        Some(FrameId { station: names.station(station)?, serial: 0 })
     }
 
     pub(super) fn nothing_left(&self) -> Result<(), String> {
@@ -153,6 +161,10 @@ impl Line<'_> {
             "set_fault" => {
                 let fault = self.fault.take().ok_or_else(|| missing("fault"))?.map(|FaultName(fault)| fault);
                 Input::SetFault { station: self.take_station(names)?, fault }
+            }
+            "set_plca" => {
+                let settings = self.plca.take().ok_or_else(|| missing("plca"))?.into();
+                Input::SetPlca { station: self.take_station(names)?, settings }
             }
             "set_cut" => {
                 let cut = self.cut.take().ok_or_else(|| missing("cut"))?.map(Place::from);

@@ -162,6 +162,37 @@ fn a_line_is_as_docs_trace_md_shows_it() {
     assert_eq!(lines[1..], [attempt, collision]);
 }
 
+/// A BEACON and a status are no frames: their number is 0. No frame has it.
+#[test]
+fn what_is_no_frame_of_a_node_with_plca_comes_back_as_it_was_written() {
+    let frame = FrameId { station: StationId::new(1), serial: 0 };
+    let event = |at, kind| Event { at: BitInstant::new(at), station: frame.station, frame, kind };
+    let events =
+        [event(5, Kind::Beacon { empty: 7, length: BitTimes::new(276) }), event(9, Kind::PlcaStatus { ok: false })];
+    let (text, _) = log_of(&events);
+    assert_eq!(read(&text).expect("a log"), events);
+    let queued = String::from_utf8(log_of(&one_of_each()).0).expect("UTF-8").replace("#8589934592", "#0");
+    assert!(read(queued.as_bytes()).is_err(), "other kinds are of frames");
+}
+
+#[test]
+fn a_change_of_plca_is_read() {
+    let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");
+    let plca = r#""plca":{"enabled":true,"node-id":3,"node-cnt":8,"to-tmr":32,"burst-cnt":0,"burst-tmr":128}"#;
+    let line = format!(r#"{{"t":7,"layer":"input","kind":"set_plca","station":"st1",{plca}}}"#);
+    let text = format!("{header}{line}\n");
+    let mut log = EventLogReader::new(LineReader::new(text.as_bytes(), "x".to_owned())).expect("a log");
+    let Some(Entry::Input { at, input: Input::SetPlca { station, settings } }) = log.next_entry().expect("an input")
+    else {
+        panic!("not read as a change of PLCA: {text}");
+    };
+    assert_eq!((at.get(), station.index(), settings.node_id), (7, 0, 3));
+    let without = text.replace(&format!(",{plca}"), "");
+    let mut log = EventLogReader::new(LineReader::new(without.as_bytes(), "x".to_owned())).expect("a log");
+    let error = log.next_entry().expect_err("incomplete").to_string();
+    assert!(error.contains("no `plca` in a line of kind `set_plca`"), "{error}");
+}
+
 #[test]
 fn a_damaged_line_is_named_with_what_is_wrong() {
     let (good, _) = log_of(&one_of_each()[..3]);
