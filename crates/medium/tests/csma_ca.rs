@@ -2,6 +2,8 @@
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
+#[path = "common/agreement.rs"]
+mod agreement;
 mod common;
 #[path = "common/dcf.rs"]
 mod dcf;
@@ -14,8 +16,7 @@ use medium::{
     Reach, Topology,
 };
 use proptest::prelude::*;
-use scenario::{Scenario, cut_scenario, faulty_scenario, runner};
-use std::collections::BTreeMap;
+use scenario::{Scenario, cut_scenario, faulty_scenario};
 use std::num::NonZeroU32;
 
 const LONG: u64 = 1 << 30;
@@ -156,44 +157,17 @@ fn configured(air: impl Strategy<Value = (Phy, Topology, Option<Reach>)>) -> imp
     })
 }
 
-/// The events of the engine, or where those of the model part from them.
+/// The events of the engine, or where those of the model part from them. A faster layer has more bit times in as much time.
 fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
-    let until = 24_000 * (config.rate.get() / 1_000_000).min(12);
     let stretch = (config.rate.get() / 1_000_000).min(12);
-    let inputs: Vec<_> = inputs.iter().map(|&(at, input)| (at * stretch, input)).collect();
-    let (_, engine) = run(config.clone(), &inputs, until);
-    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, &inputs, until);
-    if without != engine {
-        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
-    }
-    let model = dcf::run(config, &inputs, until);
-    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
-    if same == engine.len() && same == model.len() {
-        return Ok(engine);
-    }
-    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
-    let before = trace(&engine[same.saturating_sub(30)..same]);
-    let method = &config.method;
-    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+    let inputs = inputs.iter().map(|&(at, input)| (at * stretch, input)).collect();
+    agreement::agreed_events(&Scenario { config: config.clone(), inputs }, 24_000 * stretch, dcf::run)
 }
 
 fn agree(name: &str, cases: u32, scenarios: impl Strategy<Value = Scenario>) {
-    let seen = std::cell::RefCell::new(BTreeMap::<&str, u64>::new());
-    let result = runner(cases).run(&scenarios, |scenario| {
-        let events = agreed_events(&scenario).map_err(TestCaseError::fail)?;
-        for event in events {
-            *seen.borrow_mut().entry(event.kind.name()).or_default() += 1;
-        }
-        Ok(())
-    });
-    println!("{name}: {:?}", seen.borrow());
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
-    for kind in ["defer", "collision", "transmitted", "discarded", "damaged", "rts", "cts", "data", "ack", "duplicate"]
-    {
-        assert!(seen.borrow().contains_key(kind), "{name}: no {kind}");
-    }
+    let ends = ["defer", "collision", "transmitted", "discarded", "damaged"];
+    let signals = ["rts", "cts", "data", "ack", "duplicate"];
+    agreement::agree(name, cases, scenarios, agreed_events, &[ends, signals].concat());
 }
 
 /// The same events, in the same order, as those of a model that counts every bit time at every place.

@@ -3,12 +3,15 @@
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
+#[path = "common/agreement.rs"]
+mod agreement;
 mod common;
 #[path = "common/plca.rs"]
 mod model;
 #[path = "common/scenario.rs"]
 mod scenario;
 
+use agreement::agreed_events;
 use common::{check_golden, offer, run, station, trace};
 use medium::{
     BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Kind, Medium, Method, Octets,
@@ -359,25 +362,6 @@ fn any_plca_scenario() -> impl Strategy<Value = Scenario> {
     })
 }
 
-/// The events of the engine, or where those of the model part from them.
-fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
-    let until = 12_000;
-    let (_, engine) = run(config.clone(), inputs, until);
-    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, until);
-    if without != engine {
-        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
-    }
-    let model = model::run(config, inputs, until);
-    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
-    if same == engine.len() && same == model.len() {
-        return Ok(engine);
-    }
-    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
-    let before = trace(&engine[same.saturating_sub(15)..same]);
-    let method = &config.method;
-    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
-}
-
 /// Clause 148, against a model that has no shortcut. The scenarios are small, and are not made smaller.
 #[test]
 fn engine_and_model_agree_whatever_the_nodes_are_told() {
@@ -385,7 +369,7 @@ fn engine_and_model_agree_whatever_the_nodes_are_told() {
     let mut seen = std::collections::BTreeMap::<&str, u64>::new();
     for case in 0..scenario::cases(250) {
         let scenario = any_plca_scenario().new_tree(&mut runner).expect("a scenario").current();
-        let agreed = std::panic::catch_unwind(|| agreed_events(&scenario));
+        let agreed = std::panic::catch_unwind(|| agreed_events(&scenario, 12_000, model::run));
         match agreed {
             Ok(Ok(events)) => events.iter().for_each(|event| *seen.entry(event.kind.name()).or_default() += 1),
             Ok(Err(failure)) => panic!("case {case}: {scenario:?}{failure}"),

@@ -3,13 +3,15 @@
 //! The same configuration, seed and inputs must give the same events, in the same order. `ETHBUS_CASES=100000`
 //! runs more cases, `ETHBUS_SEED=2` others. A scenario in which the two once parted stays here as a test.
 
+#[path = "common/agreement.rs"]
+mod agreement;
 mod common;
 #[path = "common/model.rs"]
 mod model;
 #[path = "common/scenario.rs"]
 mod scenario;
 
-use common::{offer, run, station, trace};
+use common::{offer, station, trace};
 use medium::{BitRate, BitTimes, Cause, Config, Destination, Event, Fault, Frame, Input, Kind, Octets, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -33,21 +35,7 @@ fn end_of(config: &Config) -> u64 {
 
 /// The events of the engine, or where those of the model part from them.
 fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
-    let until = end_of(&scenario.config);
-    let (_, engine) = run(scenario.config.clone(), &scenario.inputs, until);
-    // Whoever wants no outputs gets a shorter way through the engine, and the same events.
-    let (_, without) = run(Config { keep_outputs: false, ..scenario.config.clone() }, &scenario.inputs, until);
-    if without != engine {
-        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
-    }
-    let model = model::run(&scenario.config, &scenario.inputs, until);
-    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
-    if same == engine.len() && same == model.len() {
-        return Ok(engine);
-    }
-    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
-    let before = trace(&engine[same.saturating_sub(25)..same]);
-    Err(format!("both:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+    agreement::agreed_events(scenario, end_of(&scenario.config), model::run)
 }
 
 /// How often each kind of event, and each of its rarer faces, has been seen.

@@ -3,6 +3,8 @@
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
+#[path = "common/agreement.rs"]
+mod agreement;
 mod common;
 #[path = "common/scenario.rs"]
 mod scenario;
@@ -118,40 +120,13 @@ fn configured(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value 
 }
 
 /// The events of the engine, or where those of the model part from them.
-fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
-    let until = 15_000;
-    let (_, engine) = run(config.clone(), inputs, until);
-    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, until);
-    if without != engine {
-        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
-    }
-    let model = unslotted::run(config, inputs, until);
-    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
-    if same == engine.len() && same == model.len() {
-        return Ok(engine);
-    }
-    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
-    let before = trace(&engine[same.saturating_sub(15)..same]);
-    let method = &config.method;
-    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
+    agreement::agreed_events(scenario, 15_000, unslotted::run)
 }
 
 fn agree(name: &str, cases: u32, scenarios: impl Strategy<Value = Scenario>) {
-    let seen = std::cell::RefCell::new(BTreeMap::<&str, u64>::new());
-    let result = runner(cases).run(&scenarios, |scenario| {
-        let events = agreed_events(&scenario).map_err(TestCaseError::fail)?;
-        for event in events {
-            *seen.borrow_mut().entry(event.kind.name()).or_default() += 1;
-        }
-        Ok(())
-    });
-    println!("{name}: {:?}", seen.borrow());
-    if let Err(failure) = result {
-        panic!("{failure}");
-    }
-    for kind in ["defer", "attempt", "collision", "backoff", "transmitted", "discarded", "delivered", "damaged"] {
-        assert!(seen.borrow().contains_key(kind), "{name}: no {kind}");
-    }
+    let kinds = ["defer", "attempt", "collision", "backoff", "transmitted", "discarded", "delivered", "damaged"];
+    agreement::agree(name, cases, scenarios, agreed_events, &kinds);
 }
 
 /// The same events, in the same order, as those of a model that looks at every bit time and every place.

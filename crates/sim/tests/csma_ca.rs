@@ -1,24 +1,11 @@
 //! CSMA/CA by the scenario file: hidden stations, and what is refused.
 
+mod common;
+
+use common::{plan, run};
 use medium::{Method, Phy, Reach};
 use sim::figures::results::Results;
 use sim::figures::slotted::SlottedResults;
-use sim::run::measure;
-use sim::scenario::file::Scenario;
-use sim::scenario::plan::{Overrides, Plan};
-use std::path::Path;
-
-fn plan(text: &str) -> Result<Plan, String> {
-    let (scenario, source) =
-        Scenario::from_text(Path::new("s.toml"), text.to_owned()).map_err(|error| error.to_string())?;
-    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).map_err(|error| error.to_string())
-}
-
-fn run(text: &str) -> Results {
-    let plan = plan(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let measured = measure::run(&plan, plan.medium.seed, &mut (), |_| true).expect("a plan that was checked");
-    measure::results(&plan, &[measured])
-}
 
 fn figures(results: &Results) -> &SlottedResults {
     results.medium.slotted.as_ref().expect("it counts frame times")

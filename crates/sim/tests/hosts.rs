@@ -1,17 +1,17 @@
 //! What hosts offer in virtual time, by the scenario file: scripted frames, phases, several sources, closed loops. Seeds are
 //! written down.
 
+mod common;
+
+use common::plan;
 use medium::{BitInstant, Destination, Event, Frame, Input, Kind, StationId};
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::LineReader;
 use sim::files::record::{RecordReader, Recorder, replay};
 use sim::run::measure;
 use sim::run::observer::{Observer, RunFiles};
-use sim::scenario::file::Scenario;
-use sim::scenario::plan::{Overrides, Plan};
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Keeps everything.
@@ -43,12 +43,6 @@ impl Kept {
         let own = |(_, at, frame): &&(u64, usize, Frame)| *at == station && frame.size.get() == size;
         self.inputs.iter().filter(own).map(|(at, _, _)| *at).collect()
     }
-}
-
-fn plan(text: &str) -> Result<Plan, String> {
-    let (scenario, source) =
-        Scenario::from_text(Path::new("s.toml"), text.to_owned()).map_err(|error| error.to_string())?;
-    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).map_err(|error| error.to_string())
 }
 
 /// Runs a scenario of 10 Mb/s without warm-up for so many milliseconds.

@@ -1,5 +1,8 @@
 //! Slotted ALOHA by the scenario file, against its theory. Seeds are written down; agreement is within the run's own intervals.
 
+mod common;
+
+use common::{plan, run};
 use medium::{Config, Method, Population};
 use sim::figures::results::Results;
 use sim::files::event_log::{EventLog, Header};
@@ -7,24 +10,9 @@ use sim::files::json_lines::LineReader;
 use sim::files::record::{RecordReader, Recorder, replay};
 use sim::run::measure;
 use sim::run::observer::RunFiles;
-use sim::scenario::file::Scenario;
-use sim::scenario::plan::{Overrides, Plan};
-use std::path::Path;
 
 /// Half-widths that a figure may lie off: with few batches, one in some thousand figures lies beyond.
 const LIMIT: f64 = 3.5;
-
-fn plan(text: &str) -> Result<Plan, String> {
-    let (scenario, source) =
-        Scenario::from_text(Path::new("s.toml"), text.to_owned()).map_err(|error| error.to_string())?;
-    Plan::new(&scenario, Some(&source), &Overrides::default(), 1).map_err(|error| error.to_string())
-}
-
-fn run(text: &str) -> Results {
-    let plan = plan(text).unwrap_or_else(|error| panic!("{error}: {text}"));
-    let measured = measure::run(&plan, plan.medium.seed, &mut (), |_| true).expect("a plan that was checked");
-    measure::results(&plan, &[measured])
-}
 
 #[track_caller]
 fn agrees(results: &Results, name: &str, measured: f64, expected: f64) {

@@ -1,0 +1,56 @@
+//! Whether the engine and a model have the same events.
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+
+use crate::common::{run, trace};
+use crate::scenario::{Scenario, runner};
+use medium::{Config, Event, Input};
+use proptest::prelude::*;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+/// What a model makes of inputs before an instant.
+pub type Model = fn(&Config, &[(u64, Input)], u64) -> Vec<Event>;
+
+/// The events of the engine before `until`, or where those of the model part from them.
+pub fn agreed_events(Scenario { config, inputs }: &Scenario, until: u64, model: Model) -> Result<Vec<Event>, String> {
+    let (_, engine) = run(config.clone(), inputs, until);
+    // Whoever wants no outputs gets a shorter way through the engine, and the same events.
+    let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, until);
+    if without != engine {
+        return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
+    }
+    let model = model(config, inputs, until);
+    let same = engine.iter().zip(&model).take_while(|(a, b)| a == b).count();
+    if same == engine.len() && same == model.len() {
+        return Ok(engine);
+    }
+    let next = |events: &[Event]| trace(&events[same..events.len().min(same + 6)]);
+    let before = trace(&engine[same.saturating_sub(30)..same]);
+    let method = &config.method;
+    Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
+}
+
+/// Draws scenarios, and holds that the two agree on each, and that every one of `kinds` was seen in some.
+pub fn agree(
+    name: &str,
+    cases: u32,
+    scenarios: impl Strategy<Value = Scenario>,
+    agreed: impl Fn(&Scenario) -> Result<Vec<Event>, String>,
+    kinds: &[&str],
+) {
+    let seen = RefCell::new(BTreeMap::<&str, u64>::new());
+    let result = runner(cases).run(&scenarios, |scenario| {
+        let events = agreed(&scenario).map_err(TestCaseError::fail)?;
+        for event in events {
+            *seen.borrow_mut().entry(event.kind.name()).or_default() += 1;
+        }
+        Ok(())
+    });
+    println!("{name}: {:?}", seen.borrow());
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+    for kind in kinds {
+        assert!(seen.borrow().contains_key(kind), "{name}: no {kind}");
+    }
+}
