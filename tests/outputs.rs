@@ -12,11 +12,17 @@ use tempfile::TempDir;
 /// Every option of every command that names a file to be written, `FILE` in its place, and the end of the name.
 /// Events, records and rows are written one after another, so a device takes them; pictures and merged
 /// tables are put in place whole, and a device refuses them.
-const OUTPUTS: [(&str, &str, Takes); 11] = [
+const OUTPUTS: [(&str, &str, Takes); 17] = [
     ("sim --stations 2 --duration 10ms --warmup 0s --events FILE", ".events", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --record FILE", ".record", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --frames FILE", ".csv", Takes::Stream),
     ("sim --stations 2 --duration 10ms --warmup 0s --series 5ms --series-out FILE", ".csv", Takes::Stream),
+    ("sim --stations 2 --duration 10ms --warmup 0s --pcapng FILE", ".pcapng", Takes::Stream),
+    ("sim --stations 2 --duration 10ms --warmup 0s --perfetto FILE", ".pftrace", Takes::Stream),
+    ("sim --stations 2 --duration 10ms --warmup 0s --vcd FILE", ".vcd", Takes::Stream),
+    ("convert IN/a.events --to pcapng -o FILE", ".pcapng", Takes::Stream),
+    ("convert IN/a.record --to csv -o FILE", ".csv", Takes::Stream),
+    ("report IN/a.events -o FILE", ".html", Takes::Whole),
     ("replay IN/a.record --events FILE", ".events", Takes::Stream),
     ("explain IN/a.events --pick collisions=1 --svg FILE", ".svg", Takes::Whole),
     ("sweep --set stations=2,3 --duration 10ms --warmup 0s --out FILE", ".csv", Takes::Stream),
@@ -107,6 +113,20 @@ fn no_output_replaces_somebodys_notes() {
         assert_eq!(fs::read_to_string(&notes).expect("still there"), "milk, eggs\n", "{command}");
         assert_eq!(fs::read_dir(place.path()).expect("own folder").count(), 1, "{command}: nothing else is left");
     }
+}
+
+/// A page that somebody else has made begins as any page does.
+#[test]
+fn a_report_replaces_no_page_but_its_own() {
+    let inputs = inputs();
+    let page = inputs.path().join("page.html");
+    fs::write(&page, "<!DOCTYPE html>\n<p>mine</p>\n").expect("own folder");
+    let report = || run(ethbus(words("report IN/a.events -o FILE", inputs.path(), &page)));
+    report().failed_with(1, &["page.html", "not a page in HTML"]);
+    assert_eq!(fs::read_to_string(&page).expect("still there"), "<!DOCTYPE html>\n<p>mine</p>\n");
+    fs::remove_file(&page).expect("own folder");
+    report().succeeded();
+    report().succeeded();
 }
 
 /// What a name is: the file's number, whether it is a device or a pipe, and where a link leads.

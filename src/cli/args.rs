@@ -30,8 +30,8 @@ pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
 };
 pub use self::simulation::{
-    CsmaCaArgs, ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs, SimFormat,
-    StoryArgs, SweepArgs, Switch, ValidateArgs,
+    CsmaCaArgs, ExplainArgs, MergeArgs, PlcaOptions, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs,
+    SimFormat, StoryArgs, SweepArgs, Switch, ValidateArgs,
 };
 pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 

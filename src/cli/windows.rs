@@ -6,7 +6,7 @@ use sim::files::output::OutputError;
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
 use sim::windows::rotation::{Rotating, Rotation, rotate};
-use sim::windows::{View, WindowKind, Windows};
+use sim::windows::{Known, WindowKind, Windows};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -131,8 +131,8 @@ impl WindowFiles {
     ///
     /// # Errors
     /// A beginning that cannot be written.
-    pub fn begin(self, view: &View) -> Result<(Windows, Vec<Rotating>), WriteError> {
-        let one = |it: WindowFile| it.kind.open(it.file, it.place, view);
+    pub fn begin(self, known: &Known) -> Result<(Windows, Vec<Rotating>), WriteError> {
+        let one = |it: WindowFile| it.kind.open(it.file, it.place, known);
         Ok((Windows(self.files.into_iter().map(one).collect::<Result<_, _>>()?), self.rotating))
     }
 

@@ -10,7 +10,8 @@ mod words;
 
 use emulated::Emulated;
 use medium::{
-    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, Place, Span, StationId,
+    BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place,
+    Span, StationId,
 };
 use scene::{Scene, Station};
 use sim::files::event_log::{Entry, EventLogReader, Header, Names};
@@ -19,9 +20,6 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 pub use words::tell;
-
-/// Preamble and SFD (802.3, 4.2.5 and 4.2.6).
-const PREAMBLE: BitTimes = BitTimes::new(64);
 
 /// Which frame is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,7 +281,7 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     }
     let longest = sim::words::configuration::longest_distance(&config.topology).get();
     // By then every station has heard the end, and whoever collided has finished the jam.
-    let echo = BitTimes::new(2 * longest + 2 * PREAMBLE.get() + config.parameters.jam_size.get());
+    let echo = BitTimes::new(2 * longest + 2 * PREAMBLE_AND_SFD.get() + config.parameters.jam_size.get());
     let mut scene = Scene::new(config, echo);
     let (mut cut_short, mut emulated) = (None, Vec::new());
     loop {

@@ -8,14 +8,9 @@ use super::plot::PlotError;
 use super::plot::axis::Axis;
 use super::plot::data::{Figure, Point, Series};
 use super::plot::picture::Kind;
-use sim::files::output;
+use sim::files::output::{self, HTML, HTML_BEGINNING};
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// What an HTML page of ours is and begins with.
-const HTML: output::Kind = output::Kind { what: "a page in HTML", beginnings: &[BEGINNING.as_bytes()] };
-/// How our pages begin, and hardly anybody else's.
-const BEGINNING: &str = "<!doctype html>\n<!-- written by ethbus -->\n";
 
 /// A page.
 #[derive(Clone, Debug)]
@@ -87,7 +82,7 @@ impl Page {
     pub fn html(&self) -> String {
         let title = escape(&self.title);
         let mut html = format!(
-            "{BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+            "{HTML_BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{title}</title>\n\
              <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
         );
@@ -152,8 +147,8 @@ fn table(html: &mut String, head: &[String], rows: &[Vec<String>]) {
     let _ = write!(html, "<table>\n<thead>{}</thead>\n<tbody>\n{body}</tbody>\n</table>\n", row(head, "th"));
 }
 
-/// Text that means itself in HTML, in attributes too.
-fn escape(text: &str) -> String {
+/// Text that means itself in HTML and XML, in attributes too.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -252,7 +247,7 @@ mod tests {
             ],
         };
         let html = Page { title: "T".to_owned(), lead: vec!["l".to_owned()], sections: vec![section] }.html();
-        assert!(html.starts_with(BEGINNING) && html.contains("A &lt; B &amp; &quot;C&quot;"));
+        assert!(html.starts_with(HTML_BEGINNING) && html.contains("A &lt; B &amp; &quot;C&quot;"));
         assert!(html.contains("&lt;script&gt;") && !html.contains("<script>") && !html.contains("src="));
         assert!(
             html.contains("ethbus sim\nethbus theory") && html.contains("<svg") && html.contains("<td>&lt;1&gt;</td>")

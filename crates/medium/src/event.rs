@@ -59,6 +59,20 @@ pub enum KindError {
     Wrong(&'static str),
 }
 
+impl Kind {
+    /// Whether it is about a frame; otherwise the event's frame has the serial 0, which no frame has.
+    pub fn is_of_a_frame(&self) -> bool {
+        match self {
+            Kind::Beacon { .. } | Kind::PlcaStatus { .. } => false,
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => true,
+            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Commit { .. } => true,
+            Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => true,
+            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } => true,
+            Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => true,
+        }
+    }
+}
+
 /// Defines the kinds once: the enum, their names, and their fields in the order in which logs have them.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal

@@ -4,7 +4,7 @@ use crate::time::{BitInstant, BitTimes, Octets};
 use std::fmt;
 
 /// Preamble (56 bit) and start frame delimiter (8 bit): 802.3, 4.2.5 and 4.2.6.
-pub(crate) const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
+pub const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
 /// Destination, source, type and FCS: what a frame has besides data and padding.
 pub(crate) const HEADER_AND_FCS: Octets = Octets::new(18);
 

@@ -54,7 +54,7 @@ pub use access::plca::{Plca, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, Pl
 pub use access::slotted_aloha::SlottedAloha;
 pub use config::{Config, ConfigError, Method};
 pub use event::{Cause, Event, Kind, KindError, Value, Visitor};
-pub use frame::{Destination, Frame, FrameId, StationId};
+pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;
 pub use outputs::Output;

@@ -33,18 +33,18 @@ use vcd::Vcd;
 
 /// What every window knows of the run.
 #[derive(Clone, Debug)]
-pub struct View {
+pub struct Known {
     /// What the medium is made from, and the stations' names.
     pub header: Header,
     /// The stations' addresses, in order of station number.
     pub macs: Vec<[u8; 6]>,
 }
 
-impl View {
+impl Known {
     /// What is known of a run from its event log or record alone: stations have the addresses that ethbus gives them.
-    pub fn of(header: Header) -> View {
+    pub fn of(header: Header) -> Known {
         let macs = (0..header.stations.len()).map(|index| default_mac(&header.name, index).octets()).collect();
-        View { header, macs }
+        Known { header, macs }
     }
 }
 
@@ -77,12 +77,12 @@ impl WindowKind {
     ///
     /// # Errors
     /// Its beginning cannot be written.
-    pub fn open(self, file: File, place: String, view: &View) -> Result<Box<dyn Window>, WriteError> {
+    pub fn open(self, file: File, place: String, known: &Known) -> Result<Box<dyn Window>, WriteError> {
         Ok(match self {
-            WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, view, framing)?),
-            WindowKind::Perfetto => Box::new(Perfetto::new(file, place, view)?),
-            WindowKind::Vcd => Box::new(Vcd::new(file, place, view)?),
-            WindowKind::Csv => Box::new(EventTable::new(file, place, view)?),
+            WindowKind::Pcapng(framing) => Box::new(Capture::new(file, place, known, framing)?),
+            WindowKind::Perfetto => Box::new(Perfetto::new(file, place, known)?),
+            WindowKind::Vcd => Box::new(Vcd::new(file, place, known)?),
+            WindowKind::Csv => Box::new(EventTable::new(file, place, known)?),
         })
     }
 }

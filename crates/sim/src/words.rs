@@ -6,6 +6,7 @@ pub mod configuration;
 pub mod contention;
 pub mod fault;
 pub mod interface;
+pub mod places;
 pub mod plca;
 pub mod sentences;
 pub mod units;

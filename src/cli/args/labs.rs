@@ -1,6 +1,6 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{Format, WindowArgs};
+use super::{Format, PlcaOptions, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{
     FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
@@ -66,18 +66,9 @@ pub struct UpArgs {
     /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
     #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
     pub persistence: Option<String>,
-    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub node_count: Option<u8>,
-    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
-    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub to_timer: Option<u8>,
-    /// Of `plca`: frames that may follow the first of a turn [default: 0]
-    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
-    pub burst_count: Option<u8>,
-    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
-    #[arg(long, value_name = "BT", hide_short_help = true)]
-    pub burst_timer: Option<u8>,
+    /// What only `plca` has.
+    #[command(flatten)]
+    pub plca: PlcaOptions,
     /// The lab's name [default: ethbus]
     #[arg(long, value_name = "LAB", value_parser = lab_name)]
     pub name: Option<String>,

@@ -123,18 +123,9 @@ pub struct RunArgs {
     /// What only `csma-ca` has.
     #[command(flatten)]
     pub csma_ca: CsmaCaArgs,
-    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub node_count: Option<u8>,
-    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
-    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub to_timer: Option<u8>,
-    /// Of `plca`: frames that may follow the first of a turn [default: 0]
-    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
-    pub burst_count: Option<u8>,
-    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
-    #[arg(long, value_name = "BT", hide_short_help = true)]
-    pub burst_timer: Option<u8>,
+    /// What only `plca` has.
+    #[command(flatten)]
+    pub plca: PlcaOptions,
     /// The medium's rate [default: 10M]
     #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<u64>,
@@ -158,6 +149,23 @@ pub struct RunArgs {
     /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.
     #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
     pub until: Option<String>,
+}
+
+/// What only `--access plca` has, in virtual time and in a lab.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct PlcaOptions {
+    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub node_count: Option<u8>,
+    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
+    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
+    pub to_timer: Option<u8>,
+    /// Of `plca`: frames that may follow the first of a turn [default: 0]
+    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
+    pub burst_count: Option<u8>,
+    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
+    #[arg(long, value_name = "BT", hide_short_help = true)]
+    pub burst_timer: Option<u8>,
 }
 
 /// What only `--access csma-ca` has.

@@ -4,14 +4,13 @@ use super::{CommandError, Outcome};
 use crate::cli::args::{ConvertArgs, ConvertTo};
 use crate::cli::windows::open_one;
 use crate::show::say;
-use medium::{Destination, Event, Frame, Input, Kind};
-use sim::files::event_log::{Entry, EventLog, EventLogReader, Header};
-use sim::files::json_lines::{LineReader, WriteError};
+use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::json_lines::LineReader;
 use sim::files::observer::Observer;
-use sim::files::record::{End, RecordReader, replay_before};
+use sim::files::record::{RecordReader, replay_before};
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
-use sim::windows::{View, WindowKind, Windows};
+use sim::windows::{Known, WindowKind, Windows};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -34,7 +33,7 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
     }
     let open = |header: Header| -> Result<Windows, CommandError> {
         let files = open_one("--out", kind, &args.out, &[&args.input])?;
-        Ok(files.begin(&View::of(header))?.0)
+        Ok(files.begin(&Known::of(header))?.0)
     };
     if is_record(&args.input) {
         let record = RecordReader::new(LineReader::open(&args.input)?)?;
@@ -44,11 +43,12 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows)
             .map_err(CommandError::Replay)?;
     } else {
-        let log = EventLogReader::new(LineReader::open(&args.input)?)?;
+        let mut log = EventLogReader::new(LineReader::open(&args.input)?)?;
         let mut windows = open(log.header().clone())?;
-        let read = follow(log, &mut windows);
+        let told = log.tell(&mut windows);
         // What there is of a log that was cut short is written whole.
-        read.and(windows.flush().map_err(CommandError::from))?;
+        let read = windows.flush().and(told)?;
+        read.inspect_err(|_| say("ethbus: what came before is written\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -58,40 +58,4 @@ fn is_record(path: &Path) -> bool {
     let mut beginning = String::new();
     let read = File::open(path).map(|file| file.take(32).read_to_string(&mut beginning));
     read.is_ok() && beginning.starts_with("{\"format\":\"ethbus record\"")
-}
-
-/// Tells an observer what an event log tells.
-///
-/// # Errors
-/// A log that is damaged, or an observer that cannot go on.
-pub fn follow<R: std::io::BufRead, O: Observer<Error = WriteError>>(
-    mut log: EventLogReader<R>,
-    windows: &mut O,
-) -> Result<(), CommandError> {
-    let mut last = 0;
-    loop {
-        let entry = match log.next_entry() {
-            Ok(Some(entry)) => entry,
-            Ok(None) => break,
-            Err(error) => {
-                windows.end(End { run_to: last, t: last })?;
-                say("ethbus: what came before is written\n");
-                return Err(error.into());
-            }
-        };
-        match entry {
-            Entry::Medium(event) => {
-                if let Event { kind: Kind::Offered { size }, station, at, .. } = event {
-                    let destination = log.destination().unwrap_or(Destination::Nobody);
-                    let frame = Frame { size, destination, tagged: log.tagged() };
-                    windows.input(at, &Input::Offer { station, frame }, None)?;
-                }
-                last = event.at.get();
-                windows.event(&event)?;
-            }
-            Entry::Input { at, input } => windows.input(at, &input, None)?,
-            Entry::Emulator(event) => windows.emulator(&event)?,
-        }
-    }
-    Ok(windows.end(End { run_to: last, t: last })?)
 }

@@ -9,7 +9,7 @@ use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::LineReader;
 use sim::files::observer::Both;
 use sim::files::record::{RecordReader, replay_before};
-use sim::windows::View;
+use sim::windows::Known;
 use sim::words::units::group;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     let others: Vec<&Path> = std::iter::once(&args.record).chain(&args.events).map(PathBuf::as_path).collect();
     let files = windows::open(&args.windows, &others)?;
     let takes_stdout = files.takes_stdout;
-    let (windows, rotating) = files.begin(&View::of(header))?;
+    let (windows, rotating) = files.begin(&Known::of(header))?;
     let mut windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
     let log = log.on_a_thread();
     let replayed = if args.watch {

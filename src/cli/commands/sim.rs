@@ -2,7 +2,7 @@
 
 use super::watch;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse_one_file_for_two};
-use crate::cli::args::{RunArgs, SimArgs, SimFormat, Switch};
+use crate::cli::args::{PlcaOptions, RunArgs, SimArgs, SimFormat, Switch};
 use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
 use crossbeam_channel::Receiver;
@@ -24,7 +24,7 @@ use sim::run::series::{Series, SeriesTable};
 use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
 use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
 use sim::windows::rotation::Rotating;
-use sim::windows::{View, WindowsBeside};
+use sim::windows::{Known, WindowsBeside};
 use sim::words::units::group;
 use std::convert::Infallible;
 use std::fs::File;
@@ -114,6 +114,13 @@ pub fn sim(args: &SimArgs) -> Outcome {
 /// Seed of a run in virtual time unless said otherwise: the same command gives the same numbers.
 pub const DEFAULT_SEED: u64 = 1;
 
+impl From<PlcaOptions> for PlcaOverrides {
+    fn from(options: PlcaOptions) -> PlcaOverrides {
+        let PlcaOptions { node_count, to_timer, burst_count, burst_timer } = options;
+        PlcaOverrides { node_count, to_timer, burst_count, burst_timer }
+    }
+}
+
 /// What the options of a run say over its scenario.
 ///
 /// # Errors
@@ -131,12 +138,7 @@ pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
         window: option("--window", args.csma_ca.window.as_deref())?,
         retry_limits: option("--retry-limits", args.csma_ca.retry_limits.as_deref())?,
         range: option("--range", args.csma_ca.range.as_deref())?.map(|LengthText(length)| length),
-        plca: PlcaOverrides {
-            node_count: args.node_count,
-            to_timer: args.to_timer,
-            burst_count: args.burst_count,
-            burst_timer: args.burst_timer,
-        },
+        plca: args.plca.into(),
         topology: option("--topology", args.topology.as_deref())?,
         arrivals: option("--traffic", args.traffic.as_deref())?,
         sizes: option("--frame-size", args.frame_size.as_deref())?,
@@ -239,7 +241,7 @@ fn open_windows(
     files: WindowFiles,
 ) -> Result<(Option<WindowsBeside>, Vec<Rotating>), WriteError> {
     let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
-    let (windows, rotating) = files.begin(&View { header: header.clone(), macs })?;
+    let (windows, rotating) = files.begin(&Known { header: header.clone(), macs })?;
     Ok(((!windows.0.is_empty()).then(|| windows.on_a_thread()), rotating))
 }
 

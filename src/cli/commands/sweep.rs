@@ -2,7 +2,7 @@
 
 use super::sim::{DEFAULT_SEED, overrides, unobserved};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts};
-use crate::cli::args::{CsmaCaArgs, MergeArgs, RunArgs, SweepArgs, Switch};
+use crate::cli::args::{CsmaCaArgs, MergeArgs, PlcaOptions, RunArgs, SweepArgs, Switch};
 use crate::show::{progress, say};
 use crate::study::sweep::grid::Grid;
 use crate::study::sweep::manifest::{Manifest, Shard};
@@ -108,10 +108,7 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         ack_delay,
         persistence,
         csma_ca: CsmaCaArgs { phy, rts, window, retry_limits, range },
-        node_count,
-        to_timer,
-        burst_count,
-        burst_timer,
+        plca: PlcaOptions { node_count, to_timer, burst_count, burst_timer },
         rate,
         topology,
         bursting,

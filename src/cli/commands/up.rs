@@ -30,7 +30,7 @@ use sim::figures::results::Results;
 use sim::files::json_lines::create;
 use sim::scenario::file::{BackoffText, PersistenceText, Scenario};
 use sim::scenario::plan::host::Host;
-use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, PlcaOverrides, StationPlan};
+use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, StationPlan};
 use sim::windows::rotation::Rotating;
 use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
@@ -128,12 +128,7 @@ fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
         access: option("--access", args.access.as_deref())?,
         backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
         persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
-        plca: PlcaOverrides {
-            node_count: args.node_count,
-            to_timer: args.to_timer,
-            burst_count: args.burst_count,
-            burst_timer: args.burst_timer,
-        },
+        plca: args.plca.into(),
         latency: args.latency.map(|latency| match latency {
             Punctuality::Normal => LatencyChoice::Normal,
             Punctuality::Low => LatencyChoice::Low,

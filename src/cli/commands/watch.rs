@@ -1,6 +1,5 @@
 //! `ethbus watch`, and `--watch` of the commands that run in virtual time: the bus drawn as it is.
 
-use super::convert::follow;
 use super::{CommandError, Outcome, interrupts};
 use crate::cli::args::WatchArgs;
 use crate::show::watch::feeder::Feeder;
@@ -32,10 +31,10 @@ pub fn watch(args: &WatchArgs) -> Outcome {
 
 /// Shows an event log.
 fn log(path: &Path, interrupts: &Receiver<Signal>) -> Outcome {
-    let log = EventLogReader::new(LineReader::open(path)?)?;
+    let mut log = EventLogReader::new(LineReader::open(path)?)?;
     let header = log.header().clone();
     let title = format!("{} {}", header.name, path.display()).trim().to_owned();
-    beside(&header, &title, interrupts, move |mut feeder, _| follow(log, &mut feeder))??;
+    beside(&header, &title, interrupts, move |mut feeder, _| log.tell(&mut feeder))???;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,7 +30,7 @@ use link::clock::{ClockMap, ClockSteps, monotonic_nanos, set_timer_slack};
 use link::netlink::LinkMonitor;
 use link::packet::Receiver;
 use link::wait::Waiter;
-use medium::{BitInstant, BitTimes, Medium, Output, Parameters};
+use medium::{BitInstant, BitTimes, Medium, Output, PREAMBLE_AND_SFD, Parameters};
 use sim::figures::metrics::Delays;
 use sim::figures::results::Start;
 use sim::files::event_log::{EmulatorEvent, EmulatorKind};
@@ -389,9 +389,8 @@ impl Coordinator {
 /// The shortest packet has preamble, SFD and min_frame_size; its deliveries are settled inter_packet_gap after its first
 /// bit. That is 480 BT where min_frame_size is 64 octets, and 112 BT where it is 18.
 fn shortest_notice(parameters: &Parameters) -> u64 {
-    const PREAMBLE_AND_SFD: u64 = 64;
-    let packet = PREAMBLE_AND_SFD + 8 * u64::from(parameters.min_frame_size.get());
-    packet.saturating_sub(parameters.inter_packet_gap.get())
+    let packet = PREAMBLE_AND_SFD + parameters.min_frame_size.bit_times();
+    packet.get().saturating_sub(parameters.inter_packet_gap.get())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sim::figures::results::check::is_plain;
 use sim::figures::results::{ConfigResults, Results};
 use sim::files::event_log::Header;
-use sim::windows::{View, WindowKind};
+use sim::windows::{Known, WindowKind};
 use sim::words::cable::Cut;
 use sim::words::choices::{FilterChoice, Pace, PortState};
 use sim::words::configuration::WrittenConfig;
@@ -102,9 +102,9 @@ impl Setup {
     ///
     /// # Errors
     /// As [`Setup::medium`].
-    pub fn view(&self) -> Result<View, ConfigError> {
+    pub fn known(&self) -> Result<Known, ConfigError> {
         let header = Header::new(&self.name, &self.medium()?, &self.names());
-        Ok(View { header, macs: self.ports.iter().map(|port| port.mac).collect() })
+        Ok(Known { header, macs: self.ports.iter().map(|port| port.mac).collect() })
     }
 
     /// The stations' names, in order of station number.

@@ -106,15 +106,15 @@ impl Writer {
     /// # Errors
     /// A header that cannot be written, or a kernel that gives no thread.
     pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
-        let view = setup.view()?;
-        let header = &view.header;
+        let known = setup.known()?;
+        let header = &known.header;
         let (mut files, lost) = (files.into_iter().map(File::from), Arc::new(Lost::default()));
         let outputs = &setup.outputs;
         let mut file = |name: &Option<String>| name.clone().zip(files.next());
         let record = if outputs.record.is_some() { file(&outputs.record) } else { None };
         let events = if outputs.events.is_some() { file(&outputs.events) } else { None };
         let windows = outputs.windows.iter().zip(files);
-        let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), &view));
+        let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), &known));
         let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
         let (inputs, events_wanted) = (record.is_some().into(), events.is_some().into());
         let wanted = Wanted { inputs, events: events_wanted, windows: windows.len() as u64 };

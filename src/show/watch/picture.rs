@@ -51,21 +51,6 @@ impl Column {
     }
 }
 
-/// Stations in order of their places.
-pub fn by_place(topology: &Topology) -> Vec<StationId> {
-    let place = |station: StationId| match topology {
-        Topology::Star { .. } => (0, BitTimes::ZERO, station),
-        Topology::Bus { positions } => (0, positions[station.index()], station),
-        Topology::Segments(segments) => {
-            let place = segments.stations()[station.index()];
-            (place.segment, place.position, station)
-        }
-    };
-    let mut stations: Vec<StationId> = (0..topology.stations() as u16).map(StationId::new).collect();
-    stations.sort_by_key(|station| place(*station));
-    stations
-}
-
 /// How many stations fit beside each other.
 pub fn fits(width: u16) -> usize {
     usize::from((width.saturating_sub(MARGIN) / ROOM).max(2))

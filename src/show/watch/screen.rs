@@ -1,6 +1,6 @@
 //! A screen of the live view, drawn from a state. The same state gives the same screen.
 
-use super::picture::{self, LETTERS, LETTERS_IN_SHORT, by_place};
+use super::picture::{self, LETTERS, LETTERS_IN_SHORT};
 use crate::show::terminal::{cut, fold};
 use medium::{FrameId, StationId};
 use ratatui::buffer::Buffer;
@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use sim::run::view::{Doing, StationView, View, name};
 use sim::words::fault::FaultName;
+use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos, real};
 use sim::words::units::group;
 

@@ -1,7 +1,6 @@
 //! The live view on a terminal: reads keys, lets time pass, draws what has changed.
 
 use super::keys::{self, Act, Deed, HELP, LIVE_HELP, Way};
-use super::picture::by_place;
 use super::player::{Player, is_collision, is_of};
 use super::screen::{self, Look, Screen};
 use medium::{BitTimes, FrameId, StationId};
@@ -11,6 +10,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use sim::run::view::View;
+use sim::words::places::by_place;
 use sim::words::units::group;
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Arc;

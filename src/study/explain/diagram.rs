@@ -11,10 +11,12 @@
 //!
 //! Every edge of a band at a station stands at a bit time that the log gives, plus the distance from the sender.
 
-use super::{Meeting, PREAMBLE, Story, Transmission, name};
-use medium::{BitInstant, BitTimes, Config, StationId, Topology};
+use super::{Meeting, Story, Transmission, name};
+use crate::study::page::escape;
+use medium::{BitInstant, Config, PREAMBLE_AND_SFD, StationId, Topology};
 use panel::Panel;
 use sim::files::event_log::Header;
+use sim::words::places::{by_place, place};
 use sim::words::units::group;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -109,9 +111,9 @@ fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -
     format!(
         "<text class=\"ink\" x=\"24\" y=\"30\" font-size=\"17\">Frame {}{}: {times}</text>\n\
          <text class=\"faint\" x=\"24\" y=\"52\">{}, {along}; time goes down in bit times (BT){left_out}</text>\n",
-        escaped(&name(&header.stations, story.frame)),
-        escaped(&of),
-        escaped(&config.rate.to_string()),
+        escape(&name(&header.stations, story.frame)),
+        escape(&of),
+        escape(&config.rate.to_string()),
     )
 }
 
@@ -150,16 +152,8 @@ impl Columns {
         let mut parties: BTreeSet<StationId> = all.map(Transmission::source).collect();
         parties.insert(story.frame.station);
         let count = topology.stations();
-        let place = |station: StationId| match topology {
-            Topology::Star { .. } => (0, BitTimes::ZERO, station),
-            Topology::Bus { positions } => (0, positions[station.index()], station),
-            Topology::Segments(segments) => {
-                let place = segments.stations()[station.index()];
-                (place.segment, place.position, station)
-            }
-        };
-        let mut stations: Vec<StationId> = (0..count as u16).map(StationId::new).collect();
-        stations.sort_by_key(|station| place(*station));
+        let place = |station| place(topology, station);
+        let mut stations = by_place(topology);
         let ends = [stations.first().copied(), stations.last().copied()];
         stations.retain(|station| count <= DRAWN || parties.contains(station) || ends.contains(&Some(*station)));
         let length = stations.last().map_or(0, |last| place(*last).1.get());
@@ -198,10 +192,10 @@ fn parts(one: &Transmission, read_to: BitInstant) -> Vec<Part> {
     // A collision in the preamble: preamble and SFD are finished first (802.3, 4.2.3.2.4).
     let jam = one.collision.map(|collision| match one.cut_before_preamble() {
         true => cut(collision.at),
-        false => cut(collision.at.max(one.preamble + PREAMBLE)),
+        false => cut(collision.at.max(one.preamble + PREAMBLE_AND_SFD)),
     });
     let body_end = jam.unwrap_or(BitInstant::new(end.get() - one.extension.get().min(end.get())));
-    let (preamble, frame) = (cut(one.preamble).min(body_end), cut(one.preamble + PREAMBLE).min(body_end));
+    let (preamble, frame) = (cut(one.preamble).min(body_end), cut(one.preamble + PREAMBLE_AND_SFD).min(body_end));
     let after = if jam.is_some() { "jam" } else { "extension" };
     let all = [
         ("extension", one.begin, preamble),
@@ -210,9 +204,4 @@ fn parts(one: &Transmission, read_to: BitInstant) -> Vec<Part> {
         (after, body_end, end),
     ];
     all.into_iter().filter(|(_, from, to)| to > from).collect()
-}
-
-/// A text as XML takes it.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

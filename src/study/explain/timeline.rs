@@ -7,8 +7,8 @@
 //!   st2#1     ppppppppppppXpppjjjjjjjj
 //! ```
 
-use super::{Meeting, PREAMBLE, Story, Transmission, name};
-use medium::{BitInstant, BitTimes, Config, Event, Kind};
+use super::{Meeting, Story, Transmission, name};
+use medium::{BitInstant, BitTimes, Config, Event, Kind, PREAMBLE_AND_SFD};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -104,16 +104,16 @@ fn row(one: &Transmission, axis: &Axis, read_to: BitInstant) -> String {
     let preamble = one.preamble;
     let end = one.end.unwrap_or(read_to);
     let body = BitInstant::new(end.get() - one.extension.get().min(end.get()));
-    paint(preamble + PREAMBLE, body, '=');
+    paint(preamble + PREAMBLE_AND_SFD, body, '=');
     paint(body, end, 'e');
     if let Some(collision) = one.collision {
-        paint(collision.at.max(preamble + PREAMBLE), end, 'j');
+        paint(collision.at.max(preamble + PREAMBLE_AND_SFD), end, 'j');
     }
     let extended_to = if one.cut_before_preamble() {
         // No preamble at all: extension bits, and the jam.
         one.collision.map_or(preamble, |collision| collision.at)
     } else {
-        paint(preamble, end.min(preamble + PREAMBLE), 'p');
+        paint(preamble, end.min(preamble + PREAMBLE_AND_SFD), 'p');
         preamble
     };
     if let Some(collision) = one.collision.filter(|_| one.cut_before_preamble()) {

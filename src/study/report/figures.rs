@@ -6,7 +6,7 @@ use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Point, Series};
 use crate::study::plot::picture::Kind as Picture;
 use crate::study::theory::contention::efficiency;
-use medium::{BitTimes, Kind, Method};
+use medium::{Kind, Method, PREAMBLE_AND_SFD};
 use sim::figures::intervals::half_width;
 use sim::figures::results::DelayResults;
 
@@ -139,7 +139,7 @@ impl Course {
         let empty = Stretch { octets: vec![0; config.topology.stations()], ..Stretch::default() };
         let mut stretches = vec![empty; STRETCHES.min(span) as usize];
         let count = stretches.len() as u64;
-        let around = (BitTimes::new(64) + config.parameters.inter_packet_gap).get();
+        let around = (PREAMBLE_AND_SFD + config.parameters.inter_packet_gap).get();
         let mut winner = None;
         for event in &told.events {
             let Kind::Transmitted { size, .. } = event.kind else { continue };

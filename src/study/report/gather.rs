@@ -5,7 +5,7 @@ use sim::figures::delays::Delays;
 use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
 use sim::figures::results::{ConfigResults, MediumResults, Results, Snapshot};
-use sim::files::event_log::{EmulatorEvent, Entry, EventLog, EventLogReader, Header};
+use sim::files::event_log::{EmulatorEvent, EventLog, EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, ReplayError, replay_before};
@@ -205,20 +205,11 @@ fn of_record(path: &Path) -> Result<Told, GatherError> {
 fn of_log(path: &Path) -> Result<Told, GatherError> {
     let mut log = EventLogReader::new(LineReader::open(path)?)?;
     let mut told = Told::new(log.header().clone());
-    loop {
-        match log.next_entry() {
-            Ok(Some(Entry::Medium(event))) => told.events.push(event),
-            Ok(Some(Entry::Input { at, input })) => told.inputs.push((told.events.len(), at, input)),
-            Ok(Some(Entry::Emulator(_))) => told.emulated += 1,
-            Ok(None) => break,
-            Err(error @ ReadError::CutShort { .. }) => {
-                told.cut_short = Some(error.to_string());
-                break;
-            }
-            Err(error) => return Err(error.into()),
-        }
+    match log.tell(&mut told).map_err(ReplayError::from)? {
+        Ok(()) => {}
+        Err(error @ ReadError::CutShort { .. }) => told.cut_short = Some(error.to_string()),
+        Err(error) => return Err(error.into()),
     }
-    told.end = told.events.last().map_or(BitInstant::ZERO, |event| event.at);
     Ok(told)
 }
 

@@ -3,13 +3,15 @@
 use super::figures::{Beside, Plot, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
-use crate::show::watch::picture::by_place;
+use crate::study::page::escape;
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
 use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::row::{Value as Figure, columns};
+use sim::files::output::HTML_BEGINNING;
 use sim::words::configuration::{kind, longest_distance};
+use sim::words::places::by_place;
 use sim::words::sentences::{ALL, TIED, nanos, why};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -51,10 +53,10 @@ pub struct Stretch {
 pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Result<String, PlotError> {
     let title = runs.iter().map(title).collect::<Vec<_>>().join(" and ");
     let mut text = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+        "{HTML_BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n\
          <h1>{0}</h1>\n<p class=\"faint\">A report of {2}. It is one file, and needs no network.</p>\n",
-        escaped(&title),
+        escape(&title),
         include_str!("page.css"),
         concat!("ethbus ", env!("CARGO_PKG_VERSION")),
     );
@@ -67,7 +69,7 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Re
     for plot in plots {
         let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
         let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
-        let told = escaped(plot.told);
+        let told = escape(plot.told);
         writeln!(
             text,
             "<figure class=\"plot\" role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>"
@@ -87,30 +89,25 @@ fn title(run: &Run) -> String {
     }
 }
 
-/// Text as a page takes it.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// What was run, and how to run it again.
 fn what(runs: &[Run], command: &str) -> String {
     let mut text = "<h2>What was run</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
-    runs.iter().for_each(|run| write!(text, "<th>{}</th>", escaped(&run.label())).expect(ANY));
+    runs.iter().for_each(|run| write!(text, "<th>{}</th>", escape(&run.label())).expect(ANY));
     text += "</tr>\n";
     let facts: Vec<Vec<(&str, String)>> = runs.iter().map(facts).collect();
     for (number, (what, _)) in facts.first().into_iter().flatten().enumerate() {
         write!(text, "<tr><td>{what}</td>").expect(ANY);
-        facts.iter().for_each(|facts| write!(text, "<td>{}</td>", escaped(&facts[number].1)).expect(ANY));
+        facts.iter().for_each(|facts| write!(text, "<td>{}</td>", escape(&facts[number].1)).expect(ANY));
         text += "</tr>\n";
     }
     text += "</table></div>\n<p>These commands make it again:</p>\n<pre>";
     for run in runs {
-        writeln!(text, "{}", escaped(&again(run))).expect(ANY);
+        writeln!(text, "{}", escape(&again(run))).expect(ANY);
     }
-    writeln!(text, "{}</pre>", escaped(command)).expect(ANY);
+    writeln!(text, "{}</pre>", escape(command)).expect(ANY);
     for told in runs.iter().filter_map(|run| run.told.as_ref()) {
         if let Some(why) = &told.cut_short {
-            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escaped(why)).expect(ANY);
+            writeln!(text, "<p><strong>The log is not whole</strong>: {}.</p>", escape(why)).expect(ANY);
         }
     }
     text
@@ -183,7 +180,7 @@ fn of_results(run: &Run) -> Option<String> {
 
 fn key_figures(runs: &[Run]) -> String {
     let mut text = "<h2>Key figures</h2>\n<div class=\"wide\"><table>\n<tr><th></th>".to_owned();
-    runs.iter().for_each(|run| write!(text, "<th class=\"number\">{}</th>", escaped(&run.label())).expect(ANY));
+    runs.iter().for_each(|run| write!(text, "<th class=\"number\">{}</th>", escape(&run.label())).expect(ANY));
     text += if runs.len() == 2 { "<th class=\"number\">difference</th></tr>\n" } else { "</tr>\n" };
     let rows: Vec<Vec<(String, Figure)>> = runs.iter().map(|run| columns(&run.results)).collect();
     let value = |of: &[(String, Figure)], name: &str| {
@@ -265,7 +262,7 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
          aria-label=\"Stations stand side by side, time goes down. Arrow keys choose events, which are told above.\"></canvas>\
          <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
          <script type=\"text/plain\" class=\"events\">{}</script>\n</section>\n",
-        escaped(&run.label()),
+        escape(&run.label()),
         described(run, told, events, (from, begin), stretch).to_string().replace('<', "\\u003c"),
         base64(&pack(events, begin, told.header.stations.len())),
     )
@@ -365,7 +362,7 @@ fn beside(runs: &[Run]) -> String {
             writeln!(
                 text,
                 "<tr><td>{}</td><td>{what}</td><td class=\"number\">{}</td><td class=\"number\">{}{half}</td><td>{source}</td></tr>",
-                escaped(&label),
+                escape(&label),
                 digits(theory),
                 digits(measured)
             )

@@ -4,12 +4,12 @@
 
 use crate::words::configuration::longest_distance;
 use crate::words::sentences::{self, Noticed, Party};
-use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, Place, StationId};
+use medium::{
+    BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place, StationId,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Preamble and SFD (802.3, 4.2.5 and 4.2.6).
-const PREAMBLE: BitTimes = BitTimes::new(64);
 /// Signals that are kept for those who look back, besides those that may still be somewhere.
 const KEPT: usize = 96;
 /// Events that are kept for those who want to read them.
@@ -154,7 +154,7 @@ impl Signal {
             return None;
         }
         if let Some(Collided { at: noticed, .. }) = self.collision {
-            let jam = if noticed < self.preamble { noticed } else { noticed.max(self.preamble + PREAMBLE) };
+            let jam = if noticed < self.preamble { noticed } else { noticed.max(self.preamble + PREAMBLE_AND_SFD) };
             if at >= jam {
                 return Some(Part::Jam);
             }
@@ -162,7 +162,7 @@ impl Signal {
         if at < self.preamble {
             return Some(Part::Extension);
         }
-        if at < self.preamble + PREAMBLE {
+        if at < self.preamble + PREAMBLE_AND_SFD {
             return Some(Part::Preamble);
         }
         let extended = self.end.is_some_and(|end| at.get() >= end.get().saturating_sub(self.extension.get()));
@@ -372,7 +372,7 @@ impl View {
                 let sizes = &self.stations[frame.station.index()].sizes;
                 let (_, size) = sizes.iter().rfind(|(serial, _)| *serial == frame.serial)?;
                 let least = self.config.parameters.min_frame_size.get();
-                Some(at + PREAMBLE + BitTimes::new(u64::from((*size).max(least)) * 8))
+                Some(at + PREAMBLE_AND_SFD + BitTimes::new(u64::from((*size).max(least)) * 8))
             }
         }
     }

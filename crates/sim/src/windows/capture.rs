@@ -11,7 +11,7 @@
 
 use super::frames::{FCS, Frames};
 use super::pcapng::{self, Interface};
-use super::{Nanos, View};
+use super::{Known, Nanos};
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
@@ -103,15 +103,15 @@ impl Capture {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
-    pub fn new(file: File, place: String, view: &View, framing: Framing) -> Result<Capture, WriteError> {
-        let config = view.header.config();
+    pub fn new(file: File, place: String, known: &Known, framing: Framing) -> Result<Capture, WriteError> {
+        let config = known.header.config();
         let mut capture = Capture {
             output: LineWriter::of(file, place, "blocks", pcapng::whole_blocks),
             framing,
             nanos: Nanos::new(config.rate),
-            names: Names::new(&view.header.stations),
-            frames: Frames::new(&view.header.stations, &view.macs),
-            bad_fcs: vec![false; view.macs.len()],
+            names: Names::new(&known.header.stations),
+            frames: Frames::new(&known.header.stations, &known.macs),
+            bad_fcs: vec![false; known.macs.len()],
             waiting: VecDeque::new(),
             first: 0,
             sending: Vec::new(),
@@ -121,24 +121,24 @@ impl Capture {
             row: Row::default(),
             config,
         };
-        capture.begin(view)?;
+        capture.begin(known)?;
         // Whoever reads a pipe sees the interfaces at once; and what cannot be written at all is known at once.
         capture.output.flush()?;
         Ok(capture)
     }
 
-    fn begin(&mut self, view: &View) -> Result<(), WriteError> {
+    fn begin(&mut self, known: &Known) -> Result<(), WriteError> {
         let speed = self.config.rate.get();
-        let comment = match view.header.name.as_str() {
+        let comment = match known.header.name.as_str() {
             "" => format!("the bus's own time, from its beginning; seed {}", self.config.seed),
             name => format!("{name}: the bus's own time, from its beginning; seed {}", self.config.seed),
         };
-        self.output.unit(|into| pcapng::section(into, &view.header.program, &comment))?;
+        self.output.unit(|into| pcapng::section(into, &known.header.program, &comment))?;
         let link_type = match self.framing {
             Framing::Whole => pcapng::MPACKET,
             Framing::Plain => pcapng::ETHERNET,
         };
-        for (number, (name, mac)) in view.header.stations.iter().zip(&view.macs).enumerate() {
+        for (number, (name, mac)) in known.header.stations.iter().zip(&known.macs).enumerate() {
             let description = match where_is(&self.config.topology, number) {
                 (None, None) => "what this station sent".to_owned(),
                 (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),

@@ -1,6 +1,6 @@
 //! Events as a table: one row an event, one column for each field that any event has.
 
-use super::{Nanos, View};
+use super::{Known, Nanos};
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
@@ -29,7 +29,7 @@ impl EventTable {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
-    pub fn new(file: File, place: String, view: &View) -> Result<EventTable, WriteError> {
+    pub fn new(file: File, place: String, known: &Known) -> Result<EventTable, WriteError> {
         let mut columns: Vec<&'static str> = Vec::new();
         for field in Kind::ALL.iter().flat_map(|(_, fields)| *fields) {
             if !columns.contains(field) {
@@ -38,10 +38,10 @@ impl EventTable {
         }
         let mut table = EventTable {
             output: LineWriter::new(file, place, "rows"),
-            nanos: Nanos::new(view.header.configuration.rate()),
-            plain: view.header.stations.clone(),
-            stations: view.header.stations.iter().map(|name| quoted(name)).collect(),
-            names: Names::new(&view.header.stations),
+            nanos: Nanos::new(known.header.configuration.rate()),
+            plain: known.header.stations.clone(),
+            stations: known.header.stations.iter().map(|name| quoted(name)).collect(),
+            names: Names::new(&known.header.stations),
             columns,
         };
         let names = format!("t,ns,layer,kind,station,frame,{},detail", table.columns.join(","));

@@ -9,14 +9,15 @@
 //! Flows lead from the end of an attempt to those who received the frame.
 
 use super::frames::Frames;
-use super::{Nanos, View};
+use super::{Known, Nanos};
 use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::words::configuration::slot;
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Octets, StationId, Value,
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Octets, PREAMBLE_AND_SFD,
+    StationId, Value,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -82,14 +83,14 @@ impl Perfetto {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
-    pub fn new(file: File, place: String, view: &View) -> Result<Perfetto, WriteError> {
-        let config = view.header.config();
+    pub fn new(file: File, place: String, known: &Known) -> Result<Perfetto, WriteError> {
+        let config = known.header.config();
         let mut perfetto = Perfetto {
             output: LineWriter::of(file, place, "packets", whole_packets),
             nanos: Nanos::new(config.rate),
-            names: Names::new(&view.header.stations),
-            frames: Frames::new(&view.header.stations, &view.macs),
-            stations: vec![OfStation::default(); view.macs.len()],
+            names: Names::new(&known.header.stations),
+            frames: Frames::new(&known.header.stations, &known.macs),
+            stations: vec![OfStation::default(); known.macs.len()],
             sent: 0,
             sample_due: sample(config.rate),
             config,
@@ -98,7 +99,7 @@ impl Perfetto {
         perfetto.describe(PROCESS, None, "ethbus", false)?;
         perfetto.describe(BUS, Some(PROCESS), "bus", false)?;
         perfetto.describe(UTILIZATION, Some(PROCESS), "utilization_wire", true)?;
-        for (number, name) in view.header.stations.iter().enumerate() {
+        for (number, name) in known.header.stations.iter().enumerate() {
             let station = StationId::new(number as u16);
             let own = track(station, Track::Station);
             perfetto.describe(own, Some(PROCESS), name, false)?;
@@ -232,8 +233,7 @@ impl Perfetto {
             .map(|receiver| flow(event.frame, StationId::new(receiver as u16)))
             .collect();
         self.end_act(event.at, event.station, &flows)?;
-        const PREAMBLE_AND_SFD: u64 = 64;
-        self.sent += 8 * u64::from(size.get()) + PREAMBLE_AND_SFD;
+        self.sent += (PREAMBLE_AND_SFD + size.bit_times()).get();
         self.done(event)
     }
 

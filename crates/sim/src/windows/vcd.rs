@@ -8,7 +8,7 @@
 //! ```
 //! Carrier is worked out from who sends when and how far away. So it is what a station hears that is not deaf.
 
-use super::{Nanos, View};
+use super::{Known, Nanos};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
@@ -80,8 +80,8 @@ impl Vcd {
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
-    pub fn new(file: File, place: String, view: &View) -> Result<Vcd, WriteError> {
-        let config = view.header.config();
+    pub fn new(file: File, place: String, known: &Known) -> Result<Vcd, WriteError> {
+        let config = known.header.config();
         let station = || OfStation {
             transmit: Transmit::Idle,
             deference: Deference::Free,
@@ -93,7 +93,7 @@ impl Vcd {
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
-            stations: view.macs.iter().map(|_| station()).collect(),
+            stations: known.macs.iter().map(|_| station()).collect(),
             sending: Vec::new(),
             cut: None,
             due: BinaryHeap::new(),
@@ -101,16 +101,16 @@ impl Vcd {
             written: None,
             config,
         };
-        vcd.declare(view)?;
+        vcd.declare(known)?;
         vcd.output.flush()?;
         Ok(vcd)
     }
 
-    fn declare(&mut self, view: &View) -> Result<(), WriteError> {
+    fn declare(&mut self, known: &Known) -> Result<(), WriteError> {
         let mut text =
-            format!("$comment ethbus: {} $end\n$timescale 1 ns $end\n$scope module bus $end\n", view.header.program);
+            format!("$comment ethbus: {} $end\n$timescale 1 ns $end\n$scope module bus $end\n", known.header.program);
         text += "$var wire 16 sending sending $end\n";
-        for (number, name) in view.header.stations.iter().enumerate() {
+        for (number, name) in known.header.stations.iter().enumerate() {
             let wire =
                 |kind: &str, wave, name: &str| format!("$var {kind} {} {name} $end\n", label(number as u16, wave));
             text += &format!("$scope module {name} $end\n");
@@ -121,7 +121,7 @@ impl Vcd {
             text += "$upscope $end\n";
         }
         text += "$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\nb0 sending\n";
-        for number in 0..view.header.stations.len() as u16 {
+        for number in 0..known.header.stations.len() as u16 {
             text += &format!("sIdle {}\nsFree {}\n", label(number, Wave::Transmit), label(number, Wave::Deference));
             text += &format!("0{}\n0{}\n", label(number, Wave::Carrier), label(number, Wave::Collision));
         }

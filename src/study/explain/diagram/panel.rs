@@ -1,7 +1,8 @@
 //! One attempt in a diagram: its stations, bands, and marks where senders notice the collision.
 
 use super::super::{Meeting, Transmission, name};
-use super::{COLOURS, Columns, LEFT, RIGHT, escaped, parts};
+use super::{COLOURS, Columns, LEFT, RIGHT, parts};
+use crate::study::page::escape;
 use medium::{BitInstant, BitTimes, Config, StationId};
 use sim::words::units::group;
 use std::fmt::Write;
@@ -94,7 +95,7 @@ impl<'a> Panel<'a> {
         }
         for (number, line) in self.told().iter().enumerate() {
             let y = first + TALL + BELOW + LINE * number as f64;
-            writeln!(text, "<text class=\"ink\" x=\"{LEFT}\" y=\"{y:.1}\">{}</text>", escaped(line)).expect(ANY);
+            writeln!(text, "<text class=\"ink\" x=\"{LEFT}\" y=\"{y:.1}\">{}</text>", escape(line)).expect(ANY);
         }
         text + "</g>\n"
     }
@@ -133,7 +134,7 @@ impl<'a> Panel<'a> {
             writeln!(
                 text,
                 "<line class=\"station\" data-station=\"{}\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
-                escaped(&self.names[station.index()]),
+                escape(&self.names[station.index()]),
                 first - 8.0,
                 first + TALL
             )
@@ -153,7 +154,7 @@ impl<'a> Panel<'a> {
                 "<text class=\"ink\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
                  <text class=\"faint\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"11\">{far}</text>\n",
                 first - 40.0,
-                escaped(&self.names[station.index()]),
+                escape(&self.names[station.index()]),
                 first - 25.0,
             )
             .expect(ANY);
@@ -184,12 +185,12 @@ impl<'a> Panel<'a> {
                 "<polygon class=\"band {kind} s{}\" data-frame=\"{}\" data-attempt=\"{}\" data-from=\"{}\" data-to=\"{}\" \
                  points=\"{}\"><title>{}: {kind}</title></polygon>",
                 number % COLOURS.len(),
-                escaped(&name(self.names, one.frame)),
+                escape(&name(self.names, one.frame)),
                 one.attempt,
                 from.get(),
                 to.get(),
                 points.join(" "),
-                escaped(&name(self.names, one.frame)),
+                escape(&name(self.names, one.frame)),
             )
             .expect(ANY);
         }
@@ -201,7 +202,7 @@ impl<'a> Panel<'a> {
         let x = self.columns.x(one.source());
         let (anchor, beside) = if x < (LEFT + RIGHT) / 2.0 { ("start", x + 14.0) } else { ("end", x - 14.0) };
         let has_room = self.columns.room() >= ROOM;
-        let frame = escaped(&name(self.names, one.frame));
+        let frame = escape(&name(self.names, one.frame));
         let words = |at: BitInstant, words: &str| {
             let y = first + self.down(at);
             format!("<text class=\"ink halo\" x=\"{beside:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>\n")

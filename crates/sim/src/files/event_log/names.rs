@@ -38,9 +38,13 @@ impl Names {
 
     /// Which frame is called so: a station, `#`, and which of its frames, from 1.
     pub fn frame(&self, name: &str) -> Option<FrameId> {
+        self.numbered(name).filter(|frame| frame.serial > 0)
+    }
+
+    /// The same with the number 0, which what is no frame has.
+    pub(super) fn numbered(&self, name: &str) -> Option<FrameId> {
         let (station, serial) = name.rsplit_once('#')?;
-        let serial = serial.parse().ok().filter(|&serial| serial > 0)?;
-        Some(FrameId { station: self.station(station)?, serial })
+        Some(FrameId { station: self.station(station)?, serial: serial.parse().ok()? })
     }
 
     pub(crate) fn escaped(&self, station: StationId) -> &str {

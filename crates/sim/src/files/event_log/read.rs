@@ -4,11 +4,13 @@ use super::emulator::{self, EmulatorEvent};
 use super::{FORMAT, Header, Names, VERSION};
 use crate::files::inputs::{self, To};
 use crate::files::json_lines::{LineReader, ReadError};
+use crate::files::observer::Observer;
+use crate::files::record::End;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
 use medium::{
-    BitInstant, Cause, Destination, Event, FrameId, Input, Kind, KindError, Place, StationId, Topology, Value,
+    BitInstant, Cause, Destination, Event, Frame, FrameId, Input, Kind, KindError, Place, StationId, Topology, Value,
 };
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
@@ -118,22 +120,20 @@ impl From<CauseName> for Value<'static> {
     }
 }
 
-impl Line<'_> {
+impl<'a> Line<'a> {
     pub(super) fn take_station(&mut self, names: &Names) -> Result<StationId, String> {
         let station = self.station.take().ok_or_else(|| format!("no `station` in an event of kind `{}`", self.kind))?;
         names.station(&station).ok_or_else(|| format!("no station is called `{station}`"))
     }
 
     pub(super) fn take_frame(&mut self, names: &Names) -> Result<FrameId, String> {
-        let frame = self.frame.take().ok_or_else(|| format!("no `frame` in an event of kind `{}`", self.kind))?;
-        let no_frame = || format!("`{frame}` is no frame: a station of the header, `#`, and a number from 1 are");
-        names.frame(&frame).or_else(|| self.frame_of_none(&frame, names)).ok_or_else(no_frame)
+        let frame = self.take_frame_column()?;
+        names.frame(&frame).ok_or_else(|| no_frame(&frame))
     }
 
-    /// What is no frame of a node with PLCA stands under the number 0.
-    fn frame_of_none(&self, frame: &str, names: &Names) -> Option<FrameId> {
-        let station = frame.strip_suffix("#0").filter(|_| matches!(&*self.kind, "beacon" | "plca_status"))?;
-        Some(FrameId { station: names.station(station)?, serial: 0 })
+    fn take_frame_column(&mut self) -> Result<Cow<'a, str>, String> {
+        let missing = || format!("no `frame` in an event of kind `{}`", self.kind);
+        self.frame.take().ok_or_else(missing)
     }
 
     pub(super) fn nothing_left(&self) -> Result<(), String> {
@@ -254,6 +254,34 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(Some(entry))
     }
 
+    /// Tells `observer` what the log tells, and that the run is over; what comes before something that cannot be read,
+    /// too, and then why it cannot.
+    ///
+    /// # Errors
+    /// The observer cannot go on.
+    pub fn tell<O: Observer>(&mut self, observer: &mut O) -> Result<Result<(), ReadError>, O::Error> {
+        let mut last = 0;
+        let read = loop {
+            match self.next_entry() {
+                Ok(Some(Entry::Medium(event))) => {
+                    if let Kind::Offered { size } = event.kind {
+                        let destination = self.destination().unwrap_or(Destination::Nobody);
+                        let frame = Frame { size, destination, tagged: self.tagged() };
+                        observer.input(event.at, &Input::Offer { station: event.station, frame }, None)?;
+                    }
+                    last = event.at.get();
+                    observer.event(&event)?;
+                }
+                Ok(Some(Entry::Input { at, input })) => observer.input(at, &input, None)?,
+                Ok(Some(Entry::Emulator(event))) => observer.emulator(&event)?,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        observer.end(End { run_to: last, t: last })?;
+        Ok(read)
+    }
+
     /// What a line says, and whom a frame is for, if it tells.
     fn entry(&self, line: &mut Line<'_>) -> Result<(Entry, Option<(Destination, bool)>), String> {
         let (names, now) = (&self.names, self.now);
@@ -293,7 +321,8 @@ pub enum Entry {
 }
 
 fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destination, bool)>), String> {
-    let (station, frame) = (line.take_station(names)?, line.take_frame(names)?);
+    let (station, name) = (line.take_station(names)?, line.take_frame_column()?);
+    let frame = names.numbered(&name).ok_or_else(|| no_frame(&name))?;
     let destination = match &*line.kind {
         "offered" => {
             let tagged = line.tagged.take().unwrap_or(false);
@@ -301,5 +330,13 @@ fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destinati
         }
         _ => None,
     };
-    Ok((Event { at: BitInstant::new(line.t), station, frame, kind: line.take_kind()? }, destination))
+    let kind = line.take_kind()?;
+    match frame.serial {
+        0 if kind.is_of_a_frame() => Err(no_frame(&name)),
+        _ => Ok((Event { at: BitInstant::new(line.t), station, frame, kind }, destination)),
+    }
+}
+
+fn no_frame(name: &str) -> String {
+    format!("`{name}` is no frame: a station of the header, `#`, and a number from 1 are")
 }
