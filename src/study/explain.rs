@@ -4,6 +4,7 @@
 pub mod choice;
 pub mod diagram;
 mod emulated;
+pub mod plca;
 mod scene;
 mod timeline;
 mod words;
@@ -81,9 +82,14 @@ pub enum ExplainError {
     },
     /// The medium is not one whose rules it knows.
     #[error(
-        "the log is not of CSMA/CD, and `explain` tells the life of a frame on CSMA/CD only: `--list` lists the frames of any log"
+        "the log is of neither CSMA/CD nor PLCA, and `explain` tells the life of a frame on these only: `--list` lists the frames of any log"
     )]
     Method,
+    /// There are no turns that could go wrong.
+    #[error(
+        "--segment: the log is not of PLCA, and has no turns that could go wrong: choose a frame with --frame or --pick"
+    )]
+    Segment,
     /// The log says nothing of it.
     #[error("the log has no frame {frame}: {there}")]
     Absent {

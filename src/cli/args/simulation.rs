@@ -420,12 +420,18 @@ pub struct ExplainArgs {
     /// With --pick, those that are like this. This is what happens without --frame and --pick, too.
     #[arg(long)]
     pub list: bool,
+    /// Say what goes wrong on a segment with PLCA, and why
+    ///
+    /// Each finding names its cause, what the log shows of it, and what to do. See docs/plca.md.
+    #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
+    pub segment: bool,
     /// Draw the frame's collisions over place and time
     ///
-    /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels.
+    /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each
+    /// node has a row and time goes right; --segment draws what shows its first finding.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
     pub svg: Option<PathBuf>,
-    /// Write the list as `table` or `json`
+    /// Write the list, or findings, as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }

@@ -5,7 +5,7 @@ use crate::cli::args::{ExplainArgs, Format};
 use crate::show::plain_table;
 use crate::study::explain::choice::{Ended, Pick, ended};
 use crate::study::explain::diagram::draw;
-use crate::study::explain::{ExplainError, Wanted, find, tell};
+use crate::study::explain::{ExplainError, Wanted, find, plca, tell};
 use crate::study::plot::PlotError;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::{LineReader, ReadError};
@@ -22,6 +22,9 @@ const LISTED: usize = 20;
 /// # Errors
 /// A log that is damaged before the frame's end, no such frame or more than one, or a text that cannot be written.
 pub fn explain(args: &ExplainArgs) -> Outcome {
+    if args.segment {
+        return segment(args);
+    }
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
@@ -41,12 +44,31 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     };
     let mut log = EventLogReader::new(LineReader::open(&args.events)?)?;
     let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
+    if plca::of(log.header()).is_some() {
+        let story = plca::find(&args.events, wanted).map_err(CommandError::Explain)?;
+        if let Some(path) = &args.svg {
+            replace(path, SVG, plca::draw_life(&story).as_bytes()).map_err(PlotError::from)?;
+        }
+        print(&plca::tell(&story, log.header()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
         let picture = draw(&story, log.header()).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
         replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
     }
     print(&tell(&story, log.header()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What goes wrong on a segment with PLCA.
+fn segment(args: &ExplainArgs) -> Outcome {
+    let diagnosis = plca::diagnose(&args.events).map_err(CommandError::Explain)?;
+    if let Some(path) = &args.svg {
+        let picture = plca::draw(&args.events, &diagnosis).map_err(CommandError::Explain)?;
+        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+    }
+    print_result(args.format, &diagnosis, plca::told)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -86,6 +86,12 @@ fn refuse(given: String, because: &str, nearest: &str) -> Result<Answer, Refusal
     Err(Refusal::new(given, because, nearest))
 }
 
+/// From the head of a queue to the first bit, at most, in bit times: `nodes` turns of `to` BT, each for up to one frame of
+/// `octets` and `bursts` more.
+pub fn access_delay_bound(nodes: u64, octets: u64, bursts: u64, to: u64) -> u64 {
+    Bus { nodes, octets, bursts, to }.access_delay_bound()
+}
+
 /// What `ethbus theory plca` prints.
 ///
 /// # Errors

@@ -1,0 +1,425 @@
+//! A log of PLCA in one pass: what each node was told, did and met, when there was no coordinator, who met whom.
+
+use super::super::{ExplainError, words};
+use crate::study::theory;
+use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Plca, PlcaSettings, StationId};
+use sim::files::event_log::{Entry, EventLogReader};
+use sim::files::json_lines::ReadError;
+use sim::words::units::group;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::BufRead;
+
+/// Collisions whose parties may still become more.
+const OPEN: usize = 8;
+
+/// One node, up to now.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub settings: PlcaSettings,
+    pub attached: bool,
+    /// plca_status.
+    pub ok: bool,
+    pub offered: u64,
+    pub first_offered: Option<BitInstant>,
+    pub sent: u64,
+    /// Of these, frames that never had a turn, although plca_status was OK.
+    pub lost: u64,
+    pub first_lost: Option<BitInstant>,
+    /// Turns that it took, and the first.
+    pub turns: u64,
+    pub first_turn: Option<BitInstant>,
+    /// Times that it was told to wait for its turn.
+    pub told_to_wait: u64,
+    /// From the head of the queue to the first bit, at most.
+    pub longest_wait: BitTimes,
+    pub largest_frame: u32,
+    /// The frame for which it took its turn.
+    turn_for: Option<u64>,
+}
+
+impl Node {
+    /// It takes part in PLCA.
+    pub fn is_on(&self) -> bool {
+        self.attached && self.settings.enabled && self.settings.node_id != PlcaSettings::UNCONFIGURED
+    }
+
+    fn is_coordinator(&self) -> bool {
+        self.is_on() && self.settings.node_id == 0
+    }
+}
+
+/// A time without a coordinator.
+#[derive(Clone, Debug)]
+pub struct Spell {
+    pub from: BitInstant,
+    /// Who it was, and what happened to it; nobody if there never was one.
+    pub who: Option<(StationId, Away)>,
+    /// When plca_status fell, at the first node and at the last, and at how many.
+    pub fell: Option<(BitInstant, BitInstant)>,
+    pub nodes_fell: usize,
+    pub collisions: u64,
+    /// When the next coordinator began.
+    pub to: Option<BitInstant>,
+    /// When BEACONs had brought plca_status back at all nodes that had lost it.
+    pub back: Option<BitInstant>,
+}
+
+/// What happened to a coordinator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Away {
+    Unplugged,
+    Disabled,
+    Renumbered(u8),
+}
+
+/// PLCA of a node was told settings while the bus ran.
+#[derive(Clone, Debug)]
+pub struct Reset {
+    pub at: BitInstant,
+    pub station: StationId,
+    pub before: PlcaSettings,
+    pub after: PlcaSettings,
+    /// When its plca_status was OK again.
+    pub back: Option<BitInstant>,
+}
+
+/// Nodes that met on the line: how often, and when first.
+#[derive(Clone, Debug, Default)]
+pub struct Met {
+    pub times: u64,
+    pub first: BitInstant,
+    /// Times that plca_status was OK at one of them at least.
+    pub with_plca: u64,
+}
+
+/// The settings of all nodes from an instant on.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub at: BitInstant,
+    pub nodes: Vec<Node>,
+}
+
+/// All that is known of the segment.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    pub names: Vec<String>,
+    pub config: Config,
+    pub plca: Plca,
+    pub nodes: Vec<Node>,
+    /// What nodes were told at first, and after each change.
+    pub setups: Vec<Setup>,
+    pub spells: Vec<Spell>,
+    pub resets: Vec<Reset>,
+    /// By parties, in order of station.
+    pub met: BTreeMap<Vec<StationId>, Met>,
+    /// Received with a bad FCS although nobody told of a collision, and the first of these.
+    pub damaged: u64,
+    pub first_damaged: Option<BitInstant>,
+    /// plca_status fell somewhere while a coordinator was there.
+    pub fell_alone: Vec<(BitInstant, StationId)>,
+    pub first_cut: Option<BitInstant>,
+    pub beacons: u64,
+    pub empty: u64,
+    pub now: BitInstant,
+    open: VecDeque<(u64, BitInstant, Vec<StationId>, bool)>,
+}
+
+impl Segment {
+    /// Reads a log to its end.
+    ///
+    /// # Errors
+    /// A log that is damaged or of another method.
+    pub fn read<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Segment, ExplainError> {
+        let mut segment = Segment::new(log)?;
+        loop {
+            match log.next_entry() {
+                Ok(Some(Entry::Medium(event))) => segment.event(&event),
+                Ok(Some(Entry::Input { at, input })) => segment.input(at, input),
+                Ok(Some(Entry::Emulator(_))) => {}
+                // A log that ends within a line is told of as far as it goes.
+                Ok(None) | Err(ReadError::CutShort { .. }) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        while let Some(one) = segment.open.pop_front() {
+            segment.close(one);
+        }
+        Ok(segment)
+    }
+
+    fn new<R>(log: &EventLogReader<R>) -> Result<Segment, ExplainError>
+    where
+        R: BufRead,
+    {
+        let plca = super::of(log.header()).ok_or(ExplainError::Segment)?;
+        let node = |settings| Node {
+            settings,
+            attached: true,
+            ok: false,
+            offered: 0,
+            first_offered: None,
+            sent: 0,
+            lost: 0,
+            first_lost: None,
+            turns: 0,
+            first_turn: None,
+            told_to_wait: 0,
+            longest_wait: BitTimes::ZERO,
+            largest_frame: 64,
+            turn_for: None,
+        };
+        let nodes: Vec<Node> = plca.nodes.iter().map(|own| node(own.settings)).collect();
+        let mut segment = Segment {
+            names: log.header().stations.clone(),
+            config: log.header().config(),
+            plca,
+            setups: vec![Setup { at: BitInstant::ZERO, nodes: nodes.clone() }],
+            nodes,
+            spells: Vec::new(),
+            resets: Vec::new(),
+            met: BTreeMap::new(),
+            damaged: 0,
+            first_damaged: None,
+            fell_alone: Vec::new(),
+            first_cut: None,
+            beacons: 0,
+            empty: 0,
+            now: BitInstant::ZERO,
+            open: VecDeque::new(),
+        };
+        if !segment.has_coordinator() {
+            segment.spells.push(Spell::new(BitInstant::ZERO, None));
+        }
+        Ok(segment)
+    }
+
+    fn has_coordinator(&self) -> bool {
+        self.nodes.iter().any(Node::is_coordinator)
+    }
+
+    fn input(&mut self, at: BitInstant, input: Input) {
+        self.now = at;
+        let (station, away) = match input {
+            Input::Attach { station } => {
+                self.nodes[station.index()].attached = true;
+                (station, Away::Unplugged)
+            }
+            Input::Detach { station } => {
+                let node = &mut self.nodes[station.index()];
+                (node.attached, node.ok) = (false, false);
+                self.fell_alone.retain(|&fell| fell != (at, station));
+                (station, Away::Unplugged)
+            }
+            Input::SetPlca { station, settings } => {
+                let node = &mut self.nodes[station.index()];
+                let before = std::mem::replace(&mut node.settings, settings);
+                self.fell_alone.retain(|&fell| fell != (at, station));
+                self.resets.push(Reset { at, station, before, after: settings, back: None });
+                let off = !settings.enabled;
+                (station, if off { Away::Disabled } else { Away::Renumbered(settings.node_id) })
+            }
+            Input::SetCut { cut } => {
+                if cut.is_some() {
+                    self.first_cut.get_or_insert(at);
+                }
+                return;
+            }
+            Input::Offer { .. } | Input::SetFault { .. } => return,
+        };
+        let without = self.spells.last().is_some_and(|spell| spell.to.is_none());
+        match (without, self.has_coordinator()) {
+            (false, false) => self.spells.push(Spell::new(at, Some((station, away)))),
+            (true, true) => self.spells.last_mut().expect("there is one").to = Some(at),
+            (true, false) | (false, true) => {}
+        }
+        self.setups.push(Setup { at, nodes: self.nodes.clone() });
+    }
+
+    fn event(&mut self, event: &Event) {
+        let Event { at, station, frame, kind } = *event;
+        self.now = at;
+        let node = &mut self.nodes[frame.station.index()];
+        match kind {
+            Kind::Offered { size } => {
+                node.offered += 1;
+                node.first_offered.get_or_insert(at);
+                node.largest_frame = node.largest_frame.max(size.get());
+            }
+            Kind::Commit { .. } => {
+                node.turns += 1;
+                node.first_turn.get_or_insert(at);
+                node.turn_for = Some(frame.serial);
+            }
+            Kind::Transmitted { access_delay, .. } => {
+                node.sent += 1;
+                node.longest_wait = node.longest_wait.max(access_delay);
+                let in_turn = !node.ok || node.settings.burst_count > 0 || node.turn_for == Some(frame.serial);
+                if !in_turn {
+                    node.lost += 1;
+                    node.first_lost.get_or_insert(at);
+                }
+            }
+            Kind::Collision { episode: 0, .. } => node.told_to_wait += 1,
+            Kind::Collision { episode, .. } => {
+                let ok = node.ok;
+                self.meet(episode, at, frame.station, ok);
+            }
+            Kind::Damaged { .. } => {
+                self.damaged += 1;
+                self.first_damaged.get_or_insert(at);
+            }
+            Kind::Beacon { empty, length: _ } => {
+                self.beacons += empty + 1;
+                self.empty += empty;
+            }
+            Kind::PlcaStatus { ok } => self.status(at, station, ok),
+            Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } | Kind::JamEnd { .. } => {}
+            Kind::Backoff { .. } | Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
+            Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } => {}
+            Kind::Ack | Kind::Duplicate { .. } => {}
+        }
+    }
+
+    fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
+        self.nodes[station.index()].ok = ok;
+        let all_ok = self.nodes.iter().all(|node| node.ok || !node.is_on());
+        if ok {
+            let mut resets = self.resets.iter_mut().rev();
+            if let Some(reset) = resets.find(|reset| reset.station == station && reset.back.is_none()) {
+                reset.back = Some(at);
+            }
+            let ended = self.spells.last_mut().filter(|spell| spell.to.is_some() && all_ok);
+            if let Some(spell) = ended {
+                spell.back.get_or_insert(at);
+            }
+            return;
+        }
+        let reset_now = self.resets.last().is_some_and(|reset| reset.at == at && reset.station == station);
+        match self.spells.last_mut().filter(|spell| spell.to.is_none()) {
+            Some(spell) if spell.who.is_none_or(|(who, _)| who != station) => {
+                let first = spell.fell.map_or(at, |(first, _)| first);
+                spell.fell = Some((first, at));
+                spell.nodes_fell += 1;
+            }
+            Some(_) => {}
+            None if !reset_now && self.nodes[station.index()].attached => self.fell_alone.push((at, station)),
+            None => {}
+        }
+    }
+
+    fn meet(&mut self, episode: u64, at: BitInstant, station: StationId, ok: bool) {
+        if let Some((_, _, parties, with_plca)) = self.open.iter_mut().find(|one| one.0 == episode) {
+            if !parties.contains(&station) {
+                parties.push(station);
+            }
+            *with_plca |= ok;
+            return;
+        }
+        self.open.push_back((episode, at, vec![station], ok));
+        if self.open.len() > OPEN
+            && let Some(one) = self.open.pop_front()
+        {
+            self.close(one);
+        }
+    }
+
+    fn close(&mut self, (_, at, mut parties, with_plca): (u64, BitInstant, Vec<StationId>, bool)) {
+        if let Some(spell) = self.spells.iter_mut().rfind(|spell| spell.from <= at)
+            && spell.back.is_none_or(|back| at < back)
+        {
+            spell.collisions += 1;
+        }
+        parties.sort_unstable();
+        let met = self.met.entry(parties).or_insert_with(|| Met { first: at, ..Met::default() });
+        met.times += 1;
+        met.with_plca += u64::from(with_plca);
+        met.first = met.first.min(at);
+    }
+
+    /// Whom `station` met, apart from itself: a name and how often, those it met most often first; and when first.
+    pub fn met_by(&self, station: StationId) -> (Vec<(StationId, u64)>, Option<BitInstant>) {
+        let (mut others, mut first) = (BTreeMap::new(), None::<BitInstant>);
+        for (parties, met) in self.met.iter().filter(|(parties, _)| parties.contains(&station)) {
+            first = Some(first.map_or(met.first, |first| first.min(met.first)));
+            for &other in parties.iter().filter(|&&other| other != station) {
+                *others.entry(other).or_insert(0) += met.times;
+            }
+        }
+        let mut others: Vec<(StationId, u64)> = others.into_iter().collect();
+        others.sort_by_key(|&(other, times)| (std::cmp::Reverse(times), other));
+        (others, first)
+    }
+
+    pub fn name(&self, station: StationId) -> &str {
+        &self.names[station.index()]
+    }
+
+    /// Names in a row.
+    pub fn list(&self, stations: &[StationId]) -> String {
+        words::list(&stations.iter().map(|&station| self.name(station).to_owned()).collect::<Vec<_>>())
+    }
+
+    pub fn collisions(&self) -> u64 {
+        self.met.values().map(|met| met.times).sum()
+    }
+
+    /// In one paragraph: nodes, cycles, frames, and the longest wait beside its bound.
+    pub fn summary(&self) -> String {
+        let on = self.setups[0].nodes.iter().filter(|node| node.is_on()).count();
+        let sum = |of: fn(&Node) -> u64| group(self.nodes.iter().map(of).sum());
+        let longest = self.nodes.iter().map(|node| node.longest_wait).max().unwrap_or_default();
+        let bound = self.bound().map_or(String::new(), |bound| {
+            format!(" (a right bus of these nodes and frames: at most {} BT)", group(bound))
+        });
+        let met = match (self.collisions(), self.met.values().map(|met| met.with_plca).sum::<u64>()) {
+            (0, _) => "no frames met on the line".to_owned(),
+            (all, 0) => {
+                format!(
+                    "frames met on the line {}, where plca_status was FAIL (before the first BEACON, for one)",
+                    times(all)
+                )
+            }
+            (all, with_plca) => {
+                format!("frames met on the line {}, {} of these in turns", times(all), group(with_plca))
+            }
+        };
+        format!(
+            "{} nodes, {on} with PLCA on; {} BEACONs, {} of them after empty cycles. {} frames offered, {} sent. MACs were \
+             told to wait for their turn {} (logical collisions); {met}. The longest wait from the head of a queue to the \
+             first bit was {} BT{bound}.",
+            self.nodes.len(),
+            group(self.beacons),
+            group(self.empty),
+            sum(|node| node.offered),
+            sum(|node| node.sent),
+            times(self.nodes.iter().map(|node| node.told_to_wait).sum()),
+            group(longest.get())
+        )
+    }
+
+    /// How long a frame waits at most where all is right: of `ethbus theory plca`, with the longest frame that was offered.
+    pub fn bound(&self) -> Option<u64> {
+        let first = &self.setups[0].nodes;
+        let coordinator = first.iter().find(|node| node.is_coordinator())?;
+        let octets = self.nodes.iter().map(|node| node.largest_frame).max()?;
+        let bursts = first.iter().map(|node| node.settings.burst_count).max()?;
+        let PlcaSettings { node_count, to_timer, .. } = coordinator.settings;
+        Some(theory::plca::access_delay_bound(node_count.into(), octets.into(), bursts.into(), to_timer.into()))
+    }
+}
+
+/// How often.
+pub fn times(count: u64) -> String {
+    match count {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{} times", group(count)),
+    }
+}
+
+impl Spell {
+    fn new(from: BitInstant, who: Option<(StationId, Away)>) -> Spell {
+        Spell { from, who, fell: None, nodes_fell: 0, collisions: 0, to: None, back: None }
+    }
+}
