@@ -16,6 +16,12 @@ mkdir -p "$out"
     --events "$scratch/run.events" > "$scratch/table"
 "$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
 
+# Segments with PLCA that go wrong.
+for scenario in 01-coordinator-lost 03-one-id-twice 04-id-above-the-count 08-other-to-timer 10-logical-collisions-ignored; do
+    "$ethbus" sim "examples/plca/$scenario.toml" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
+    "$ethbus" explain "$scratch/plca.events" --segment --svg "$out/plca-${scenario%%-*}.svg" > "$scratch/findings"
+done
+
 # Utilisation over stations.
 "$ethbus" sweep --set stations=2..256*2 --set traffic.frame_size=64,512,1518 --seeds 3 --duration 300ms --warmup 50ms \
     --out "$scratch/runs.csv" 2> "$scratch/sweep"

@@ -6,6 +6,7 @@ pub mod metrics;
 pub mod program;
 pub mod sentence;
 pub mod terminal;
+mod turns;
 pub mod verdict;
 pub mod watch;
 
@@ -59,6 +60,7 @@ pub fn table(results: &Results) -> String {
     .expect("a string takes any text");
     text += &stations(results);
     text += &medium(results);
+    text += &turns::turns(results);
     text += &results.emulator.as_ref().map_or_else(String::new, emulator);
     if let Some(verdict) = results.emulator.as_ref().and_then(|emulator| emulator.verdict.as_ref()) {
         writeln!(text, "  verdict       {verdict}").expect("a string takes any text");
@@ -220,7 +222,7 @@ fn medium(results: &Results) -> String {
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
          attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
          fairness           {} (Jain), same winner {}\n  \
-         access delay       {}\n  MAC delay          {}\n  frames after n collisions\n",
+         access delay       {}\n  MAC delay          {}\n  {}\n",
         percent("utilization_frame", Some(medium.utilization_frame)),
         percent("utilization_wire", Some(medium.utilization_wire)),
         percent("utilization_total", Some(medium.utilization_total)),
@@ -231,6 +233,11 @@ fn medium(results: &Results) -> String {
         percent("same_winner", medium.same_winner),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
+        if medium.plca.is_some() {
+            "frames after n collisions, logical ones included"
+        } else {
+            "frames after n collisions"
+        },
     );
     text += &attempts(results);
     text + "\n"

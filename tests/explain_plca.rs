@@ -39,12 +39,15 @@ fn header(events: &Path) -> Header {
     EventLogReader::new(LineReader::open(events).expect("a log")).expect("a header").header().clone()
 }
 
-/// The number in a scenario's name is the number of a finding: the first one, unless another cause comes before it.
+/// The number in a scenario's name is the number of a finding: the first one, unless another cause comes before it,
+/// and docs/plca.md has its words.
 /// `BLESS=1` rewrites the file.
 #[test]
 fn every_segment_gets_the_words_that_name_its_cause() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut text = String::new();
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plca.md")).expect("the guide");
+    let guide = guide.split_whitespace().filter(|word| *word != ">").collect::<Vec<_>>().join(" ");
     for scenario in scenarios().iter().filter(|scenario| !name(scenario).starts_with("right")) {
         let name = name(scenario);
         let diagnosis = diagnose(&events(&folder, scenario)).expect("a log of PLCA");
@@ -52,6 +55,13 @@ fn every_segment_gets_the_words_that_name_its_cause() {
             let numbers: Vec<u8> = diagnosis.findings.iter().map(|finding| finding.number).collect();
             assert!(numbers.contains(&number), "{name}: {numbers:?}");
             assert!(numbers.iter().all(|&found| found == number || (found, number) == (1, 9)), "{name}: {numbers:?}");
+        }
+        for finding in &diagnosis.findings {
+            assert!(
+                guide.contains(&finding.cause) || (finding.number, &*name) == (1, "09-collision-detection-off"),
+                "{name}: {}",
+                finding.cause
+            );
         }
         text += &format!("==== {name}\n{}\n", told(&diagnosis));
     }

@@ -1,5 +1,6 @@
 //! What a run showed, in one sentence or two, from its figures.
 
+use sim::figures::plca::PlcaResults;
 use sim::figures::results::Results;
 use sim::words::units::group;
 
@@ -19,14 +20,11 @@ pub fn sentence(results: &Results) -> String {
     let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
     let used = 100.0 * medium.utilization_total.min(1.0);
     let digits = usize::from(used < 10.0);
-    let mut text = format!(
-        "{stations} shared the bus and filled {used:.digits$} % of its time; {} at the first attempt",
-        part(first)
-    );
-    let most = medium.collision_frames.iter().rposition(|&count| count > 0).map(|last| last + 2);
-    if let Some(most) = most {
-        text += &format!(", the unluckiest of those sent at attempt {most}");
-    }
+    let mut text = format!("{stations} shared the bus and filled {used:.digits$} % of its time; ");
+    text += &match &medium.plca {
+        Some(plca) => turns(plca, medium.collision_episodes),
+        None => attempts(part(first), &medium.collision_frames),
+    };
     text += ".";
     if lost > 0 {
         let limit = results.config.medium.config().parameters.attempt_limit;
@@ -35,7 +33,12 @@ pub fn sentence(results: &Results) -> String {
     }
     let winner = medium.same_winner.unwrap_or(0.0);
     let senders = results.stations.iter().filter(|station| station.counter("frames_transmitted_ok") > 0).count();
-    if senders > 1 && collided > 0 && winner > 1.5 / results.stations.len() as f64 && winner > 0.3 {
+    if medium.plca.is_none()
+        && senders > 1
+        && collided > 0
+        && winner > 1.5 / results.stations.len() as f64
+        && winner > 0.3
+    {
         text += &format!(
             " The station that had just sent won again in {:.0} % of cases: that is the capture effect.",
             100.0 * winner
@@ -47,6 +50,26 @@ pub fn sentence(results: &Results) -> String {
         text += &format!(" The longest that a frame had to wait for the bus was {}.", time(longest));
     }
     text
+}
+
+/// How frames got through by attempts.
+fn attempts(first: String, collision_frames: &[u64]) -> String {
+    let most = collision_frames.iter().rposition(|&count| count > 0).map(|last| last + 2);
+    let most = most.map_or(String::new(), |most| format!(", the unluckiest of those sent at attempt {most}"));
+    format!("{first} at the first attempt{most}")
+}
+
+/// How frames got through in turns. What PLCA tells a MAC to have it wait is no collision on the line.
+fn turns(plca: &PlcaResults, episodes: u64) -> String {
+    let met = match episodes {
+        0 => "no frame met another on the line".to_owned(),
+        1 => "frames met on the line once".to_owned(),
+        episodes => format!("frames met on the line {} times", group(episodes)),
+    };
+    let cycle = plca.cycle_mean_bt.map_or(String::new(), |mean| {
+        format!(". Its turns came round every {} BT on average", group(mean.round() as u64))
+    });
+    met + &cycle
 }
 
 fn stations(count: usize) -> String {
@@ -89,6 +112,19 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With PLCA an attempt more is normal: the sentence speaks of turns, and of what met on the line.
+    #[test]
+    fn with_plca_the_sentence_is_of_turns() {
+        let plca = PlcaResults { cycle_mean_bt: Some(475.6), ..PlcaResults::default() };
+        let right = turns(&plca, 0);
+        assert_eq!(right, "no frame met another on the line. Its turns came round every 476 BT on average");
+        assert!(turns(&plca, 41).starts_with("frames met on the line 41 times. "));
+        assert_eq!(
+            attempts(part(0.91), &[3, 0, 1, 0]),
+            "nine frames in ten got through at the first attempt, the unluckiest of those sent at attempt 4"
+        );
+    }
 
     #[test]
     fn parts_and_times_are_words() {

@@ -60,12 +60,12 @@ pub enum KindError {
 }
 
 impl Kind {
-    /// Whether it is about a frame; otherwise the event's frame has the serial 0, which no frame has.
-    pub fn is_of_a_frame(&self) -> bool {
+    /// Whether it is always about a frame; otherwise the event's frame may have the serial 0, which no frame has.
+    pub fn needs_a_frame(&self) -> bool {
         match self {
-            Kind::Beacon { .. } | Kind::PlcaStatus { .. } => false,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => false,
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => true,
-            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Commit { .. } => true,
+            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => true,
             Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => true,
             Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } => true,
             Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => true,
@@ -254,7 +254,7 @@ kinds! {
         /// How long the cycle was that ends now; 0 if none does.
         length: BitTimes,
     },
-    /// The node takes its turn for a frame: COMMIT, or at once the frame.
+    /// The node takes its turn for a frame: COMMIT, or at once the frame. Its serial is 0 if the node has none any more.
     Commit = "commit" {
         /// Which turn: curID.
         id: u32,

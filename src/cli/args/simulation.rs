@@ -431,7 +431,7 @@ pub struct ExplainArgs {
     /// node has a row and time goes right; --segment draws what shows its first finding.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
     pub svg: Option<PathBuf>,
-    /// Write the list, or findings, as `table` or `json`
+    /// Write as `table` or `json`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }

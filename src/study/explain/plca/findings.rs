@@ -1,7 +1,8 @@
 //! Causes by name, as an engineer at the bench would say them, each with what the log shows of it and what to do.
 //!
 //! The causes are read off what nodes were told, and the log says what came of them. One function for each entry of
-//! docs/plca.md, in its order.
+//! docs/plca.md, in its order. One file above 500 lines because each cause has its sentences here, to be read beside the
+//! others.
 
 use super::Finding;
 use super::segment::{Away, Met, Node, Segment, Setup, Spell, times};

@@ -7,7 +7,9 @@ use super::findings::findings;
 use super::segment::{Segment, times};
 use super::turns::{self, Stretch, Turns};
 use super::{Finding, rows};
-use medium::{BitInstant, BitTimes, Config, Destination, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca, StationId};
+use medium::{
+    BitInstant, BitTimes, Config, Destination, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca, StationId,
+};
 use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::ReadError;
 use sim::words::sentences::{self, TIED};

@@ -332,7 +332,7 @@ fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destinati
     };
     let kind = line.take_kind()?;
     match frame.serial {
-        0 if kind.is_of_a_frame() => Err(no_frame(&name)),
+        0 if kind.needs_a_frame() => Err(no_frame(&name)),
         _ => Ok((Event { at: BitInstant::new(line.t), station, frame, kind }, destination)),
     }
 }

@@ -162,13 +162,16 @@ fn a_line_is_as_docs_trace_md_shows_it() {
     assert_eq!(lines[1..], [attempt, collision]);
 }
 
-/// A BEACON and a status are no frames: their number is 0. No frame has it.
+/// A BEACON and a status are no frames, and a COMMIT may have none: their number is 0. No frame has it.
 #[test]
 fn what_is_no_frame_of_a_node_with_plca_comes_back_as_it_was_written() {
     let frame = FrameId { station: StationId::new(1), serial: 0 };
     let event = |at, kind| Event { at: BitInstant::new(at), station: frame.station, frame, kind };
-    let events =
-        [event(5, Kind::Beacon { empty: 7, length: BitTimes::new(276) }), event(9, Kind::PlcaStatus { ok: false })];
+    let events = [
+        event(5, Kind::Beacon { empty: 7, length: BitTimes::new(276) }),
+        event(7, Kind::Commit { id: 1 }),
+        event(9, Kind::PlcaStatus { ok: false }),
+    ];
     let (text, _) = log_of(&events);
     assert_eq!(read(&text).expect("a log"), events);
     let queued = String::from_utf8(log_of(&one_of_each()).0).expect("UTF-8").replace("#8589934592", "#0");
