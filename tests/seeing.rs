@@ -139,12 +139,18 @@ fn a_capture_has_every_transmission_octet_for_octet() {
             assert_eq!(*at, row["t"].as_u64().expect("an instant") * nanos, "{row}");
         }
         let plain = ["backoff", "discarded", "queue_drop"];
-        let plain_rows: Vec<Value> = rows_of(&plain).into_iter().map(|(_, row)| row).collect();
+        let bare = |(_, mut row): (u64, Value)| {
+            let says = row.as_object_mut().and_then(|own| own.remove("says")).expect("a sentence");
+            assert!(says.as_str().is_some_and(|says| says.ends_with('.')), "{says}");
+            row
+        };
+        let plain_rows: Vec<Value> = rows_of(&plain).into_iter().map(bare).collect();
         assert_eq!(plain_rows, logged(&log, &plain));
         let collisions = logged(&log, &["collision"]);
         for ((_, mut row), line) in rows_of(&["collision"]).into_iter().zip(&collisions) {
             let own = row.as_object_mut().expect("an object");
             let met = own.remove("with").expect("who met whom");
+            own.remove("says").expect("a sentence");
             assert_eq!(own.remove("position_bt").is_some(), topology != "star:0bt", "where");
             assert_eq!(row, *line);
             let parties = collisions.iter().filter(|other| other["episode"] == line["episode"]);
@@ -156,6 +162,7 @@ fn a_capture_has_every_transmission_octet_for_octet() {
             );
         }
         assert_eq!(rows_of(&["collision"]).len(), collisions.len());
+        told_as_explained(&events, &told);
 
         let told = run(program("capinfos", [&capture])).succeeded().stdout;
         let count = |word: &str| told.matches(word).count();
@@ -163,6 +170,18 @@ fn a_capture_has_every_transmission_octet_for_octet() {
         assert_eq!(count("Time precision = nanoseconds"), 5, "{told}");
         assert_eq!((count("IEEE 802.3br mPackets"), count("Wireshark Upper PDU")), (5, 2), "{told}");
     }
+}
+
+/// Rows of the capture say what `explain` says: same stations, same bit time, same words.
+fn told_as_explained(events: &str, rows: &[(u64, Value)]) {
+    let of = |kind: &'static str| rows.iter().map(|(_, row)| row).filter(move |row| row["kind"] == kind).take(4);
+    for row in of("collision").chain(of("backoff")) {
+        let [frame, says] = ["frame", "says"].map(|column| row[column].as_str().expect("a text"));
+        let explained = run(ethbus(["explain", events, "--frame", frame])).succeeded().stdout;
+        let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(explained.contains(says), "{says}\n{explained}");
+    }
+    assert!(of("collision").count() == 4 && of("backoff").count() == 4);
 }
 
 /// Whatever way a run becomes a capture, it is the same one.

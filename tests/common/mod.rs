@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod browser;
 pub mod derive;
 pub mod lab;
 pub mod process;

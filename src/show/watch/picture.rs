@@ -12,7 +12,8 @@ use medium::{BitInstant, BitTimes, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use sim::run::view::{Part, Signal, View};
+use sim::run::signals::{Part, Signal};
+use sim::run::view::View;
 use sim::words::units::group;
 
 /// Columns for the times.
@@ -72,7 +73,7 @@ pub fn draw(screen: &Screen<'_>, shown: &[StationId], area: Rect, buffer: &mut B
         } else if before.is_multiple_of(LABELS) {
             buffer.set_string(area.x, y, format!("{:>9}", format!("-{} BT", group(back))), Style::default());
         }
-        let longest = screen.view.longest() + BitTimes::new(screen.row_bt);
+        let longest = screen.view.signals.longest() + BitTimes::new(screen.row_bt);
         let somewhere = |one: &&Signal| one.begin <= at && one.end.is_none_or(|end| end + longest > at);
         let signals: Vec<&Signal> = screen.view.signals.iter().filter(somewhere).collect();
         for (x, column) in columns.iter().enumerate() {
@@ -158,7 +159,7 @@ fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstan
         }
         None => {
             let (cable, station) = if screen.look.unicode { ('─', '│') } else { ('-', '|') };
-            let cut = column.middle && screen.view.is_cut_between(column.left, column.right);
+            let cut = column.middle && screen.view.signals.is_cut_between(column.left, column.right);
             let empty = match (cut, newest) {
                 (true, _) => '/',
                 (false, true) => cable,

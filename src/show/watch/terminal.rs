@@ -193,7 +193,7 @@ struct Watching<'a> {
 impl<'a> Watching<'a> {
     fn new(player: Player, titles: &'a Titles, bus: &'a mut dyn Bus) -> Watching<'a> {
         let chosen = by_place(&player.view().config().topology)[0];
-        let longest = player.view().longest().get();
+        let longest = player.view().signals.longest().get();
         let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
         let pace = if bus.is_live() { Pace::Live } else { Pace::Slow(SLOW) };
         Watching {

@@ -2,11 +2,9 @@
 //!
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
-use crate::words::configuration::longest_distance;
-use crate::words::sentences::{self, Noticed, Party};
-use medium::{
-    BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place, StationId,
-};
+use super::signals::Signals;
+use crate::words::sentences;
+use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -104,91 +102,18 @@ pub struct StationView {
     sizes: VecDeque<(u64, u32)>,
 }
 
-/// A collision that its sender noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collided {
-    /// When.
-    pub at: BitInstant,
-    /// Which overlap on the medium, from 1.
-    pub episode: u64,
-}
-
-/// An attempt on its way, at its sender's place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Signal {
-    /// Whose.
-    pub frame: FrameId,
-    /// Which attempt, from 1.
-    pub attempt: u32,
-    /// The first bit.
-    pub begin: BitInstant,
-    /// Where the preamble begins, or would have: after extension bits, in a burst.
-    pub preamble: BitInstant,
-    /// Its sender has noticed a collision.
-    pub collision: Option<Collided>,
-    /// After the last bit, once that is out.
-    pub end: Option<BitInstant>,
-    /// Carrier extension before the end.
-    pub extension: BitTimes,
-    /// The cable was cut as it began: which stations were on the far side.
-    pub parted: Option<Arc<[bool]>>,
-}
-
-/// What of a signal is somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Preamble and SFD.
-    Preamble,
-    /// The frame.
-    Frame,
-    /// The jam.
-    Jam,
-    /// Extension bits.
-    Extension,
-}
-
-impl Signal {
-    /// What its sender sends at `at`; nothing before it begins and after it has ended.
-    pub fn part(&self, at: BitInstant) -> Option<Part> {
-        if at < self.begin || self.end.is_some_and(|end| at >= end) {
-            return None;
-        }
-        if let Some(Collided { at: noticed, .. }) = self.collision {
-            let jam = if noticed < self.preamble { noticed } else { noticed.max(self.preamble + PREAMBLE_AND_SFD) };
-            if at >= jam {
-                return Some(Part::Jam);
-            }
-        }
-        if at < self.preamble {
-            return Some(Part::Extension);
-        }
-        if at < self.preamble + PREAMBLE_AND_SFD {
-            return Some(Part::Preamble);
-        }
-        let extended = self.end.is_some_and(|end| at.get() >= end.get().saturating_sub(self.extension.get()));
-        Some(if extended { Part::Extension } else { Part::Frame })
-    }
-
-    /// It gets to `station`.
-    pub fn reaches(&self, station: StationId) -> bool {
-        self.parted.as_ref().is_none_or(|far| far[station.index()] == far[self.frame.station.index()])
-    }
-}
-
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct View {
     config: Arc<Config>,
-    longest: BitTimes,
     /// How far it was told.
     pub now: BitInstant,
     /// In order of station number.
     pub stations: Vec<StationView>,
-    /// In order of begin; those that are long over are forgotten.
-    pub signals: VecDeque<Signal>,
+    /// Those that are long over are forgotten.
+    pub signals: Signals,
     /// Where the cable is cut.
     pub cut: Option<Place>,
-    far: Option<Arc<[bool]>>,
     /// The last events, the newest last.
     pub recent: VecDeque<Event>,
     /// Frames that were transmitted, by their attempts: at index 0 those that took one.
@@ -213,13 +138,11 @@ impl View {
     pub fn new(config: Arc<Config>) -> View {
         let stations = vec![StationView::default(); config.topology.stations()];
         View {
-            longest: longest_distance(&config.topology),
+            signals: Signals::new(config.clone(), KEPT),
             config,
             now: BitInstant::ZERO,
             stations,
-            signals: VecDeque::new(),
             cut: None,
-            far: None,
             recent: VecDeque::new(),
             attempts: [0; ATTEMPTS],
             episodes: 0,
@@ -235,16 +158,6 @@ impl View {
     /// What the medium was made from.
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// The longest time that a signal takes to another station.
-    pub fn longest(&self) -> BitTimes {
-        self.longest
-    }
-
-    /// The cable is cut somewhere between two stations.
-    pub fn is_cut_between(&self, one: StationId, other: StationId) -> bool {
-        self.far.as_ref().is_some_and(|far| far[one.index()] != far[other.index()])
     }
 
     /// What is told begins at `at`.
@@ -287,7 +200,7 @@ impl View {
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
             Input::SetCut { cut } => {
                 self.cut = cut;
-                self.far = cut.and_then(|cut| self.config.topology.beyond(cut).ok()).map(Arc::from);
+                self.signals.set_cut(cut);
             }
             Input::Offer { .. } | Input::SetPlca { .. } => {}
         }
@@ -296,7 +209,7 @@ impl View {
     /// What a station does is unknown until something is heard of it.
     fn miss(&mut self, count: u64) {
         self.missed += count;
-        self.signals.clear();
+        self.signals.forget();
         for station in &mut self.stations {
             (station.doing, station.frame, station.attempt, station.queue) = (Doing::Unknown, None, 0, 0);
         }
@@ -333,20 +246,21 @@ impl View {
             Kind::Attempt { attempt, burst, .. } => {
                 (station.doing, station.frame, station.attempt) = (Doing::Sending, Some(frame), attempt);
                 station.queue = station.queue.max(1);
-                self.begin_signal(at, frame, attempt, burst);
+                let end = self.certain_end(at, frame);
+                self.signals.begin(at, frame, attempt, burst, end);
             }
             Kind::Collision { episode, .. } => {
                 station.collisions += 1;
                 station.doing = Doing::Jamming;
                 self.episodes = self.episodes.max(episode);
-                self.change_signal(frame, |one| one.collision = Some(Collided { at, episode }));
+                self.signals.collide(at, frame, episode);
             }
-            Kind::JamEnd { .. } => self.change_signal(frame, |one| one.end = Some(at)),
+            Kind::JamEnd { .. } => self.signals.end(at, frame, BitTimes::ZERO),
             Kind::Backoff { slots, .. } => station.doing = Doing::BackingOff { until: at + slot * slots },
             Kind::Transmitted { size, attempts, extension, .. } => {
                 station.transmitted += 1;
                 station.done();
-                self.change_signal(frame, |one| (one.end, one.extension) = (Some(at), extension));
+                self.signals.end(at, frame, extension);
                 self.count(at, u64::from(size.get()) * 8, attempts);
             }
             Kind::Discarded { .. } => {
@@ -396,54 +310,14 @@ impl View {
         self.course.back_mut().into_iter().for_each(|last| *last += bits as u32);
     }
 
-    fn begin_signal(&mut self, at: BitInstant, frame: FrameId, attempt: u32, burst: bool) {
-        let passed = |one: &Signal| one.end.is_some_and(|end| end + self.longest < at);
-        while self.signals.len() > KEPT && self.signals.front().is_some_and(passed) {
-            self.signals.pop_front();
-        }
-        let end = self.certain_end(at, frame);
-        let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
-        self.signals.push_back(Signal {
-            frame,
-            attempt,
-            begin: at,
-            preamble: at + gap,
-            collision: None,
-            end,
-            extension: BitTimes::ZERO,
-            parted: self.far.clone(),
-        });
-    }
-
-    fn change_signal(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
-        if let Some(one) = self.signals.iter_mut().rfind(|one| one.frame == frame && one.end.is_none()) {
-            change(one);
-        }
-    }
-
     /// The event in a sentence. `names` are the stations', in order of number; it must be among the last ones.
     pub fn sentence(&self, event: &Event, names: &[String]) -> String {
+        if let Some(noticed) = self.signals.noticed(event, names) {
+            return noticed;
+        }
         let (parameters, rate) = (&self.config.parameters, self.config.rate);
         let station = &names[event.station.index()];
-        if let Kind::Collision { late, episode, .. } = event.kind
-            && let Some(own) = self.signals.iter().rfind(|one| one.frame == event.frame && one.begin <= event.at)
-        {
-            let (begin, preamble, met) = (own.begin, own.preamble, self.met(event, names));
-            return Noticed { station, begin, preamble, at: event.at, late, episode, met }.sentence(parameters, rate);
-        }
         sentences::sentence(&event.kind, event.at, station, parameters, rate)
-    }
-
-    /// Whose signals were at the place of whoever noticed a collision.
-    fn met(&self, event: &Event, names: &[String]) -> Vec<Party> {
-        let distance = |one: &Signal| self.config.topology.distance(one.frame.station, event.station);
-        let sounds = |one: &Signal| {
-            let distance = distance(one);
-            one.begin + distance <= event.at && one.end.is_none_or(|end| end + distance > event.at)
-        };
-        let here = |one: &&Signal| one.frame.station != event.station && one.reaches(event.station) && sounds(one);
-        let party = |one: &Signal| Party { frame: name(names, one.frame), begin: one.begin, distance: distance(one) };
-        self.signals.iter().filter(here).map(party).collect()
     }
 }
 
@@ -467,7 +341,7 @@ pub fn name(names: &[String], frame: FrameId) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::{BitRate, Topology};
+    use medium::{BitRate, StationId, Topology};
 
     fn event(at: u64, station: u16, kind: Kind) -> Note {
         let station = StationId::new(station);
@@ -486,13 +360,13 @@ mod tests {
         }
         assert_eq!(view.stations[0].doing, Doing::Jamming);
         assert_eq!((view.episodes, view.now), (1, BitInstant::new(124)));
-        let first = &view.signals[0];
+        let first = view.signals.iter().next().expect("two");
         let parts = [99, 100, 163, 164].map(|at| first.part(BitInstant::new(at)));
         assert_eq!(parts, [None, Some(Part::Preamble), Some(Part::Preamble), Some(Part::Jam)]);
         let names = ["a", "b"].map(str::to_owned);
         let told = view.sentence(view.recent.back().expect("four events"), &names).replace(sentences::TIED, " ");
         assert!(told.contains("24 BT (2.4 us) after its own first bit a notices b#1, which began 4 BT"), "{told}");
         view.take(&Note::Missed { count: 7 });
-        assert_eq!((view.stations[1].doing, view.signals.len(), view.missed), (Doing::Unknown, 0, 7));
+        assert_eq!((view.stations[1].doing, view.signals.iter().count(), view.missed), (Doing::Unknown, 0, 7));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   interface st1, st2 …   each transmission, at its sender: preamble, SFD, frame, FCS; or as far as it got, and the jam
-//!   interface bus          what is no frame, as the event log's line for it: collisions, backoff, discards, faults, slip
+//!   interface bus          what is no frame, as the event log's line for it, and in `explain`'s words: collisions,
+//!                          backoff, discards, faults, slip
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
 //! waits until nobody sends any more, and then names all its parties.
@@ -17,7 +18,9 @@ use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Topology, Value};
+use crate::run::signals::Signals;
+use crate::words::sentences::{self, TIED};
+use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -46,7 +49,7 @@ pub enum Framing {
 pub struct Capture {
     output: LineWriter,
     framing: Framing,
-    config: Config,
+    config: Arc<Config>,
     nanos: Nanos,
     names: Names,
     frames: Frames,
@@ -57,6 +60,8 @@ pub struct Capture {
     first: u64,
     /// Who sends.
     sending: Vec<Sending>,
+    /// Where each transmission is, for whom a collision met.
+    signals: Signals,
     /// Collisions whose parties are not all known.
     episodes: Vec<(u64, Vec<FrameId>)>,
     /// Of the last event.
@@ -74,6 +79,15 @@ struct Row {
     info: String,
 }
 
+impl Row {
+    /// Says it in the words that every window has.
+    fn say(&mut self, sentence: &str) {
+        self.info += &sentence.replace(TIED, " ");
+        self.json.extend_from_slice(b",\"says\":");
+        serde_json::to_writer(&mut self.json, &self.info).expect("a Vec takes any text");
+    }
+}
+
 /// What stands in the capture when its turn comes.
 #[derive(Debug)]
 enum Waiting {
@@ -81,7 +95,8 @@ enum Waiting {
     Open,
     /// A block.
     Done(Vec<u8>),
-    Collision(Event, u64),
+    /// Who notices, which overlap, and how it is told.
+    Collision(Event, u64, String),
     Nothing,
 }
 
@@ -104,7 +119,7 @@ impl Capture {
     /// # Errors
     /// The disk is full, the pipe is closed.
     pub fn new(file: File, place: String, known: &Known, framing: Framing) -> Result<Capture, WriteError> {
-        let config = known.header.config();
+        let config = Arc::new(known.header.config());
         let mut capture = Capture {
             output: LineWriter::of(file, place, "blocks", pcapng::whole_blocks),
             framing,
@@ -115,6 +130,7 @@ impl Capture {
             waiting: VecDeque::new(),
             first: 0,
             sending: Vec::new(),
+            signals: Signals::new(config.clone(), 0),
             episodes: Vec::new(),
             now: BitInstant::ZERO,
             spare: Vec::new(),
@@ -199,11 +215,11 @@ impl Capture {
 
     fn put_event(&mut self, event: &Event) -> Result<(), WriteError> {
         self.put_row(event.at, |own, row| {
+            let (parameters, rate) = (&own.config.parameters, own.config.rate);
+            let station = own.frames.name(event.station);
             write_event(&mut row.json, &own.names, event);
+            row.say(&sentences::sentence(&event.kind, event.at, station, parameters, rate));
             row.json.push(b'}');
-            own.name(&mut row.info, event.frame);
-            row.info.push(' ');
-            detail(&mut row.info, &event.kind);
         })
     }
 
@@ -214,12 +230,13 @@ impl Capture {
         text.push_str(itoa::Buffer::new().format(frame.serial));
     }
 
-    fn attempt(&mut self, event: &Event, burst: bool) {
+    fn attempt(&mut self, event: &Event, attempt: u32, burst: bool) {
         // In a burst interPacketGap of extension bits comes before the preamble.
         let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
         let (frame, number) = (event.frame, self.first + self.waiting.len() as u64);
         let bad_fcs = self.bad_fcs[event.station.index()];
         self.waiting.push_back(Waiting::Open);
+        self.signals.begin(event.at, frame, attempt, burst, None);
         self.sending.push(Sending { frame, begin: event.at + gap, number, bad_fcs, asks: false, collision: None });
     }
 
@@ -231,13 +248,17 @@ impl Capture {
             Some((_, parties)) => parties.push(event.frame),
             None => self.episodes.push((episode, vec![event.frame])),
         }
-        self.waiting.push_back(Waiting::Collision(*event, episode));
+        // Told as it is noticed: what ends or begins afterwards changes nothing of it.
+        let says = self.signals.noticed(event, self.frames.names()).unwrap_or_default();
+        self.signals.collide(event.at, event.frame, episode);
+        self.waiting.push_back(Waiting::Collision(*event, episode, says));
     }
 
     /// A transmission is over: whole with so many octets from destination address to FCS, or cut short.
     fn ended(&mut self, at: BitInstant, frame: FrameId, whole: Option<usize>, jam: bool) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.frame == frame) else { return Ok(()) };
         let sending = self.sending.swap_remove(place);
+        self.signals.end(at, frame, BitTimes::ZERO);
         let mut block = self.block();
         match whole {
             Some(size) => self.whole(&mut block, &sending, size),
@@ -348,13 +369,13 @@ impl Capture {
         while let Some(front) = self.waiting.front() {
             match front {
                 Waiting::Open => return Ok(()),
-                Waiting::Collision(event, _) if !quiet && now.get() < event.at.get() + PATIENCE => return Ok(()),
+                Waiting::Collision(event, ..) if !quiet && now.get() < event.at.get() + PATIENCE => return Ok(()),
                 Waiting::Collision(..) | Waiting::Done(_) | Waiting::Nothing => {}
             }
             self.first += 1;
             match self.waiting.pop_front().expect("it was looked at") {
                 Waiting::Done(block) => self.write(block)?,
-                Waiting::Collision(event, episode) => self.write_collision(&event, episode)?,
+                Waiting::Collision(event, episode, says) => self.write_collision(&event, episode, &says)?,
                 Waiting::Open | Waiting::Nothing => {}
             }
         }
@@ -365,23 +386,18 @@ impl Capture {
     }
 
     /// Who met whom, and where.
-    fn write_collision(&mut self, event: &Event, episode: u64) -> Result<(), WriteError> {
-        let block = self.make_row(event.at, |own, Row { json, info }| {
+    fn write_collision(&mut self, event: &Event, episode: u64, says: &str) -> Result<(), WriteError> {
+        let block = self.make_row(event.at, |own, row| {
+            let json = &mut row.json;
             write_event(json, &own.names, event);
-            own.name(info, event.frame);
-            info.push_str(" met");
             json.extend_from_slice(b",\"with\":[");
             let parties = own.episodes.iter().find(|(number, _)| *number == episode);
             let others = parties.into_iter().flat_map(|(_, parties)| parties).filter(|frame| **frame != event.frame);
             let mut separator = "";
             for other in others {
                 own.names.write_name(json, separator, *other);
-                info.push_str(if separator.is_empty() { " " } else { ", " });
-                own.name(info, *other);
                 separator = ",";
             }
-            info.push_str(if separator.is_empty() { " a signal, " } else { ", " });
-            detail(info, &event.kind);
             json.push(b']');
             let place = where_is(&own.config.topology, event.station.index());
             for (column, value) in [("segment", place.0), ("position_bt", place.1)] {
@@ -389,7 +405,8 @@ impl Capture {
                     .into_iter()
                     .for_each(|value| write!(json, ",\"{column}\":{value}").expect("a Vec takes any text"));
             }
-            json.push(b'}');
+            row.say(says);
+            row.json.push(b'}');
         });
         self.write(block)
     }
@@ -413,7 +430,8 @@ impl Observer for Capture {
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::Attach { .. } | Input::Detach { .. } | Input::SetCut { .. } | Input::SetPlca { .. } => {}
+            Input::SetCut { cut } => self.signals.set_cut(*cut),
+            Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
         }
         self.put_row(at, |own, row| {
             inputs::write(&mut row.json, &own.names, at, input, None, Some(inputs::LAYER));
@@ -435,9 +453,9 @@ impl Observer for Capture {
         self.now = at;
         match event.kind {
             Kind::Offered { size } => self.frames.offered(frame, size),
-            Kind::Attempt { burst, .. } => {
+            Kind::Attempt { attempt, burst, .. } => {
                 self.unsuccessful(at, frame)?;
-                self.attempt(event, burst);
+                self.attempt(event, attempt, burst);
             }
             Kind::Collision { attempt, episode, .. } => self.collision(event, episode, attempt),
             Kind::JamEnd { .. } => self.ended(at, frame, None, true)?,
@@ -473,6 +491,7 @@ impl Observer for Capture {
 
     fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
         self.close()?;
+        self.signals.forget();
         self.frames.forget_inputs();
         self.put_row(self.now, |_, row| {
             let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
@@ -501,26 +520,6 @@ fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
             (Some(place.segment as u64), Some(place.position.get()))
         }
     }
-}
-
-/// Appends what an event's row says of it beside its frame.
-fn detail(text: &mut String, kind: &Kind) {
-    text.push_str(kind.name());
-    kind.fields(|name: &'static str, value: Value<'static>| {
-        let mut number = itoa::Buffer::new();
-        let value = match value {
-            Value::Number(value) => number.format(value),
-            Value::Word(word) => word,
-            Value::Truth(true) => "",
-            Value::Truth(false) => return,
-        };
-        text.push(' ');
-        text.push_str(name);
-        if !value.is_empty() {
-            text.push('=');
-            text.push_str(value);
-        }
-    });
 }
 
 /// The `kind` of a line of an event log.

@@ -109,6 +109,10 @@ impl Frames {
         }
     }
 
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     pub fn name(&self, station: StationId) -> &str {
         &self.names[station.index()]
     }

@@ -100,9 +100,23 @@ pub const ALL: [(&str, &str); 28] = [
     ("too_long", TOO_LONG),
 ];
 
-/// A template with its gaps filled.
+/// A template with its gaps filled; what a value says is left as it is.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    values.iter().fold(template.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+    let mut text = String::with_capacity(2 * template.len());
+    let mut rest = template;
+    while let Some(gap) = rest.find('{') {
+        text += &rest[..gap];
+        rest = &rest[gap + 1..];
+        let end = rest.find('}').unwrap_or(0);
+        match values.iter().find(|(name, _)| *name == &rest[..end]) {
+            Some((_, value)) => {
+                text += value;
+                rest = &rest[end + 1..];
+            }
+            None => text.push('{'),
+        }
+    }
+    text + rest
 }
 
 /// A time in the unit that suits it.
@@ -198,9 +212,8 @@ impl Noticed<'_> {
             (true, false) => LATE_IN_BURST.to_owned(),
         };
         let (episode, sent) = (self.episode.to_string(), span(sent, rate));
-        let values = [("episode", &*episode), ("sent", &sent), ("station", self.station), ("late", &late)];
-        // The names of frames come last: a station may be called anything.
-        fill(&fill(COLLISION, &values), &[("jam", jam), ("met", &met)])
+        let (episode, sent, station) = (("episode", &*episode), ("sent", &*sent), ("station", self.station));
+        fill(COLLISION, &[episode, sent, station, ("met", &met), ("late", &late), ("jam", jam)])
     }
 }
 
@@ -212,8 +225,8 @@ pub fn sentence(kind: &Kind, at: BitInstant, station: &str, parameters: &Paramet
         Kind::QueueDrop => QUEUE_DROP.to_owned(),
         Kind::Defer { attempt } => fill(DEFER, &[("attempt", &number(attempt))]),
         Kind::Attempt { attempt, .. } => {
-            let values = [("attempt", &*number(attempt)), ("limit", &parameters.attempt_limit.to_string())];
-            fill(&fill(ATTEMPT, &values), &[("station", station)])
+            let (attempt, limit) = (number(attempt), parameters.attempt_limit.to_string());
+            fill(ATTEMPT, &[("station", station), ("attempt", &attempt), ("limit", &limit)])
         }
         Kind::Collision { episode, .. } => format!("A collision (4.2.3.2.4), episode {episode}."),
         Kind::JamEnd { .. } => fill(JAM_END, &[("jam", &span(parameters.jam_size, rate))]),
@@ -269,8 +282,8 @@ pub fn backoff(attempt: u32, slots: u64, at: BitInstant, parameters: &Parameters
         }
     };
     let (attempt, exponent, most) = (attempt.to_string(), exponent.to_string(), group(most));
-    let values = [("attempt", &*attempt), ("exponent", &exponent), ("most", &most), ("limited", limited)];
-    fill(&fill(BACKOFF, &values), &[("slots", &drawn), ("until", &until)])
+    let (attempt, exponent, most) = (("attempt", &*attempt), ("exponent", &*exponent), ("most", &*most));
+    fill(BACKOFF, &[attempt, exponent, most, ("limited", limited), ("slots", &drawn), ("until", &until)])
 }
 
 /// The end of a frame that got through; nothing for another event.
@@ -286,8 +299,9 @@ pub fn transmitted(kind: &Kind, station: &str, rate: BitRate) -> String {
     let (size, attempts) = (size.get().to_string(), attempts.to_string());
     let (access, mac) = (span(access_delay, rate), span(mac_delay, rate));
     let deaf = if no_carrier { NO_CARRIER } else { "" };
-    let values = [("extended", &*extended), ("size", &size), ("attempts", &attempts), ("access", &access)];
-    fill(&fill(TRANSMITTED, &values), &[("mac", &mac), ("deaf", deaf), ("station", station)])
+    let (extended, size, attempts) = (("extended", &*extended), ("size", &*size), ("attempts", &*attempts));
+    let (access, mac) = (("access", &*access), ("mac", &*mac));
+    fill(TRANSMITTED, &[extended, ("station", station), size, attempts, access, mac, ("deaf", deaf)])
 }
 
 #[cfg(test)]
@@ -296,7 +310,8 @@ mod tests {
 
     #[test]
     fn templates_are_filled_and_none_is_listed_twice() {
-        assert_eq!(fill("{a} and {b}, {a}", &[("a", "1"), ("b", "2")]), "1 and 2, 1");
+        assert_eq!(fill("{a} and {b}, {a}", &[("a", "{b}"), ("b", "2")]), "{b} and 2, {b}");
+        assert_eq!(fill("{{a} {c} {", &[("a", "1")]), "{1 {c} {");
         for (number, (name, _)) in ALL.iter().enumerate() {
             assert!(ALL[..number].iter().all(|(other, _)| other != name), "{name}");
         }
