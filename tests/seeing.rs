@@ -3,7 +3,7 @@
 mod common;
 
 use common::process::{ethbus, program, run};
-use common::{Turn, skipped};
+use common::{Turn, is_installed, skip, skipped};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -480,6 +480,43 @@ fn waveforms_tell_what_the_log_does() {
             assert!(matches!(state, Some("Free" | "Busy")), "{station} at {attempt}: {state:?}");
         }
     }
+}
+
+/// GTKWave's own reader takes the waveforms, and has every change of every signal.
+#[test]
+fn gtkwave_reads_the_waveforms() {
+    if !["vcd2fst", "fst2vcd"].iter().all(|tool| is_installed(tool)) {
+        return skip("needs gtkwave");
+    }
+    let folder = folder();
+    let [vcd, fst, again] = ["run.vcd", "run.fst", "again.vcd"].map(|name| path(&folder, name));
+    run(ethbus(["sim", "--duration", "20ms", "--warmup", "0s", "--topology", "bus:500m", "--vcd", &vcd])).succeeded();
+    run(program("vcd2fst", [&vcd, &fst])).succeeded();
+    run(program("fst2vcd", ["-f", &fst, "-o", &again])).succeeded();
+    let changes = |file: &str| {
+        let mut waves = wellen::simple::read(file).expect("waveforms");
+        let vars: Vec<_> = waves.hierarchy().iter_vars().cloned().collect();
+        let signals: Vec<_> = vars.iter().map(|var| var.signal_ref()).collect();
+        waves.load_signals(&signals);
+        let times = waves.time_table().to_vec();
+        let of = |var: &wellen::Var| {
+            let signal = waves.get_signal(var.signal_ref()).expect("it is loaded");
+            let all = signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string()));
+            (var.full_name(waves.hierarchy()), all.collect::<Vec<_>>())
+        };
+        vars.iter().map(of).collect::<BTreeMap<_, _>>()
+    };
+    let (ours, theirs) = (changes(&vcd), changes(&again));
+    assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    for (name, ours) in &ours {
+        // A value that is given again is no change to GTKWave.
+        let mut ours = ours.clone();
+        ours.dedup_by(|next, last| next.1 == last.1);
+        let mut theirs = theirs[name].clone();
+        theirs.dedup_by(|next, last| next.1 == last.1);
+        assert_eq!(ours, theirs, "{name}");
+    }
+    assert!(ours.len() > 10 && ours.values().map(Vec::len).sum::<usize>() > 500);
 }
 
 /// One row an event, with the log's own numbers.

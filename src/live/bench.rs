@@ -30,7 +30,7 @@ use std::time::Instant;
 type Entry = (&'static str, &'static str, fn(&Context<'_>, &mut Row) -> Result<(), BenchError>);
 
 /// Every row, in the order in which they are measured.
-const ROWS: [Entry; 13] = [
+const ROWS: [Entry; 14] = [
     ("idle", "a bus on which nobody sends, 10 Mb/s, 4 stations", cpu::idle),
     ("echo", "round trips of 102 octets, 10 Mb/s, 2 stations", latency::at_10),
     ("echo_100", "round trips of 102 octets, 100 Mb/s, 2 stations", latency::at_100),
@@ -40,6 +40,7 @@ const ROWS: [Entry; 13] = [
     ("tcp", "one TCP stream, 10 Mb/s, 2 stations", tcp::one),
     ("tcp_pairs", "two TCP streams, 10 Mb/s, 4 stations", tcp::two),
     ("cpu", "a bus full of 1518 octets, 10 Mb/s, 4 stations", cpu::longest),
+    ("windows", "what every file of a run costs at once, 64 octets, 10 Mb/s, 4 stations", cpu::windows),
     ("tcp_100", "one TCP stream, 100 Mb/s, 2 stations", tcp::at_100),
     ("lateness_100", "4 saturated stations, 1518 octets, 100 Mb/s", load::longest_at_100),
     ("frames_100", "saturated stations, 64 octets, 100 Mb/s", load::shortest_at_100),

@@ -1,8 +1,6 @@
-//! A page of HTML that opens from disk: sections of text, formulas, figures, tables and commands.
-//!
-//! One file with everything in it: no script, no address. It follows the reader's light or dark setting; figures stay on
-//! white, as drawn. On paper a section begins on a page of its own and commands are kept whole. Knows nothing of what
-//! the sections are about.
+//! Pages of HTML that open from disk: one file with everything in it, and no address. All of ours have the same frame and
+//! style; they follow the reader's light or dark setting. A [`Page`] is sections of text, formulas, figures, tables and
+//! commands; on paper each begins on a page of its own. Knows nothing of what the sections are about.
 
 use super::plot::PlotError;
 use super::plot::axis::Axis;
@@ -61,31 +59,22 @@ pub enum Part {
     Commands(Vec<String>),
 }
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--text:#1b1b1b;--paper:#fff;--faint:#5a5a5a;--line:#d5d5d5;--code:#f3f3f0}\
-@media(prefers-color-scheme:dark){:root{--text:#e6e6e6;--paper:#171717;--faint:#a5a5a5;--line:#444;--code:#262626}}\
-body{margin:0 auto;max-width:52rem;padding:1.5rem 1rem 4rem;font:1.05rem/1.55 Georgia,serif;color:var(--text);background:var(--paper)}\
-h1,h2,nav,th,figcaption,.source{font-family:Helvetica,Arial,sans-serif}h1{line-height:1.2}\
-h2{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}\
-.source,figcaption{color:var(--faint);font-size:.9rem}nav ol{columns:2;padding-left:1.4rem}a{color:inherit}\
-figure{margin:1.5rem 0}figure svg{display:block;width:100%;height:auto;background:#fff;border-radius:4px}\
-pre{background:var(--code);padding:.7rem .9rem;overflow-x:auto;border-radius:4px;font-size:.85rem;line-height:1.5}\
-pre.formula{font-size:1.05rem;background:none;border-left:3px solid var(--line);border-radius:0}\
-table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}\
-th,td{padding:.25rem .9rem .25rem 0;text-align:left;border-bottom:1px solid var(--line)}\
-@media print{:root{--text:#000;--paper:#fff;--faint:#333;--line:#bbb;--code:#f5f5f5}body{max-width:none;padding:0;font-size:10.5pt}\
-nav{display:none}section+section{break-before:page}figure,pre,table{break-inside:avoid}h2{break-after:avoid;border:0;margin-top:0}\
-pre{white-space:pre-wrap}}";
+const STYLE: &str = include_str!("page.css");
+
+/// The whole of a page: what every one of ours begins and ends with, around `body`; `style` is what this one has beside.
+pub fn whole(title: &str, style: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "{HTML_BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}{style}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+}
 
 impl Page {
     /// The page as HTML.
     pub fn html(&self) -> String {
-        let title = escape(&self.title);
-        let mut html = format!(
-            "{HTML_BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{title}</title>\n\
-             <style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        );
+        let mut html = String::new();
         self.lead.iter().for_each(|text| paragraph(&mut html, text));
         html += "<nav><ol>\n";
         for section in &self.sections {
@@ -93,7 +82,7 @@ impl Page {
         }
         html += "</ol></nav>\n";
         self.sections.iter().for_each(|section| section.write(&mut html));
-        html + "</body>\n</html>\n"
+        whole(&self.title, "", &html)
     }
 
     /// Writes the page to a file.
@@ -108,7 +97,10 @@ impl Page {
 impl Section {
     fn write(&self, html: &mut String) {
         let (id, title, source) = (escape(&self.id), escape(&self.title), escape(&self.source));
-        let _ = writeln!(html, "<section id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"source\">{source}</p>");
+        let _ = writeln!(
+            html,
+            "<section class=\"chapter\" id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"faint\">{source}</p>"
+        );
         self.parts.iter().for_each(|part| part.write(html));
         *html += "</section>\n";
     }

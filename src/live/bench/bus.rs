@@ -11,6 +11,7 @@ use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
 use crate::live::plane::protocol::{Outputs, Setup, Told};
 use crate::live::supervisor::{DataPlane, SupervisorError};
 use crossbeam_channel::{Receiver, after, select};
+use link::memory::memory_file;
 use link::signals::Signal;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
@@ -18,6 +19,8 @@ use sim::figures::results::Results;
 use sim::files::record::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::windows::WindowKind;
+use sim::windows::capture::Framing;
 use sim::words::choices::{FilterChoice, LatencyChoice};
 use std::fs::File;
 use std::io;
@@ -132,6 +135,8 @@ pub struct Bus {
     pub segment: Segment,
     /// What moves the frames.
     pub plane: DataPlane,
+    /// Files in memory that are made of it, if it is seen.
+    files: Vec<File>,
 }
 
 /// What a bus is to be.
@@ -153,6 +158,8 @@ pub struct Wanted<'a> {
     pub filter: FilterChoice,
     /// Where everything that the medium is given goes, if anywhere.
     pub record: Option<&'a File>,
+    /// Every file that can be made of a run is made, in memory.
+    pub seen: bool,
 }
 
 impl Wanted<'_> {
@@ -167,6 +174,7 @@ impl Wanted<'_> {
             latency: LatencyChoice::Normal,
             filter: FilterChoice::None,
             record: None,
+            seen: false,
         }
     }
 
@@ -210,10 +218,20 @@ impl Bus {
             MakeError::Interrupted => BenchError::Interrupted,
             error => error.into(),
         })?;
-        let log = context.logs.map(Logs::next).transpose().map_err(system("make an event log"))?;
+        let memory = |name: &str| memory_file(name).map_err(system("make a file in memory"));
+        let mut log = context.logs.map(Logs::next).transpose().map_err(system("make an event log"))?;
+        let mut record = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
+        let mut windows = Vec::new();
+        if wanted.seen {
+            log = log.or(Some(("the bench's event log".to_owned(), memory("events")?)));
+            record = record.or(Some(memory("record")?));
+            for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd] {
+                windows.push(((kind, format!("the bench's {kind:?}")), memory("window")?));
+            }
+        }
         let (events, log) = log.unzip();
-        let outputs =
-            Outputs { record: wanted.record.map(|_| "the bench's record".to_owned()), events, windows: Vec::new() };
+        let (windows, of_windows): (Vec<_>, Vec<File>) = windows.into_iter().unzip();
+        let outputs = Outputs { record: record.as_ref().map(|_| "the bench's record".to_owned()), events, windows };
         let ports = segment.ports.clone();
         let setup = Setup {
             outputs,
@@ -221,10 +239,17 @@ impl Bus {
             filter: plan.filter,
             ..Setup::new("", &plan.medium, ports, segment.fan_out.index())
         };
-        let copy = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
-        let files: Vec<File> = copy.into_iter().chain(log).collect();
+        let files: Vec<File> = record.into_iter().chain(log).chain(of_windows).collect();
         let plane = DataPlane::start(&setup, &segment, &files)?;
-        Ok(Bus { plan, segment, plane })
+        Ok(Bus { plan, segment, plane, files })
+    }
+
+    /// Octets in all files of the run so far.
+    ///
+    /// # Errors
+    /// A file is gone.
+    pub fn written(&self) -> io::Result<u64> {
+        self.files.iter().try_fold(0, |sum, file| Ok(sum + file.metadata()?.len()))
     }
 
     /// A raw-socket driver in each station, for frames of `size` to the next one.

@@ -1,17 +1,19 @@
 //! What a bus costs: processor time of the data plane, and of the supervisor.
 
 use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, rest, run, system};
-use super::machine::Meter;
+use super::machine::{Conditions, Meter};
 use super::row::{Asked, Figure, Row};
 use crate::live::driver::offering::Offering;
 use crate::live::driver::sender::{Spacing, line_rate};
 use link::Pid;
 use link::process::cpu_time;
 use medium::{BitRate, Octets};
+use sim::figures::results::Results;
 use std::time::{Duration, Instant};
 
 const STATIONS: usize = 4;
 const LONGEST: Octets = Octets::new(1518);
+const SHORTEST: Octets = Octets::new(64);
 /// What all stations offer together, as a part of what fills the medium.
 const OFFERED: f64 = 1.2;
 
@@ -41,7 +43,55 @@ pub fn longest(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let rate = BitRate::MBIT_10;
     let mut bus = Bus::start(context, &Wanted::silent(STATIONS, rate))?;
     let gap = 1e9 * STATIONS as f64 / (OFFERED * line_rate(rate, LONGEST));
-    let mut offering = Offering::paced(bus.senders(LONGEST, |_| Spacing::Even(gap))?);
+    let offering = Offering::paced(bus.senders(LONGEST, |_| Spacing::Even(gap))?);
+    let (used, results, conditions) = plane_time(context, &mut bus, offering)?;
+    row.figures.push(Figure::new("data plane", used, "% of a core").asked(Asked::AtMost(15.0)));
+    row.figures.push(Figure::new("frames of 1518 octets", frames_per_second(&results), "frames/s"));
+    row.figures.push(Figure::new("utilization (total)", 100.0 * results.medium.utilization_total, "%"));
+    row.notes.push(format!(
+        "{STATIONS} stations that offer {OFFERED} times the line rate together; the supervisor only waits, as on an idle bus"
+    ));
+    row.runs.push(run("bus", &results, conditions));
+    Ok(())
+}
+
+/// A full bus of the shortest frames with no file, and with every file that can be made of a run: what they cost.
+///
+/// # Errors
+/// A bus that cannot be made.
+pub fn windows(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
+    let rate = BitRate::MBIT_10;
+    let figure = |name, value| Figure::new(name, value, "% of a core");
+    let mut before = 0.0;
+    for (name, seen) in [("without files", false), ("with every file", true)] {
+        let wanted = Wanted { seen, ..Wanted::silent(STATIONS, rate) };
+        let mut bus = Bus::start(context, &wanted)?;
+        let gap = 1e9 * STATIONS as f64 / (OFFERED * line_rate(rate, SHORTEST));
+        let offering = Offering::paced(bus.senders(SHORTEST, |_| Spacing::Even(gap))?);
+        let (used, results, conditions) = plane_time(context, &mut bus, offering)?;
+        row.figures.push(figure(name, used));
+        if seen {
+            row.figures.push(figure("what the files cost", used - before).asked(Asked::AtMost(5.0)));
+            let octets = bus.written().map_err(system("look at a file in memory"))?;
+            row.figures.push(Figure::new("written", octets as f64 / 1e6, "MB"));
+            let observers = results.emulator.as_ref().map(|emulator| emulator.observers.clone()).unwrap_or_default();
+            let lost = observers.record_skipped + observers.events_skipped + observers.files_incomplete;
+            row.figures.push(Figure::new("missing in files", lost as f64, "").asked(Asked::AtMost(0.0)));
+        }
+        before = used;
+        row.figures.push(Figure::new("frames of 64 octets", frames_per_second(&results), "frames/s"));
+        row.runs.push(run(name, &results, conditions));
+    }
+    row.notes.push("the files: record, event log, pcapng, Perfetto, VCD, all in memory".to_owned());
+    Ok(())
+}
+
+/// Which part of a core the data plane used while a bus was measured, in %.
+fn plane_time(
+    context: &Context<'_>,
+    bus: &mut Bus,
+    mut offering: Offering,
+) -> Result<(f64, Results, Conditions), BenchError> {
     let mut times = Vec::new();
     let measured = bus.measure(context, &mut offering, |bus| {
         let time = cpu_time(bus.plane.pid());
@@ -51,15 +101,7 @@ pub fn longest(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let (results, conditions) = measured?;
     let [(begin, before), (end, after)]: [_; 2] = times.try_into().expect("at the beginning and at the end");
     let (before, after) = (before.map_err(system(READ))?, after.map_err(system(READ))?);
-    let used = percent(after - before, end - begin);
-    row.figures.push(Figure::new("data plane", used, "% of a core").asked(Asked::AtMost(15.0)));
-    row.figures.push(Figure::new("frames of 1518 octets", frames_per_second(&results), "frames/s"));
-    row.figures.push(Figure::new("utilization (total)", 100.0 * results.medium.utilization_total, "%"));
-    row.notes.push(format!(
-        "{STATIONS} stations that offer {OFFERED} times the line rate together; the supervisor only waits, as on an idle bus"
-    ));
-    row.runs.push(run("bus", &results, conditions));
-    Ok(())
+    Ok((percent(after - before, end - begin), results, conditions))
 }
 
 const READ: &str = "read a process's processor time";

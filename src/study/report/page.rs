@@ -3,13 +3,12 @@
 use super::figures::{Beside, Plot, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
-use crate::study::page::escape;
+use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
 use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::row::{Value as Figure, columns};
-use sim::files::output::HTML_BEGINNING;
 use sim::words::configuration::{kind, longest_distance};
 use sim::words::places::by_place;
 use sim::words::sentences::{ALL, TIED, nanos, why};
@@ -53,12 +52,8 @@ pub struct Stretch {
 pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Result<String, PlotError> {
     let title = runs.iter().map(title).collect::<Vec<_>>().join(" and ");
     let mut text = format!(
-        "{HTML_BEGINNING}<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width, initial-scale=1\">\n<title>{0}</title>\n<style>\n{1}</style>\n</head>\n<body>\n\
-         <h1>{0}</h1>\n<p class=\"faint\">A report of {2}. It is one file, and needs no network.</p>\n",
-        escape(&title),
-        include_str!("page.css"),
-        concat!("ethbus ", env!("CARGO_PKG_VERSION")),
+        "<p class=\"faint\">A report of {}. It is one file, and needs no network.</p>\n",
+        concat!("ethbus ", env!("CARGO_PKG_VERSION"))
     );
     text += &what(runs, command);
     text += &key_figures(runs);
@@ -70,16 +65,13 @@ pub fn page(runs: &[Run], plots: &[Plot], stretch: Stretch, command: &str) -> Re
         let svg = String::from_utf8_lossy(&plot.picture(Picture::Svg)?).into_owned();
         let svg = svg.trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
         let told = escape(plot.told);
-        writeln!(
-            text,
-            "<figure class=\"plot\" role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>"
-        )
-        .expect(ANY);
+        writeln!(text, "<figure role=\"img\" aria-label=\"{told}\">{svg}<figcaption>{told}</figcaption></figure>")
+            .expect(ANY);
     }
     text += "</div>\n";
     text += &beside(runs);
-    write!(text, "<script>\n{}</script>\n</body>\n</html>\n", include_str!("page.js")).expect(ANY);
-    Ok(text)
+    write!(text, "<script>\n{}</script>\n", include_str!("page.js")).expect(ANY);
+    Ok(whole(&title, include_str!("diagram.css"), &text))
 }
 
 fn title(run: &Run) -> String {

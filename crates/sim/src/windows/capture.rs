@@ -82,9 +82,19 @@ struct Row {
 impl Row {
     /// Says it in the words that every window has.
     fn say(&mut self, sentence: &str) {
-        self.info += &sentence.replace(TIED, " ");
+        for (number, words) in sentence.split(TIED).enumerate() {
+            self.info.push_str(if number > 0 { " " } else { "" });
+            self.info.push_str(words);
+        }
         self.json.extend_from_slice(b",\"says\":");
-        serde_json::to_writer(&mut self.json, &self.info).expect("a Vec takes any text");
+        // Names are what may need it, and hardly one does.
+        let escape = |octet: u8| octet < b' ' || octet == b'"' || octet == b'\\';
+        if self.info.bytes().fold(false, |found, octet| found | escape(octet)) {
+            return serde_json::to_writer(&mut self.json, &self.info).expect("a Vec takes any text");
+        }
+        self.json.push(b'"');
+        self.json.extend_from_slice(self.info.as_bytes());
+        self.json.push(b'"');
     }
 }
 

@@ -121,16 +121,16 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 /// A time in the unit that suits it.
 pub fn nanos(nanos: u64) -> String {
-    let nanos = nanos as f64;
-    let (value, unit) = match nanos {
-        0.0..1e3 => (nanos, "ns"),
-        1e3..1e6 => (nanos / 1e3, "us"),
-        1e6..1e9 => (nanos / 1e6, "ms"),
-        _ => (nanos / 1e9, "s"),
+    let (digits, unit) = match nanos {
+        0..1_000 => (nanos.to_string(), "ns"),
+        1_000..1_000_000 => (format!("{}.{:03}", nanos / 1_000, nanos % 1_000), "us"),
+        1_000_000..1_000_000_000 => (format!("{:.3}", nanos as f64 / 1e6), "ms"),
+        _ => (format!("{:.3}", nanos as f64 / 1e9), "s"),
     };
     // Three digits after the point are a thousandth; zeros at the end say nothing.
-    let digits = format!("{value:.3}");
-    format!("{}{TIED}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+    let point = digits.find('.').unwrap_or(0);
+    let said = if point > 0 { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    [said, "\u{a0}", unit].concat()
 }
 
 /// A span in real time.
@@ -140,7 +140,7 @@ pub fn real(span: BitTimes, rate: BitRate) -> String {
 
 /// A span in bit times and in real time.
 pub fn span(span: BitTimes, rate: BitRate) -> String {
-    format!("{}{TIED}BT{TIED}({})", group(span.get()), real(span, rate))
+    [group(span.get()).as_str(), "\u{a0}BT\u{a0}(", &real(span, rate), ")"].concat()
 }
 
 /// Who was met in a collision.

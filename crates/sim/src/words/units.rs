@@ -312,10 +312,15 @@ fn decimal(number: &str) -> Option<f64> {
 /// A number with its thousands apart.
 pub fn group(number: u64) -> String {
     let digits = number.to_string();
-    let first = digits.len() % 3;
-    let groups = digits.as_bytes()[first..].chunks(3).map(|chunk| String::from_utf8_lossy(chunk).into_owned());
-    let head = (first > 0).then(|| digits[..first].to_owned());
-    head.into_iter().chain(groups).collect::<Vec<_>>().join(",")
+    // 20 digits and 6 commas at most.
+    let mut text = String::with_capacity(26);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 #[cfg(test)]
