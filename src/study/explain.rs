@@ -17,6 +17,7 @@ use medium::{
 use scene::{Scene, Station};
 use sim::files::event_log::{Entry, EventLogReader, Header, Names};
 use sim::files::json_lines::ReadError;
+use sim::words::sentences::frame_name;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -326,9 +327,10 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
             (story.read_to, story.cut_short) = (now, cut_short);
             Ok(story)
         }
-        (0, Wanted::Frame(frame)) => {
-            Err(ExplainError::Absent { frame: name(names, frame), there: offered(names, &stations, frame.station) })
-        }
+        (0, Wanted::Frame(frame)) => Err(ExplainError::Absent {
+            frame: frame_name(names, frame),
+            there: offered(names, &stations, frame.station),
+        }),
         (0, Wanted::Serial(serial)) => {
             let most = (0..).map(StationId::new).zip(&stations).max_by_key(|(_, station)| station.offered);
             let there = most.map_or(String::new(), |(most, _)| offered(names, &stations, most));
@@ -336,15 +338,10 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
         }
         (_, Wanted::Frame(FrameId { serial, .. }) | Wanted::Serial(serial)) => {
             stories.sort_by_key(|story| story.frame);
-            let frames = stories.iter().map(|story| name(names, story.frame)).collect();
+            let frames = stories.iter().map(|story| frame_name(names, story.frame)).collect();
             Err(ExplainError::Ambiguous { serial, frames })
         }
     }
-}
-
-/// A frame as people and logs call it.
-fn name(names: &[String], frame: FrameId) -> String {
-    format!("{}#{}", names[frame.station.index()], frame.serial)
 }
 
 fn offered(names: &[String], stations: &[Station], station: StationId) -> String {

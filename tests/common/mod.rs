@@ -5,6 +5,7 @@
 
 pub mod browser;
 pub mod derive;
+pub mod files;
 pub mod lab;
 pub mod process;
 pub mod results;

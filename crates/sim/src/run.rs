@@ -7,7 +7,6 @@ pub mod measure;
 pub mod observer;
 pub mod pool;
 pub mod series;
-pub mod signals;
 pub mod simulator;
 pub mod transfer;
 pub mod view;

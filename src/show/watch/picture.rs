@@ -12,8 +12,8 @@ use medium::{BitInstant, BitTimes, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use sim::run::signals::{Part, Signal};
 use sim::run::view::View;
+use sim::windows::signals::{Part, Signal};
 use sim::words::units::group;
 
 /// Columns for the times.

@@ -6,10 +6,10 @@ use medium::{FrameId, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use sim::run::view::{Doing, StationView, View, name};
+use sim::run::view::{Doing, StationView, View};
 use sim::words::fault::FaultName;
 use sim::words::places::by_place;
-use sim::words::sentences::{TIED, nanos, real};
+use sim::words::sentences::{TIED, frame_name, nanos, real};
 use sim::words::units::group;
 
 /// Columns and lines that a screen has at least.
@@ -288,7 +288,7 @@ fn events(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     let mut all: Vec<String> = Vec::new();
     for event in screen.view.recent.iter().rev().filter(|event| wanted(event.frame)) {
         let told = screen.view.sentence(event, screen.names).replace(TIED, " ");
-        let text = format!("{:>14} BT  {}: {told}\n", group(event.at.get()), name(screen.names, event.frame));
+        let text = format!("{:>14} BT  {}: {told}\n", group(event.at.get()), frame_name(screen.names, event.frame));
         let folded = fold(&text, usize::from(area.width));
         let mut own: Vec<String> = folded.lines().map(str::to_owned).collect();
         if !all.is_empty() && all.len() + own.len() > usize::from(area.height) {

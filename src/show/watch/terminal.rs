@@ -320,7 +320,10 @@ impl<'a> Watching<'a> {
         self.followed = if self.followed.is_some() { None } else { frame };
         self.message = match self.followed {
             Some(frame) => {
-                format!("following {}: only its events are told", sim::run::view::name(&self.titles.names, frame))
+                format!(
+                    "following {}: only its events are told",
+                    sim::words::sentences::frame_name(&self.titles.names, frame)
+                )
             }
             None if frame.is_none() => "this station has no frame to follow yet".to_owned(),
             None => "following no frame any more".to_owned(),

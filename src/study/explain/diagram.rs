@@ -11,12 +11,13 @@
 //!
 //! Every edge of a band at a station stands at a bit time that the log gives, plus the distance from the sender.
 
-use super::{Meeting, Story, Transmission, name};
+use super::{Meeting, Story, Transmission};
 use crate::study::page::escape;
 use medium::{BitInstant, Config, PREAMBLE_AND_SFD, StationId, Topology};
 use panel::Panel;
 use sim::files::event_log::Header;
 use sim::words::places::{by_place, place};
+use sim::words::sentences::frame_name;
 use sim::words::units::group;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -111,7 +112,7 @@ fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -
     format!(
         "<text class=\"ink\" x=\"24\" y=\"30\" font-size=\"17\">Frame {}{}: {times}</text>\n\
          <text class=\"faint\" x=\"24\" y=\"52\">{}, {along}; time goes down in bit times (BT){left_out}</text>\n",
-        escape(&name(&header.stations, story.frame)),
+        escape(&frame_name(&header.stations, story.frame)),
         escape(&of),
         escape(&config.rate.to_string()),
     )

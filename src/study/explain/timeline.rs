@@ -7,8 +7,9 @@
 //!   st2#1     ppppppppppppXpppjjjjjjjj
 //! ```
 
-use super::{Meeting, Story, Transmission, name};
+use super::{Meeting, Story, Transmission};
 use medium::{BitInstant, BitTimes, Config, Event, Kind, PREAMBLE_AND_SFD};
+use sim::words::sentences::frame_name;
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -74,7 +75,7 @@ pub fn attempt(meeting: &Meeting, names: &[String], read_to: BitInstant) -> Stri
     let from = all().map(|one| one.begin).min().unwrap_or(meeting.own.begin);
     let to = all().map(|one| one.end.unwrap_or(read_to)).max().unwrap_or(read_to);
     let axis = Axis::new(from, meeting.own.begin, to);
-    let label_width = all().map(|one| name(names, one.frame).chars().count()).max().unwrap_or(0);
+    let label_width = all().map(|one| frame_name(names, one.frame).chars().count()).max().unwrap_or(0);
     let mut text = format!(
         "  attempt {}: 0 is t = {} BT, a column is {} BT\n",
         meeting.own.attempt,
@@ -84,7 +85,7 @@ pub fn attempt(meeting: &Meeting, names: &[String], read_to: BitInstant) -> Stri
     text += &axis.ruler(meeting.own.begin, label_width);
     for one in all() {
         let row = row(one, &axis, read_to);
-        writeln!(text, "  {:label_width$}  {}", name(names, one.frame), row.trim_end())
+        writeln!(text, "  {:label_width$}  {}", frame_name(names, one.frame), row.trim_end())
             .expect("a string takes any text");
     }
     text
@@ -163,7 +164,7 @@ pub fn life(story: &Story, names: &[String], config: &Config) -> Option<String> 
             _ => {}
         }
     }
-    let label = name(names, story.frame);
+    let label = frame_name(names, story.frame);
     let head = format!("  its life: 0 is t = {} BT, a column is {} BT\n", group(from.get()), group(axis.unit));
     let row: String = cells.into_iter().collect();
     Some(format!("{head}{}  {label}  {row}\n", axis.ruler(from, label.chars().count())))

@@ -5,11 +5,11 @@
 use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 mod heard;
 
-use super::{Meeting, Setting, Step, Story, Transmission, name};
+use super::{Meeting, Setting, Step, Story, Transmission};
 use medium::{BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Input, Kind, Place, StationId, Tally};
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{self, Noticed, Party, TIED, fill};
+use sim::words::sentences::{self, Noticed, Party, TIED, fill, frame_name};
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -86,7 +86,7 @@ impl Teller<'_> {
         let station = &self.names[self.story.frame.station.index()];
         match (&step.setting, step.event) {
             (Setting::After(before), _) => {
-                let before = name(self.names, *before);
+                let before = frame_name(self.names, *before);
                 format!("The MAC of {station} is done with {before}: this frame is at the head of the queue.")
             }
             (Setting::Done(input, far), _) => self.done(input, far.as_deref()),
@@ -232,7 +232,7 @@ impl Teller<'_> {
     }
 
     fn called(&self, one: &Transmission) -> String {
-        name(self.names, one.frame)
+        frame_name(self.names, one.frame)
     }
 
     fn all_called<'a>(&self, all: impl IntoIterator<Item = &'a Transmission>) -> String {
@@ -454,7 +454,7 @@ impl Teller<'_> {
     }
 
     fn name(&self, story: &Story) -> String {
-        name(self.names, story.frame)
+        frame_name(self.names, story.frame)
     }
 
     /// In bit times and in real time.

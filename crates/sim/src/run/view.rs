@@ -2,7 +2,7 @@
 //!
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
-use super::signals::Signals;
+use crate::windows::signals::Signals;
 use crate::words::sentences;
 use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place};
 use std::collections::VecDeque;
@@ -331,11 +331,6 @@ impl StationView {
         (self.frame, self.attempt) = (None, 0);
         self.doing = if self.queue > 0 { Doing::Ready } else { Doing::Idle };
     }
-}
-
-/// A frame as people and logs call it.
-pub fn name(names: &[String], frame: FrameId) -> String {
-    format!("{}#{}", names[frame.station.index()], frame.serial)
 }
 
 #[cfg(test)]

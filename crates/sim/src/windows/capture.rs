@@ -12,13 +12,13 @@
 
 use super::frames::{FCS, Frames};
 use super::pcapng::{self, Interface};
+use super::signals::Signals;
 use super::{Known, Nanos};
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use crate::run::signals::Signals;
 use crate::words::sentences::{self, TIED};
 use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Topology};
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //! templates. A page that fills them by a script of its own is given [`ALL`].
 
 use crate::words::units::group;
-use medium::{BitInstant, BitRate, BitTimes, Cause, Kind, Parameters, Value};
+use medium::{BitInstant, BitRate, BitTimes, Cause, FrameId, Kind, Parameters, Value};
 
 /// A space that no line is broken at. Whoever prints a sentence replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -117,6 +117,11 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
         }
     }
     text + rest
+}
+
+/// A frame as people and logs call it.
+pub fn frame_name(names: &[String], frame: FrameId) -> String {
+    format!("{}#{}", names[frame.station.index()], frame.serial)
 }
 
 /// A time in the unit that suits it.

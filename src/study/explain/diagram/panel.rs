@@ -1,9 +1,10 @@
 //! One attempt in a diagram: its stations, bands, and marks where senders notice the collision.
 
-use super::super::{Meeting, Transmission, name};
+use super::super::{Meeting, Transmission};
 use super::{COLOURS, Columns, LEFT, RIGHT, parts};
 use crate::study::page::escape;
 use medium::{BitInstant, BitTimes, Config, StationId};
+use sim::words::sentences::frame_name;
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -185,12 +186,12 @@ impl<'a> Panel<'a> {
                 "<polygon class=\"band {kind} s{}\" data-frame=\"{}\" data-attempt=\"{}\" data-from=\"{}\" data-to=\"{}\" \
                  points=\"{}\"><title>{}: {kind}</title></polygon>",
                 number % COLOURS.len(),
-                escape(&name(self.names, one.frame)),
+                escape(&frame_name(self.names, one.frame)),
                 one.attempt,
                 from.get(),
                 to.get(),
                 points.join(" "),
-                escape(&name(self.names, one.frame)),
+                escape(&frame_name(self.names, one.frame)),
             )
             .expect(ANY);
         }
@@ -202,7 +203,7 @@ impl<'a> Panel<'a> {
         let x = self.columns.x(one.source());
         let (anchor, beside) = if x < (LEFT + RIGHT) / 2.0 { ("start", x + 14.0) } else { ("end", x - 14.0) };
         let has_room = self.columns.room() >= ROOM;
-        let frame = escape(&name(self.names, one.frame));
+        let frame = escape(&frame_name(self.names, one.frame));
         let words = |at: BitInstant, words: &str| {
             let y = first + self.down(at);
             format!("<text class=\"ink halo\" x=\"{beside:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>\n")
@@ -236,7 +237,7 @@ impl<'a> Panel<'a> {
             None => format!("−{}", group(zero.get() - at.get())),
         };
         let one = |one: &Transmission| {
-            let frame = name(self.names, one.frame);
+            let frame = frame_name(self.names, one.frame);
             let noticed = match (one.collision, one.end) {
                 (Some(collision), _) => format!("notices the collision at {} BT", when(collision.at)),
                 (None, Some(end)) => format!("notices no collision, and ends at {} BT", when(end)),

@@ -1,9 +1,8 @@
 //! Every signal on its way, as events tell of them, and who meets whom. Where a signal is at an instant follows from the
 //! event that began it and from the distances.
 
-use super::view::name;
 use crate::words::configuration::longest_distance;
-use crate::words::sentences::{Noticed, Party};
+use crate::words::sentences::{Noticed, Party, frame_name};
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, PREAMBLE_AND_SFD, Place, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -174,7 +173,8 @@ impl Signals {
             one.begin + distance <= event.at && one.end.is_none_or(|end| end + distance > event.at)
         };
         let here = |one: &&Signal| one.frame.station != event.station && one.reaches(event.station) && sounds(one);
-        let party = |one: &Signal| Party { frame: name(names, one.frame), begin: one.begin, distance: distance(one) };
+        let party =
+            |one: &Signal| Party { frame: frame_name(names, one.frame), begin: one.begin, distance: distance(one) };
         self.all.iter().filter(here).map(party).collect()
     }
 }

@@ -1,0 +1,20 @@
+//! Files of a run, and what is in its event log.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder that goes with the test.
+pub fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// A file in it.
+pub fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("UTF-8").to_owned()
+}
+
+/// The lines of an event log of these kinds.
+pub fn logged(log: &str, kinds: &[&str]) -> Vec<Value> {
+    let lines = log.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    lines.filter(|line| kinds.contains(&line["kind"].as_str().expect("a kind"))).collect()
+}
