@@ -46,7 +46,7 @@ fn every_section_has_its_figure_and_its_command() {
     for fetched in ["<script", "src=", "<link", "url(", "@import"] {
         assert!(!page.contains(fetched), "{fetched} in the page");
     }
-    assert!(page.contains("@media print") && page.contains("prefers-color-scheme:dark"));
+    assert!(page.contains("@media print") && page.contains("prefers-color-scheme: dark"));
 }
 
 #[test]

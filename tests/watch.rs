@@ -114,7 +114,7 @@ fn a_collision_is_the_same_in_the_view_and_in_explain() {
         assert!(player.forward_to(is_collision));
         let event = *player.view().recent.back().expect("a collision");
         let told = player.view().sentence(&event, &names).replace('\u{a0}', " ");
-        let frame = sim::run::view::name(&names, event.frame);
+        let frame = sim::words::sentences::frame_name(&names, event.frame);
         let explained = run(ethbus(["explain", log, "--frame", &frame])).succeeded().stdout;
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&explained).contains(&words(&told)), "{frame}: {told}\n{explained}");

@@ -99,7 +99,7 @@ impl Section {
         let (id, title, source) = (escape(&self.id), escape(&self.title), escape(&self.source));
         let _ = writeln!(
             html,
-            "<section class=\"chapter\" id=\"{id}\">\n<h2>{title}</h2>\n<p class=\"faint\">{source}</p>"
+            "<section id=\"{id}\" class=\"chapter\">\n<h2>{title}</h2>\n<p class=\"faint\">{source}</p>"
         );
         self.parts.iter().for_each(|part| part.write(html));
         *html += "</section>\n";
