@@ -336,6 +336,7 @@ impl StationView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::windows::signals::Part;
     use medium::{BitRate, StationId, Topology};
 
     fn event(at: u64, station: u16, kind: Kind) -> Note {

@@ -2,7 +2,7 @@
 //! was on the line.
 
 use super::super::words::wrap;
-use super::super::{ExplainError, Wanted, name};
+use super::super::{ExplainError, Wanted};
 use super::findings::findings;
 use super::segment::{Segment, times};
 use super::turns::{self, Stretch, Turns};
@@ -12,7 +12,7 @@ use medium::{
 };
 use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::ReadError;
-use sim::words::sentences::{self, TIED};
+use sim::words::sentences::{self, TIED, frame_name};
 use sim::words::units::group;
 use std::io::BufRead;
 use std::path::Path;
@@ -85,12 +85,12 @@ pub fn find(events: &Path, wanted: Wanted) -> Result<Life, ExplainError> {
     let plca = super::of(log.header()).ok_or(ExplainError::Segment)?;
     let names = log.header().stations.clone();
     let scene = Scene::read(&mut log, wanted)?;
-    let called = |frames: &[FrameId]| frames.iter().map(|&frame| name(&names, frame)).collect::<Vec<_>>();
+    let called = |frames: &[FrameId]| frames.iter().map(|&frame| frame_name(&names, frame)).collect::<Vec<_>>();
     let frame = match (scene.frames.as_slice(), wanted) {
         ([frame], _) => *frame,
         ([], Wanted::Frame(frame)) => {
             let there = "ask `--list` for those that have ended".to_owned();
-            return Err(ExplainError::Absent { frame: name(&names, frame), there });
+            return Err(ExplainError::Absent { frame: frame_name(&names, frame), there });
         }
         ([], Wanted::Serial(serial)) => {
             let there = "ask `--list` for those that have ended".to_owned();
@@ -246,7 +246,7 @@ impl Life {
     }
 
     fn name(&self, frame: FrameId) -> String {
-        name(&self.names, frame)
+        frame_name(&self.names, frame)
     }
 
     fn span(&self, span: BitTimes) -> String {
