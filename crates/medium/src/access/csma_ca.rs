@@ -15,6 +15,7 @@
 mod air;
 mod exchange;
 mod listening;
+mod one_place;
 mod phy;
 
 use super::{Access, Admitted};
@@ -29,6 +30,7 @@ pub use air::Reach;
 use air::{Air, Arrival, Content};
 use backoff::Generator;
 use listening::Listening;
+use one_place::{OnePlace, Stand};
 use phy::Spans;
 pub use phy::{OfdmRate, Phy};
 use std::num::NonZeroU32;
@@ -86,6 +88,8 @@ pub(crate) struct Dcf {
     air: Air,
     /// Everybody hears all signals, and always has.
     alike: bool,
+    /// The medium as everybody hears it, as long as all places are one.
+    here: OnePlace,
     /// Collisions so far.
     episodes: u64,
     /// Room for what a station hears, kept to save the allocation.
@@ -103,6 +107,8 @@ pub(crate) struct Mac {
     window: u32,
     /// While it waits: what it has heard, and how many slots are left.
     listening: Listening,
+    /// While it waits and all places are one.
+    stand: Stand,
     /// What it sends a SIFS after it has received something.
     answer: Option<Answer>,
     /// It sends up to here.
@@ -199,7 +205,8 @@ impl Access for Dcf {
         let spans = own.phy.spans();
         let longest_wait = spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout;
         let air = Air::new(&config.topology, own.reach.as_ref(), spans.eifs, longest_wait);
-        Dcf { alike: !air.has_hidden(), own, spans, air, episodes: 0, room: Vec::new() }
+        let here = OnePlace::new(config, spans);
+        Dcf { alike: !air.has_hidden(), here, own, spans, air, episodes: 0, room: Vec::new() }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {
@@ -223,6 +230,7 @@ impl Access for Dcf {
             turn: None,
             window: own(config).window,
             listening: Listening::IDLE,
+            stand: Stand::default(),
             answer: None,
             sends_until: BitInstant::ZERO,
         }
@@ -253,7 +261,20 @@ impl Access for Dcf {
         }
     }
 
+    fn runs<H: Host>(engine: &mut Engine<Dcf>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        let holds = engine.method.here.holds();
+        if holds {
+            engine.run_in_one_place(limit, timers_too, host);
+        }
+        holds
+    }
+
+    fn due(engine: &Engine<Dcf>) -> BitInstant {
+        engine.method.here.due()
+    }
+
     fn places_differ(engine: &mut Engine<Dcf>) {
+        engine.leave_one_place();
         engine.method.alike = false;
     }
 

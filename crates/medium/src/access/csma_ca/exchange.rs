@@ -1,7 +1,7 @@
 //! Who sends what when: attempts, answers, and what a sender makes of them.
 
 use super::air::{Content, Signal};
-use super::listening::{Listening, Place};
+use super::listening::{Gap, Listening, Place};
 use super::{ANSWER, Answer, CsmaCa, Dcf, Question, State, Turn, WAIT};
 use crate::access::Access;
 use crate::engine::Engine;
@@ -22,7 +22,7 @@ fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
 
 /// Before an attempt.
 impl Engine<Dcf> {
-    fn set(&mut self, station: StationId, which: usize, at: BitInstant) {
+    pub(super) fn set(&mut self, station: StationId, which: usize, at: BitInstant) {
         self.core.agenda.timers.set(station.index() * Dcf::TIMERS + which, self.core.instant, at);
     }
 
@@ -32,6 +32,9 @@ impl Engine<Dcf> {
 
     /// What a station that does not wait hears now.
     fn hear(&mut self, station: StationId, not_before: BitInstant, slots: Option<u64>) -> Listening {
+        if self.method.here.holds() {
+            return self.hear_in_one_place(station, not_before, slots);
+        }
         let now = self.core.instant;
         let mut listening = Listening::new(&self.method.air, now, not_before, slots);
         let heard = self.go_on_hearing(station, &mut listening);
@@ -48,6 +51,14 @@ impl Engine<Dcf> {
         };
         let place = Place { air, topology, spans, station, way, alike: *alike };
         listening.look(place, self.core.instant, room)
+    }
+
+    /// What a station that goes through all signals has heard at `at`.
+    pub(super) fn hear_by_itself(&self, station: StationId, at: BitInstant) -> Gap {
+        let Dcf { air, spans, alike, .. } = &self.method;
+        let mut listening = Listening::new(air, at, at, None);
+        let place = Place { air, topology: self.core.line.topology(), spans, station, way: None, alike: *alike };
+        listening.look(place, at, &mut Vec::new()).gap
     }
 
     /// The next frame of the queue is at its turn; whether there is one.
@@ -91,10 +102,14 @@ impl Engine<Dcf> {
     pub(super) fn turn_while_waiting<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let Some(frame) = self.take_turn(station) else { return };
-        let mut listening = self.station(station).mac.listening;
-        let heard = self.go_on_hearing(station, &mut listening);
-        self.station_mut(station).mac.listening = listening;
-        let slots = heard.left(now, &self.method.spans);
+        let slots = if self.method.here.holds() {
+            self.left_in_one_place(station)
+        } else {
+            let mut listening = self.station(station).mac.listening;
+            let heard = self.go_on_hearing(station, &mut listening);
+            self.station_mut(station).mac.listening = listening;
+            heard.left(now, &self.method.spans)
+        };
         self.core.emit(station, frame, Kind::Backoff { attempt: 0, slots }, host);
     }
 
@@ -112,6 +127,14 @@ impl Engine<Dcf> {
     /// The station looks whether it may send; if not, it looks again when it may if it hears nothing more.
     pub(super) fn look<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
+        if self.method.here.holds() {
+            if self.interrupted_in_one_place(station) {
+                self.defer(station, host);
+            }
+            let mac = &self.stations[station.index()].mac;
+            let at = mac.listening.may_send(&self.method.spans).max(mac.sends_until);
+            return if at > now { self.wait_in_one_place(station, at) } else { self.send_or_rest(station, host) };
+        }
         let mut listening = self.station(station).mac.listening;
         let mut heard = self.go_on_hearing(station, &mut listening);
         self.station_mut(station).mac.listening = listening;
@@ -124,6 +147,11 @@ impl Engine<Dcf> {
         if at > now {
             return self.set(station, WAIT, at);
         }
+        self.send_or_rest(station, host);
+    }
+
+    /// The station's gap and slots are over.
+    pub(super) fn send_or_rest<H: Host>(&mut self, station: StationId, host: &mut H) {
         match self.station(station).mac.turn {
             Some(_) => self.attempt(station, host),
             None => self.station_mut(station).mac.state = State::Idle,
@@ -152,9 +180,10 @@ impl Engine<Dcf> {
         let deaf = |fault: Option<Fault>| fault == Some(Fault::Deaf);
         let unheard = (!self.method.alike && self.stations.iter().any(|it| deaf(it.fault)))
             .then(|| self.stations.iter().map(|it| deaf(it.fault)).collect());
+        let to = addressee(destination, station);
         self.method.air.begin(Signal {
             source: station,
-            to: addressee(destination, station),
+            to,
             content,
             about,
             begin,
@@ -165,6 +194,10 @@ impl Engine<Dcf> {
             parted: self.core.line.get(id).parted.clone(),
             unheard,
         });
+        if self.method.here.holds() {
+            let clear = (worth == Worth::Good).then_some((to, reserves));
+            self.method.here.begin(begin, station, end, clear);
+        }
         self.station_mut(station).mac.sends_until = end;
         (id, end)
     }
@@ -244,6 +277,7 @@ impl Engine<Dcf> {
         let destination = (Destination::Nobody, Octets::new(0));
         let (id, end) = self.send((station, content, about), destination, (lasts, reserves));
         self.method.air.answers(id, to);
+        self.method.here.answers(to);
         self.expect_answer(to, id, now, end);
     }
 
@@ -317,6 +351,9 @@ impl Engine<Dcf> {
     /// The NAV of the station is 0.
     fn nothing_is_reserved(&mut self, station: StationId) -> bool {
         let now = self.core.instant;
+        if self.method.here.holds() {
+            return self.reserved_in_one_place(station) <= now;
+        }
         let mut listening = Listening::new(&self.method.air, now, now, None);
         self.go_on_hearing(station, &mut listening).reserved() <= now
     }
@@ -435,6 +472,9 @@ impl Engine<Dcf> {
         mac.answer = None;
         match mac.state {
             State::Waiting => {
+                if self.method.here.holds() {
+                    self.forget_waiting(station);
+                }
                 self.stop(station, WAIT);
                 let mac = &mut self.stations[station.index()].mac;
                 mac.state = State::Idle;
