@@ -23,6 +23,9 @@ fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
 /// Before an attempt.
 impl Engine<Dcf> {
     pub(super) fn set(&mut self, station: StationId, which: usize, at: BitInstant) {
+        if self.method.here.holds() {
+            return self.core.agenda.timers.set_soon(station.index() * Dcf::TIMERS + which, at);
+        }
         self.core.agenda.timers.set(station.index() * Dcf::TIMERS + which, self.core.instant, at);
     }
 
@@ -175,29 +178,38 @@ impl Engine<Dcf> {
             Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
         };
         let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
-        let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
-        let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
+        let to = addressee(destination, station);
+        let good = worth == Worth::Good;
+        let (id, parted) = if self.method.here.holds() {
+            self.method.here.begin(begin, station, end, good.then_some((to, reserves)));
+            let id = self.method.air.next_id();
+            self.expect_ends(station, destination, end, id);
+            (id, None)
+        } else {
+            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
+            (id, self.core.line.get(id).parted.clone())
+        };
         let deaf = |fault: Option<Fault>| fault == Some(Fault::Deaf);
         let unheard = (!self.method.alike && self.stations.iter().any(|it| deaf(it.fault)))
             .then(|| self.stations.iter().map(|it| deaf(it.fault)).collect());
-        let to = addressee(destination, station);
-        self.method.air.begin(Signal {
+        let episode = None;
+        let signal = Signal {
             source: station,
             to,
+            destination,
+            size,
             content,
             about,
             begin,
             end,
             reserves,
-            good: worth == Worth::Good,
-            episode: None,
-            parted: self.core.line.get(id).parted.clone(),
+            good,
+            episode,
+            parted,
             unheard,
-        });
-        if self.method.here.holds() {
-            let clear = (worth == Worth::Good).then_some((to, reserves));
-            self.method.here.begin(begin, station, end, clear);
-        }
+        };
+        self.method.air.begin(signal);
         self.station_mut(station).mac.sends_until = end;
         (id, end)
     }
@@ -359,8 +371,7 @@ impl Engine<Dcf> {
     }
 
     fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
-        let sent = self.core.line.get(id);
-        let (frame, size, destination) = (sent.frame, sent.size, sent.destination);
+        let Signal { about: frame, size, destination, .. } = *self.method.air.get(id);
         let kind = if !is_clear {
             Kind::Damaged { bits: size.bit_times() }
         } else if destination == Destination::All {

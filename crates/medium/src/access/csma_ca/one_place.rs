@@ -15,14 +15,16 @@
 //! at that instant has not heard them. The events and their order are those of the general way in `listening`. The
 //! medium leaves this way for good when a station becomes deaf.
 
+use super::air::{Content, Signal};
 use super::listening::{Gap, Listening};
 use super::phy::Spans;
 use super::{Dcf, State, WAIT};
 use crate::access::Access;
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::frame::StationId;
+use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::Host;
+use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
 use crate::topology::Topology;
@@ -192,15 +194,20 @@ impl OnePlace {
         (reserved_before <= gap.silent).then_some(Gap { reserved: reserved_before, spoilt, ..gap })
     }
 
-    /// Takes account of the last signals; whom the only one is for, if it can be made out.
-    fn take_in_last(&mut self) -> Option<StationId> {
+    /// The last signal was for this station alone, and it could make it out.
+    fn is_clear_for(&self, station: StationId) -> bool {
+        self.last.clear.is_some_and(|(to, _)| to == Some(station))
+    }
+
+    /// Takes account of the last signals.
+    fn take_in_last(&mut self) {
         self.new = false;
         let Together { begin, end, clear, .. } = self.last;
         self.counted += begin.since(self.from).get() / self.spans.slot.get();
         let heard = &mut self.heard;
         heard.gap.silent = heard.gap.silent.max(end);
         heard.gap.spoilt = clear.is_none();
-        let to = clear.and_then(|(to, until)| {
+        if let Some((to, until)) = clear {
             let pair = [Some(self.last.sources[0]), to];
             if pair != heard.exempt && [pair[1], pair[0]] != heard.exempt {
                 if heard.gap.reserved > heard.gap.silent {
@@ -209,10 +216,8 @@ impl OnePlace {
                 (heard.exempt, heard.reserved_before) = (pair, heard.gap.reserved);
             }
             heard.gap.reserved = heard.gap.reserved.max(until);
-            to
-        });
+        }
         self.from = heard.gap.end(&self.spans);
-        to
     }
 
     /// Whether whoever has heard this, and counts from when that gap ends, goes with the crowd.
@@ -272,9 +277,36 @@ impl Engine<Dcf> {
                 }
             } else if signal < limit && signal < at {
                 self.core.instant = signal;
-                self.run_signals(host);
+                self.signals_end_in_one_place(host);
             } else {
                 break;
+            }
+        }
+    }
+
+    /// The signal `id` of `source` will end at those that it is for.
+    #[inline]
+    pub(super) fn expect_ends(
+        &mut self,
+        source: StationId,
+        destination: Destination,
+        end: BitInstant,
+        id: TransmissionId,
+    ) {
+        let others = destination.places(self.stations.len()).filter(|&place| place != source);
+        others.for_each(|place| self.core.agenda.ends.push(end, place, id));
+    }
+
+    /// Signals end at those that they are for.
+    fn signals_end_in_one_place<H: Host>(&mut self, host: &mut H) {
+        while let Some((place, id)) = self.core.agenda.ends.pop(self.core.instant) {
+            if !self.station(place).attached {
+                continue;
+            }
+            self.receive_signal(place, id, host);
+            let mac = &self.stations[place.index()].mac;
+            if mac.stand.due.is_some() && mac.answer.is_none() && self.method.here.is_clear_for(place) {
+                self.step_out(place);
             }
         }
     }
@@ -393,23 +425,29 @@ impl Engine<Dcf> {
     /// Everybody takes account of the signals that began last.
     fn settle_in_one_place(&mut self) {
         let begin = self.method.here.last.begin;
-        if let Some(addressee) = self.method.here.take_in_last() {
-            self.step_out(addressee);
-        }
+        self.method.here.take_in_last();
         if !self.method.here.others.is_empty() {
             self.join_in(begin);
+        }
+        let here = &self.method.here;
+        // Whoever sent that and waits has answered. Its own signal is never spoilt, and a reservation not for itself.
+        if let [source] = here.last.sources[..]
+            && (here.heard.gap.spoilt || here.heard.gap.reserved > here.heard.gap.silent)
+        {
+            self.step_out(source);
         }
         self.look_who_is_first();
     }
 
-    /// The station that the last signal is for is not bound by its reservation.
-    fn step_out(&mut self, addressee: StationId) {
-        let (here, mac) = (&mut self.method.here, &mut self.stations[addressee.index()].mac);
-        let Some(due) = mac.stand.due.take() else { return };
-        let gap = Gap::default();
+    /// The station leaves the crowd, since it has heard something else than the others.
+    fn step_out(&mut self, station: StationId) {
+        let Some(due) = self.stations[station.index()].mac.stand.due.take() else { return };
+        let gap = self.view(station, self.core.instant.max(self.method.here.last.begin + BitTimes::new(1)));
+        let (here, mac) = (&mut self.method.here, &mut self.stations[station.index()].mac);
         mac.listening = Listening::with(gap, BitInstant::ZERO, BitInstant::ZERO, Some(due - here.counted));
-        // What it has heard is filled in with that of the others.
-        here.others.push((addressee, NEVER));
+        let at = mac.listening.may_send(&here.spans);
+        here.stay_apart(station, at);
+        self.look_who_is_first();
     }
 
     /// Who is beside the crowd counts the slots before `begin`, when signals began, and joins it, if it can.
@@ -422,9 +460,7 @@ impl Engine<Dcf> {
             }
             let gap = self.view(*station, begin + BitTimes::new(1));
             let (here, mac) = (&mut self.method.here, &mut self.stations[index].mac);
-            if *at != NEVER {
-                mac.listening.count_slots(begin, &here.spans);
-            }
+            mac.listening.count_slots(begin, &here.spans);
             mac.listening.gap = gap;
             if here.is_in_step(&mac.listening) {
                 let slots = mac.listening.slots.expect("it counts slots");
@@ -447,8 +483,14 @@ impl Engine<Dcf> {
         if self.method.here.new && self.method.here.last.begin < now {
             self.settle_in_one_place();
         }
+        if !self.method.here.new
+            && let Some((Some(addressee), _)) = self.method.here.last.clear
+        {
+            self.step_out(addressee);
+        }
+        self.method.here.holds = false;
+        self.put_on_line();
         let (here, since) = (&mut self.method.here, self.core.instant);
-        here.holds = false;
         let crowd = self.stations.iter_mut().filter_map(|it| Some((it.mac.stand.due.take()?, it)));
         for (due, station) in crowd {
             let slots = due - here.counted;
@@ -467,6 +509,19 @@ impl Engine<Dcf> {
 }
 
 impl Engine<Dcf> {
+    /// Puts the last signals where the general way looks for those that still go on.
+    fn put_on_line(&mut self) {
+        let Dcf { air, here, .. } = &self.method;
+        let signals = air.begun_since(here.last.begin).map(|(_, signal)| {
+            let Signal { source: station, destination, size, content, about, begin, end, good, .. } = *signal;
+            let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
+            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            Transmission::whole(frame, &queued, begin, end, if good { Worth::Good } else { Worth::BadFcs })
+        });
+        let transmissions: Vec<Transmission> = signals.collect();
+        self.core.line.recall(transmissions, air.next_id());
+    }
+
     /// The station has counted all its slots.
     fn countdown_is_over<H: Host>(&mut self, station: StationId, host: &mut H) {
         debug_assert!(matches!(self.station(station).mac.state, State::Waiting), "{station} does not wait");
