@@ -6,6 +6,9 @@
 //!
 //! Knows nothing of when a frame may go out, nor of how it is found out whether it arrived: that is the method's.
 
+mod due;
+
+use self::due::{Due, Entry};
 use super::Access;
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -16,8 +19,6 @@ use crate::line::Worth;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use backoff::{Generator, Policy};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::num::NonZeroU32;
 
 /// Who sends on a medium without collision detection.
@@ -49,7 +50,7 @@ pub(crate) struct Contenders {
     /// Places of contenders that are no more.
     free: Vec<usize>,
     /// What is due, by instant, station and frame. An entry holds if its contender still has this name and instant.
-    agenda: BinaryHeap<Reverse<(BitInstant, FrameId, usize)>>,
+    due: Due,
     /// What a slot of the policy takes.
     slot: BitTimes,
     backoff: Policy,
@@ -116,7 +117,7 @@ impl Contenders {
         Contenders {
             all: Vec::new(),
             free: Vec::new(),
-            agenda: BinaryHeap::new(),
+            due: Due::new(slot),
             slot,
             backoff: backoff.with_attempt_limit(0),
             attempt_limit,
@@ -153,12 +154,12 @@ impl Contenders {
         self.free.push(index);
     }
 
-    /// Something is due for the contender at `at`, and nothing before.
+    /// Something is due for the contender at `at`, and nothing before; it is `now`.
     #[inline]
-    pub fn expect(&mut self, index: usize, at: BitInstant, state: State) {
+    pub fn expect(&mut self, now: BitInstant, index: usize, at: BitInstant, state: State) {
         let contender = &mut self.all[index];
         (contender.state, contender.due) = (state, at);
-        self.agenda.push(Reverse((at, contender.frame, index)));
+        self.due.push(now, Entry { at, frame: contender.frame, index: index as u32 });
     }
 
     /// Nothing is due for the contender until it is told of something.
@@ -169,8 +170,8 @@ impl Contenders {
     /// The first for whom something is due at `now`.
     #[inline]
     pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
-        while let Some(&Reverse((at, frame, index))) = self.agenda.peek().filter(|entry| entry.0.0 == now) {
-            self.agenda.pop();
+        while let Some(Entry { at, frame, index }) = self.due.take(now) {
+            let index = index as usize;
             let contender = &mut self.all[index];
             if contender.frame == frame && contender.due == at && contender.state != State::Gone {
                 contender.due = NEVER;
@@ -183,7 +184,7 @@ impl Contenders {
     /// When something is due next; `NEVER` if nothing is.
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.agenda.peek().map_or(NEVER, |Reverse((at, ..))| *at)
+        self.due.next()
     }
 }
 
@@ -227,7 +228,8 @@ impl<A: Contends> Engine<A> {
         if known == self.core.instant {
             return self.learn(index, fate, host);
         }
-        self.method.contenders().expect(index, known, State::Unknown(fate));
+        let now = self.core.instant;
+        self.method.contenders().expect(now, index, known, State::Unknown(fate));
     }
 
     /// The contender begins to send. Gives what its frame is worth to receivers.
@@ -300,7 +302,7 @@ impl<A: Contends> Engine<A> {
     fn wait(&mut self, index: usize, slots: u64) {
         let now = self.core.instant;
         let contenders = self.method.contenders();
-        contenders.expect(index, now + contenders.slot * slots, State::Waiting);
+        contenders.expect(now, index, now + contenders.slot * slots, State::Waiting);
     }
 
     /// The medium is done with a contender; the next of its station's queue contends.

@@ -191,10 +191,11 @@ impl Access for CarrierSense {
         if !engine.core.is_silent(station) {
             return;
         }
-        let at = engine.method.next_look(engine.core.instant);
+        let now = engine.core.instant;
+        let at = engine.method.next_look(now);
         let mut sensing = std::mem::take(&mut engine.station_mut(station).mac.sensing);
         for index in sensing.drain(..) {
-            engine.method.contenders.expect(index, at, State::Sensing);
+            engine.method.contenders.expect(now, index, at, State::Sensing);
         }
         engine.station_mut(station).mac.sensing = sensing;
         engine.core.line.ignore_silence(station);
@@ -255,7 +256,7 @@ impl Engine<CarrierSense> {
             && !now.get().is_multiple_of(self.method.line_slot)
         {
             let at = self.method.next_look(now);
-            return self.method.contenders.expect(index, at, State::Waiting);
+            return self.method.contenders.expect(now, index, at, State::Waiting);
         }
         let station = self.contender(index).frame.station;
         if !self.core.line.was_busy(station, now) {
@@ -298,7 +299,7 @@ impl Engine<CarrierSense> {
         }
         mac.counting.push(index);
         let at = BitInstant::new(now.get() + slots * self.method.line_slot);
-        self.method.contenders.expect(index, at, State::Counting);
+        self.method.contenders.expect(now, index, at, State::Counting);
         self.core.line.hear_begins(now, station, &mut self.core.agenda);
     }
 
@@ -327,7 +328,7 @@ impl Engine<CarrierSense> {
         if now + core.line.farthest(station) + BitTimes::new(1) < end {
             core.expect_settled::<CarrierSense>(id);
         }
-        self.method.contenders.expect(index, end, State::Sending(id));
+        self.method.contenders.expect(now, index, end, State::Sending(id));
     }
 
     /// The last bit is out.
@@ -344,7 +345,7 @@ impl Engine<CarrierSense> {
         if way == BitTimes::ZERO {
             return self.passed(index, id, host);
         }
-        self.method.contenders.expect(index, now + way, State::Passing(id));
+        self.method.contenders.expect(now, index, now + way, State::Passing(id));
     }
 
     /// The frame has passed its addressee: what became of it is certain, and its sender will know.

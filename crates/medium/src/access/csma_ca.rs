@@ -85,6 +85,8 @@ impl CsmaCa {
 pub(crate) struct Dcf {
     own: CsmaCa,
     spans: Spans,
+    /// No signal is shorter.
+    shortest: BitTimes,
     air: Air,
     /// Everybody hears all signals, and always has.
     alike: bool,
@@ -206,7 +208,8 @@ impl Access for Dcf {
         let longest_wait = spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout;
         let air = Air::new(&config.topology, own.reach.as_ref(), spans.eifs, longest_wait);
         let here = OnePlace::new(config, spans);
-        Dcf { alike: !air.has_hidden(), here, own, spans, air, episodes: 0, room: Vec::new() }
+        let shortest = spans.ack.min(spans.cts).min(own.phy.frame_time(Octets::new(0)));
+        Dcf { alike: !air.has_hidden(), here, own, spans, shortest, air, episodes: 0, room: Vec::new() }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {

@@ -183,7 +183,7 @@ impl Engine<Contention> {
             self.method.now = now;
             self.attempt(index, host);
         } else {
-            self.method.contenders.expect(index, boundary, State::Waiting);
+            self.method.contenders.expect(now, index, boundary, State::Waiting);
         }
         self.look_ahead();
     }
@@ -225,7 +225,8 @@ impl Engine<Contention> {
 
     /// What became of the attempts in the slot that ends; their senders learn it `ack_delay` later.
     fn judge_slot(&mut self) {
-        let known = self.core.instant + self.method.ack_delay;
+        let now = self.core.instant;
+        let known = now + self.method.ack_delay;
         let mut sending = std::mem::take(&mut self.method.sending);
         // Where a cable is cut, each side is a medium of its own.
         let mut episodes = [None; 2];
@@ -248,7 +249,7 @@ impl Engine<Contention> {
                 self.core.carried(id, end);
             }
             let fate = Fate { arrived, begin, end, episode };
-            self.method.contenders.expect(index, known, State::Unknown(fate));
+            self.method.contenders.expect(now, index, known, State::Unknown(fate));
         }
         self.method.sending = sending;
     }

@@ -146,7 +146,8 @@ impl Engine<Dcf> {
             let slots = self.station(station).mac.listening.slots;
             heard.draw(slots.expect("just drawn"), now);
         }
-        let at = heard.may_send(&self.method.spans).max(self.station(station).mac.sends_until);
+        let Dcf { shortest, spans, .. } = &self.method;
+        let at = heard.looks_at(now, *shortest, spans).max(self.station(station).mac.sends_until);
         if at > now {
             return self.set(station, WAIT, at);
         }

@@ -110,6 +110,18 @@ impl Listening {
         self.from(spans) + spans.slot * self.slots.unwrap_or(0)
     }
 
+    /// When it has to look again at `now`, if signals last `shortest` at least: when it may send, or sooner if a signal
+    /// that it could make out would end its EIFS before that.
+    pub fn looks_at(&self, now: BitInstant, shortest: BitTimes, spans: &Spans) -> BitInstant {
+        let at = self.may_send(spans);
+        match self.slots {
+            Some(slots) if self.gap.spoilt && now < self.gap.silent + spans.eifs => {
+                at.min(now + shortest + spans.difs + spans.slot * slots)
+            }
+            Some(_) | None => at,
+        }
+    }
+
     /// Carrier or a reservation keeps the medium busy at `now`.
     pub fn is_busy(&self, now: BitInstant) -> bool {
         let carrier = self.gap.silent >= now && now > BitInstant::ZERO;
