@@ -41,6 +41,11 @@ pub(crate) trait Contends: Access {
     /// What the draws of a station's contenders come from.
     fn generator(mac: &mut Self::Mac) -> &mut Generator;
 
+    /// The method's own loop looks when something is due.
+    fn has_no_timer(&self) -> bool {
+        false
+    }
+
     /// A contender's wait is over: it goes out, or does whatever comes before that.
     fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
 }
@@ -291,6 +296,9 @@ impl<A: Contends> Engine<A> {
     /// Has the timer end when something is due for a contender.
     #[inline]
     pub(super) fn await_due(&mut self) {
+        if A::has_no_timer(&self.method) {
+            return;
+        }
         let due = self.method.contenders().next();
         self.set_timer(due);
     }
