@@ -9,7 +9,7 @@
 mod due;
 pub(crate) mod together;
 
-use self::due::{Due, Entry};
+use self::due::{Due, Entry, Key, key};
 use self::together::Together;
 use super::Access;
 use crate::engine::Engine;
@@ -19,7 +19,6 @@ use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Worth;
 use crate::time::{BitInstant, BitTimes};
-use crate::timers::NEVER;
 use backoff::{Generator, Policy};
 use std::num::NonZeroU32;
 
@@ -126,7 +125,7 @@ pub(crate) struct Contenders {
     all: Vec<Contender>,
     /// Places of contenders that are no more.
     free: Vec<usize>,
-    /// What is due, by instant, station and frame. An entry holds if its contender still has this name and instant.
+    /// What is due, by instant, station and frame. An entry holds if its contender still has this key.
     due: Due,
     /// What a slot of the policy takes.
     slot: BitTimes,
@@ -150,9 +149,12 @@ pub(crate) struct Contender {
     /// It was delayed on its first attempt.
     pub deferred: bool,
     pub state: State,
-    /// When something is due for it.
-    due: BitInstant,
+    /// Under which key something is due for it; none of what is due has key 0.
+    due: Key,
 }
+
+/// Nothing is due for it.
+const NOTHING: Key = 0;
 
 /// Where a contender stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +229,7 @@ impl Contenders {
     }
 
     fn leave(&mut self, index: usize) {
-        self.all[index].state = State::Gone;
+        (self.all[index].state, self.all[index].due) = (State::Gone, NOTHING);
         self.free.push(index);
     }
 
@@ -235,23 +237,24 @@ impl Contenders {
     #[inline]
     pub fn expect(&mut self, now: BitInstant, index: usize, at: BitInstant, state: State) {
         let contender = &mut self.all[index];
-        (contender.state, contender.due) = (state, at);
-        self.due.push(now, Entry { at, frame: contender.frame, index: index as u32 });
+        let key = key(at, contender.frame);
+        (contender.state, contender.due) = (state, key);
+        self.due.push(now, Entry { key, index: index as u32 });
     }
 
     /// Nothing is due for the contender until it is told of something.
     pub fn hold(&mut self, index: usize, state: State) {
-        (self.all[index].state, self.all[index].due) = (state, NEVER);
+        (self.all[index].state, self.all[index].due) = (state, NOTHING);
     }
 
     /// The first for whom something is due at `now`.
     #[inline]
     pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
-        while let Some(Entry { at, frame, index }) = self.due.take(now) {
+        while let Some(Entry { key, index }) = self.due.take(now) {
             let index = index as usize;
             let contender = &mut self.all[index];
-            if contender.frame == frame && contender.due == at && contender.state != State::Gone {
-                contender.due = NEVER;
+            if contender.due == key {
+                contender.due = NOTHING;
                 return Some(index);
             }
         }
@@ -283,7 +286,7 @@ impl<A: Contends> Engine<A> {
         this.held += 1;
         let frame = FrameId { station, serial: head.serial };
         let (deferred, state) = (false, State::Waiting);
-        let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NEVER };
+        let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NOTHING };
         Some(self.method.contenders().enter(contender))
     }
 

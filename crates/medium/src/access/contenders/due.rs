@@ -16,12 +16,34 @@ use std::collections::BinaryHeap;
 const RING: u64 = 1024;
 const WORDS: usize = RING as usize / 64;
 
-/// When something is due for the contender with this frame, at this index. In this order.
+/// When something is due, and below it station and serial number of the frame: compared as one number.
+///
+/// A station offers less than 2^48 frames: at 10 Mb/s those take longer than 500 years.
+pub(super) type Key = u128;
+
+/// Something is due for this frame at `at`.
+#[inline]
+pub(super) fn key(at: BitInstant, frame: FrameId) -> Key {
+    (at.get() as Key) << 64 | (frame.station.index() as Key) << 48 | (frame.serial & ((1 << 48) - 1)) as Key
+}
+
+#[inline]
+fn instant(key: Key) -> BitInstant {
+    BitInstant::new((key >> 64) as u64)
+}
+
+/// What is due for the contender at this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
-    pub at: BitInstant,
-    pub frame: FrameId,
+    pub key: Key,
     pub index: u32,
+}
+
+impl Entry {
+    #[inline]
+    fn at(&self) -> BitInstant {
+        instant(self.key)
+    }
 }
 
 /// All that is due.
@@ -65,8 +87,8 @@ impl Due {
     /// Adds an entry. Nothing is due before `now`.
     #[inline]
     pub fn push(&mut self, now: BitInstant, entry: Entry) {
-        self.next = self.next.min(entry.at);
-        let (bucket, floor) = (entry.at.get() >> self.shift, now.get() >> self.shift);
+        self.next = self.next.min(entry.at());
+        let (bucket, floor) = (entry.at().get() >> self.shift, now.get() >> self.shift);
         if bucket.wrapping_sub(floor) >= RING {
             self.far.push(Reverse(entry));
         } else if self.current.is_empty() {
@@ -87,7 +109,9 @@ impl Due {
             }
             self.bucket = bucket;
         }
-        let place = self.current.partition_point(|other| *other > entry);
+        // It is mostly one of the first.
+        let later = self.current.iter().rposition(|other| other.key > entry.key);
+        let place = later.map_or(0, |later| later + 1);
         self.current.insert(place, entry);
     }
 
@@ -105,13 +129,13 @@ impl Due {
             return None;
         }
         let near = self.current.last().copied();
-        let is_far = self.far.peek().is_some_and(|&Reverse(far)| near.is_none_or(|near| far < near));
+        let is_far = self.far.peek().is_some_and(|&Reverse(far)| near.is_none_or(|near| far.key < near.key));
         let first = if is_far { self.far.pop().map(|Reverse(far)| far) } else { self.current.pop() };
         if self.current.is_empty() && !is_far {
             self.turn();
         }
-        let near = self.current.last().map_or(NEVER, |entry| entry.at);
-        self.next = self.far.peek().map_or(near, |Reverse(far)| near.min(far.at));
+        let near = self.current.last().map_or(NEVER, Entry::at);
+        self.next = self.far.peek().map_or(near, |Reverse(far)| near.min(far.at()));
         first
     }
 
@@ -123,7 +147,7 @@ impl Due {
         std::mem::swap(&mut self.current, &mut self.ring[place as usize]);
         self.filled[place as usize / 64] &= !(1 << (place % 64));
         if self.current.len() > 1 {
-            self.current.sort_unstable_by(|one, other| other.cmp(one));
+            self.current.sort_unstable_by_key(|entry| Reverse(entry.key));
         }
     }
 
@@ -158,14 +182,14 @@ mod tests {
                     serial += 1;
                     let frame = FrameId { station: StationId::new((generator.next_u64() % 9) as u16), serial };
                     let at = now + BitTimes::new(generator.next_u64() % most);
-                    let entry = Entry { at, frame, index: 0 };
+                    let entry = Entry { key: key(at, frame), index: 0 };
                     due.push(now, entry);
                     plain.push(Reverse(entry));
                 } else if due.next() != NEVER {
                     now = due.next();
                     assert_eq!(due.take(now), plain.pop().map(|Reverse(entry)| entry), "seed 1, up to {most}");
                 }
-                let first = plain.peek().map_or(NEVER, |Reverse(entry)| entry.at);
+                let first = plain.peek().map_or(NEVER, |Reverse(entry)| entry.at());
                 assert_eq!(due.next(), first, "seed 1, up to {most}");
             }
         }
