@@ -19,7 +19,7 @@ use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Worth;
 use crate::time::{BitInstant, BitTimes};
-use backoff::{Generator, Policy};
+use backoff::{Generator, Law, Policy};
 use std::num::NonZeroU32;
 
 /// Who sends on a medium without collision detection.
@@ -130,6 +130,8 @@ pub(crate) struct Contenders {
     /// What a slot of the policy takes.
     slot: BitTimes,
     backoff: Policy,
+    /// Its laws after 1, 2, 3 … failures, as far as they were asked for.
+    laws: Vec<Law>,
     attempt_limit: Option<NonZeroU32>,
     pub infinite: bool,
     /// Collisions so far.
@@ -152,6 +154,9 @@ pub(crate) struct Contender {
     /// Under which key something is due for it; none of what is due has key 0.
     due: Key,
 }
+
+/// After more failures a law is worked out each time.
+const MOST_LAWS: usize = 64;
 
 /// Nothing is due for it.
 const NOTHING: Key = 0;
@@ -199,6 +204,7 @@ impl Contenders {
             due: Due::new(slot),
             slot,
             backoff: backoff.with_attempt_limit(0),
+            laws: Vec::new(),
             attempt_limit,
             infinite: population == Population::Infinite,
             episodes: 0,
@@ -213,6 +219,19 @@ impl Contenders {
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> &mut Contender {
         &mut self.all[index]
+    }
+
+    /// How a wait after so many failures is distributed.
+    #[inline]
+    fn law(&mut self, failures: u64) -> Law {
+        if let Some(law) = self.laws.get(failures as usize - 1) {
+            return *law;
+        }
+        let law = self.backoff.law(failures).expect("the policy's attempt limit is not used");
+        if self.laws.len() < MOST_LAWS && self.laws.len() as u64 + 1 == failures {
+            self.laws.push(law);
+        }
+        law
     }
 
     fn enter(&mut self, contender: Contender) -> usize {
@@ -240,6 +259,15 @@ impl Contenders {
         let key = key(at, contender.frame);
         (contender.state, contender.due) = (state, key);
         self.due.push(now, Entry { key, index: index as u32 });
+    }
+
+    /// The same, together with others of this `group` for which something is due at that instant.
+    #[inline]
+    pub fn expect_together(&mut self, now: BitInstant, group: usize, index: usize, at: BitInstant, state: State) {
+        let contender = &mut self.all[index];
+        let key = key(at, contender.frame);
+        (contender.state, contender.due) = (state, key);
+        self.due.gather(now, group, Entry { key, index: index as u32 });
     }
 
     /// Nothing is due for the contender until it is told of something.
@@ -376,9 +404,10 @@ impl<A: Contends> Engine<A> {
     /// How many slots to wait after one failure more.
     fn draw(&mut self, index: usize) -> u64 {
         let contenders = self.method.contenders();
-        contenders.all[index].failures += 1;
-        let Contender { frame, failures, .. } = contenders.all[index];
-        let law = contenders.backoff.law(failures).expect("the policy's attempt limit is not used");
+        let contender = &mut contenders.all[index];
+        contender.failures += 1;
+        let (frame, failures) = (contender.frame, contender.failures);
+        let law = contenders.law(failures);
         law.draw_ns(A::generator(&mut self.stations[frame.station.index()].mac))
     }
 

@@ -62,6 +62,10 @@ pub enum Persistence {
     Millionths(u32),
 }
 
+/// Groups of contenders that something is due for together: the ends of what they send, and a look after silence.
+const ENDS: usize = 0;
+const LOOKS: usize = 1;
+
 /// The millionths that are certain.
 const CERTAIN: u32 = 1_000_000;
 
@@ -374,7 +378,8 @@ impl Engine<CarrierSense> {
         if self.method.here.holds {
             self.method.here.count_no_more(index);
             self.method.here.send(now, Sent::new(index, frame, &head, end, worth));
-            return self.method.contenders.expect(now, index, end, State::Sending(TransmissionId::new(0)));
+            let state = State::Sending(TransmissionId::new(0));
+            return self.method.contenders.expect_together(now, ENDS, index, end, state);
         }
         let mut transmission = Transmission::whole(frame, &head, now, end, worth);
         transmission.course = Course::OnAir { end };

@@ -314,7 +314,12 @@ impl Engine<Contention> {
             let arrived = self.arrives(number);
             let end = begin + BitTimes::new((end - begin).get() - way.get());
             let fate = Fate { arrived, begin, end, episode };
-            self.method.contenders.expect(now, index, known, State::Unknown(fate));
+            let contenders = &mut self.method.contenders;
+            if known == now {
+                contenders.expect_together(now, 0, index, known, State::Unknown(fate));
+            } else {
+                contenders.expect(now, index, known, State::Unknown(fate));
+            }
         }
     }
 

@@ -5,10 +5,10 @@
 //!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
 //! ```
 //! Only the first bucket is in order. An entry of which its contender knows no longer stays until its time comes.
+//! What is due for several at one instant, and known to be so, stands beside that in a group.
 
 use crate::frame::FrameId;
 use crate::time::{BitInstant, BitTimes};
-use crate::timers::NEVER;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -60,8 +60,65 @@ pub(super) struct Due {
     filled: [u64; WORDS],
     /// What was more than a turn ahead.
     far: BinaryHeap<Reverse<Entry>>,
-    /// When the first is due.
-    next: BitInstant,
+    /// The first of all these.
+    near: Key,
+    groups: [Group; 2],
+    /// The first of all.
+    next: Key,
+}
+
+/// Nothing: later than any.
+const NONE: Key = Key::MAX;
+
+/// Entries for one instant, in order, of which some are taken.
+#[derive(Debug)]
+struct Group {
+    entries: Vec<Entry>,
+    taken: usize,
+    /// The first that is not taken.
+    first: Key,
+}
+
+impl Group {
+    const fn new() -> Group {
+        Group { entries: Vec::new(), taken: 0, first: NONE }
+    }
+
+    /// Adds an entry; not if the others are for another instant.
+    #[inline]
+    fn add(&mut self, entry: Entry) -> bool {
+        let Some(last) = self.entries.last() else {
+            self.first = entry.key;
+            self.entries.push(entry);
+            return true;
+        };
+        if last.at() != entry.at() {
+            return false;
+        }
+        if last.key < entry.key {
+            self.entries.push(entry);
+        } else {
+            let waiting = self.taken..self.entries.len();
+            let before = self.entries[waiting].partition_point(|other| other.key < entry.key);
+            self.entries.insert(self.taken + before, entry);
+            self.first = self.entries[self.taken].key;
+        }
+        true
+    }
+
+    #[inline]
+    fn take(&mut self) -> Entry {
+        let entry = self.entries[self.taken];
+        self.taken += 1;
+        match self.entries.get(self.taken) {
+            Some(next) => self.first = next.key,
+            None => {
+                self.entries.clear();
+                (self.taken, self.first) = (0, NONE);
+            }
+        }
+        entry
+    }
 }
 
 impl Due {
@@ -74,20 +131,32 @@ impl Due {
             ring: vec![Vec::new(); RING as usize].into(),
             filled: [0; WORDS],
             far: BinaryHeap::new(),
-            next: NEVER,
+            near: NONE,
+            groups: [Group::new(), Group::new()],
+            next: NONE,
         }
     }
 
     /// When something is due next; `NEVER` if nothing is.
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.next
+        instant(self.next)
+    }
+
+    /// Adds an entry to `group`, or, if that has entries for another instant, to all others.
+    #[inline]
+    pub fn gather(&mut self, now: BitInstant, group: usize, entry: Entry) {
+        if !self.groups[group].add(entry) {
+            self.push(now, entry);
+        }
+        self.next = self.next.min(entry.key);
     }
 
     /// Adds an entry. Nothing is due before `now`.
     #[inline]
     pub fn push(&mut self, now: BitInstant, entry: Entry) {
-        self.next = self.next.min(entry.at());
+        self.near = self.near.min(entry.key);
+        self.next = self.next.min(entry.key);
         let (bucket, floor) = (entry.at().get() >> self.shift, now.get() >> self.shift);
         if bucket.wrapping_sub(floor) >= RING {
             self.far.push(Reverse(entry));
@@ -125,17 +194,31 @@ impl Due {
     /// Takes out the first entry, if it is due at `now`.
     #[inline]
     pub fn take(&mut self, now: BitInstant) -> Option<Entry> {
-        if self.next != now {
+        if instant(self.next) != now {
             return None;
         }
-        let near = self.current.last().copied();
-        let is_far = self.far.peek().is_some_and(|&Reverse(far)| near.is_none_or(|near| far.key < near.key));
+        let [one, other] = &mut self.groups;
+        let first = if self.next == self.near {
+            self.take_near()
+        } else if self.next == one.first {
+            Some(one.take())
+        } else {
+            Some(other.take())
+        };
+        let [one, other] = &self.groups;
+        self.next = self.near.min(one.first).min(other.first);
+        first
+    }
+
+    #[inline]
+    fn take_near(&mut self) -> Option<Entry> {
+        let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.near);
         let first = if is_far { self.far.pop().map(|Reverse(far)| far) } else { self.current.pop() };
         if self.current.is_empty() && !is_far {
             self.turn();
         }
-        let near = self.current.last().map_or(NEVER, Entry::at);
-        self.next = self.far.peek().map_or(near, |Reverse(far)| near.min(far.at()));
+        let near = self.current.last().map_or(NONE, |entry| entry.key);
+        self.near = self.far.peek().map_or(near, |Reverse(far)| near.min(far.key));
         first
     }
 
@@ -168,6 +251,7 @@ impl Due {
 mod tests {
     use super::*;
     use crate::frame::StationId;
+    use crate::timers::NEVER;
     use backoff::Generator;
 
     /// Against a heap, for waits of any length.
@@ -178,12 +262,16 @@ mod tests {
             let (mut due, mut plain) = (Due::new(BitTimes::new(576)), BinaryHeap::new());
             let (mut now, mut serial) = (BitInstant::ZERO, 0);
             for _ in 0..20_000 {
-                if generator.next_u64() % 2 == 0 {
+                let what = generator.next_u64() % 8;
+                if what < 4 {
                     serial += 1;
                     let frame = FrameId { station: StationId::new((generator.next_u64() % 9) as u16), serial };
                     let at = now + BitTimes::new(generator.next_u64() % most);
                     let entry = Entry { key: key(at, frame), index: 0 };
-                    due.push(now, entry);
+                    match what {
+                        0..3 => due.push(now, entry),
+                        _ => due.gather(now, (serial % 2) as usize, entry),
+                    }
                     plain.push(Reverse(entry));
                 } else if due.next() != NEVER {
                     now = due.next();

@@ -11,7 +11,7 @@
 //! The events and their order are those of the general way in `csma`. The medium leaves this way for good when a station
 //! becomes deaf.
 
-use super::CarrierSense;
+use super::{CarrierSense, LOOKS};
 use crate::access::contenders::State;
 use crate::access::contenders::together::{Sent, Together};
 use crate::config::Config;
@@ -119,7 +119,7 @@ impl Engine<CarrierSense> {
         let now = self.core.instant;
         let at = self.method.next_look(now);
         let CarrierSense { here, contenders, .. } = &mut self.method;
-        here.sensing.drain(..).for_each(|index| contenders.expect(now, index, at, State::Sensing));
+        here.sensing.drain(..).for_each(|index| contenders.expect_together(now, LOOKS, index, at, State::Sensing));
     }
 
     /// The frames of `station` neither wait nor count any more.
