@@ -10,13 +10,15 @@
 //! many, until its frame has failed too often. Nobody detects collisions. Without RTS, the frame itself comes first.
 //!
 //! How long signals last is in `phy`, which of them are where in `air`, what a waiting station makes of it in
-//! `listening`, and who sends what when in `exchange`.
+//! `listening`, how it waits in `waiting`, and who sends what when in `exchange`. Where all stations hear the same,
+//! `one_place` has one countdown for all of them.
 
 mod air;
 mod exchange;
 mod listening;
 mod one_place;
 mod phy;
+mod waiting;
 
 use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, rule};

@@ -15,16 +15,16 @@
 //! at that instant has not heard them. The events and their order are those of the general way in `listening`. The
 //! medium leaves this way for good when a station becomes deaf.
 
-use super::air::{Content, Signal};
+mod leaving;
+
 use super::listening::{Gap, Listening};
 use super::phy::Spans;
 use super::{Dcf, State, WAIT};
 use crate::access::Access;
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
+use crate::frame::{Destination, StationId, TransmissionId};
 use crate::inputs::Host;
-use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
 use crate::topology::Topology;
@@ -472,54 +472,6 @@ impl Engine<Dcf> {
         });
         self.method.here.others = others;
         self.method.here.look_who_is_first_of_others();
-    }
-
-    /// From now on stations may hear different things: puts what everyone waits for where the general way has it.
-    pub(super) fn leave_one_place(&mut self) {
-        if !self.method.here.holds {
-            return;
-        }
-        let now = self.core.instant;
-        if self.method.here.new && self.method.here.last.begin < now {
-            self.settle_in_one_place();
-        }
-        if !self.method.here.new
-            && let Some((Some(addressee), _)) = self.method.here.last.clear
-        {
-            self.step_out(addressee);
-        }
-        self.method.here.holds = false;
-        self.put_on_line();
-        let (here, since) = (&mut self.method.here, self.core.instant);
-        let crowd = self.stations.iter_mut().filter_map(|it| Some((it.mac.stand.due.take()?, it)));
-        for (due, station) in crowd {
-            let slots = due - here.counted;
-            station.mac.listening = Listening::with(here.heard.gap, since, BitInstant::ZERO, Some(slots));
-            here.others.push((station.id, here.from + here.spans.slot * slots));
-        }
-        for (station, at) in std::mem::take(&mut self.method.here.others) {
-            let Dcf { air, .. } = &self.method;
-            let listening = &mut self.stations[station.index()].mac.listening;
-            // Who has drawn nothing yet still has to hear what came since it found silence.
-            let since = if listening.slots.is_some() { since } else { listening.not_before() };
-            listening.goes_on_from(air, since);
-            self.set(station, WAIT, at);
-        }
-    }
-}
-
-impl Engine<Dcf> {
-    /// Puts the last signals where the general way looks for those that still go on.
-    fn put_on_line(&mut self) {
-        let Dcf { air, here, .. } = &self.method;
-        let signals = air.begun_since(here.last.begin).map(|(_, signal)| {
-            let Signal { source: station, destination, size, content, about, begin, end, good, .. } = *signal;
-            let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
-            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
-            Transmission::whole(frame, &queued, begin, end, if good { Worth::Good } else { Worth::BadFcs })
-        });
-        let transmissions: Vec<Transmission> = signals.collect();
-        self.core.line.recall(transmissions, air.next_id());
     }
 
     /// The station has counted all its slots.
