@@ -114,7 +114,8 @@ impl<A: Access> Engine<A> {
         self.core.limit = BitInstant::ZERO;
     }
 
-    fn run_signals<H: Host>(&mut self, host: &mut H) {
+    /// What is due of signals at this instant.
+    pub fn run_signals<H: Host>(&mut self, host: &mut H) {
         match self.core.agenda.next().1 {
             Phase::SignalsEnd => self.signals_end(host),
             Phase::SignalsBegin => self.signals_begin(host),

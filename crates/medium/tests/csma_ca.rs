@@ -83,6 +83,34 @@ fn a_frame_whose_acknowledgement_is_lost_comes_twice() {
     check("csma_ca_duplicate.txt", with(bus(&[9, 5, 0]), Phy::Dsss1, own), &inputs);
 }
 
+/// Clause 10.3.2.3.7: a frame that is made out ends an EIFS, also if the station may then send sooner than after the EIFS.
+#[test]
+fn a_whole_frame_ends_an_eifs() {
+    let offer_to = |at, from, size, destination| {
+        (at, Input::Offer { station: station(from), frame: Frame::new(Octets::new(size), destination) })
+    };
+    let nobody = Destination::Nobody;
+    let inputs = vec![
+        offer_to(794, 0, 1518, nobody),
+        offer_to(794, 1, 64, nobody),
+        offer(795, 1, 2, 64),
+        offer_to(3551, 1, 64, Destination::All),
+        offer_to(3753, 1, 64, Destination::All),
+        offer_to(3803, 2, 64, nobody),
+    ];
+    for topology in [bus(&[0; 5]), Topology::star(5, 0)] {
+        let own = |own: &mut CsmaCa| {
+            (own.window, own.most_window) = (1, 4);
+            own.short_retry_limit = NonZeroU32::new(3).expect("above zero");
+        };
+        let config = Config { queue_limit: 2, seed: 1860970174834998479, ..with(topology, Phy::Dsss11, own) };
+        let events =
+            agreed_events(&Scenario { config, inputs: inputs.clone() }).unwrap_or_else(|parted| panic!("{parted}"));
+        let sent = events.iter().find(|event| event.frame.station == station(2) && event.kind.name() == "attempt");
+        assert_eq!(sent.map(|event| event.at.get()), Some(59_970));
+    }
+}
+
 #[test]
 fn faults_groups_and_stations_that_leave() {
     let inputs = [
@@ -174,6 +202,13 @@ fn agree(name: &str, cases: u32, scenarios: impl Strategy<Value = Scenario>) {
 #[test]
 fn engine_and_model_agree() {
     agree("any air", 250, faulty_scenario(configured(any_air())));
+}
+
+/// Also on a star without distance, where one countdown stands for all.
+#[test]
+fn engine_and_model_agree_in_one_place() {
+    let star = (any_phy(), 1..=6_usize).prop_map(|(phy, stations)| (phy, Topology::star(stations, 0), None));
+    agree("one place", 250, faulty_scenario(configured(star)));
 }
 
 /// Also where a wall comes and goes.

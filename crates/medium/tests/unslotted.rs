@@ -135,6 +135,13 @@ fn engine_and_model_agree() {
     agree("any line", 400, faulty_scenario(configured(any_topology())));
 }
 
+/// Also on a star without distance, where one state stands for all stations until one of them is deaf.
+#[test]
+fn engine_and_model_agree_in_one_place() {
+    let star = (1..=6_usize).prop_map(|stations| Topology::star(stations, 0));
+    agree("one place", 400, faulty_scenario(configured(star)));
+}
+
 #[test]
 fn engine_and_model_agree_where_cables_are_cut() {
     agree("cut", 150, cut_scenario(configured(any_cable())));

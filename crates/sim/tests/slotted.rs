@@ -87,6 +87,29 @@ fn users_with_one_frame_each_are_lams_chain() {
     }
 }
 
+/// Two frames meet in slot 1, at 576 BT, and wait; then both stations are unplugged. Nobody is backlogged any more, also if a
+/// frame had only one attempt; and one that is under way as its station goes was never backlogged.
+#[test]
+fn who_is_unplugged_is_backlogged_no_longer() {
+    let backlog = |access: &str, unplugged: &str| {
+        let results = run(&format!(
+            "stations = 2\n[access]\nbackoff = 'uniform:1000'\n{access}[run]\nduration = '10ms'\nwarmup = '0'\n\
+             [[frame]]\nstation = 'st1'\nat = '10us'\n[[frame]]\nstation = 'st2'\nat = '10us'\n\
+             [[at]]\ntime = '{unplugged}'\nunplug = 'st1'\n[[at]]\ntime = '{unplugged}'\nunplug = 'st2'\n"
+        ));
+        assert_eq!(results.stations.iter().map(|station| station.counters["attempts"]).sum::<u64>(), 2, "{access}");
+        results.medium.slotted.expect("a slotted medium").backlog
+    };
+    // Of 100,000 BT, the two wait from the end of their slot, at 1,152 BT, to 2,000 BT.
+    let expected = 2.0 * (2_000.0 - 1_152.0) / 100_000.0;
+    assert_eq!(backlog("method = 'slotted-aloha'\n", "200us"), expected);
+    assert_eq!(backlog("method = 'slotted-aloha'\n", "100us"), 0.0);
+    for access in ["method = 'csma'\n", "method = 'aloha'\n"] {
+        assert!(backlog(access, "200us") < 0.04, "{access}");
+        assert_eq!(backlog(access, "30us"), 0.0, "{access}");
+    }
+}
+
 /// Roberts 1972: S = G e^(−G), whatever G is; so no more than 1/e.
 #[test]
 fn an_infinite_population_carries_g_e_to_the_minus_g() {

@@ -159,7 +159,7 @@ impl Engine<PureAloha> {
         let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
         let id = self.core.send_whole(Transmission::whole(frame, &head, now, end, worth));
         let passed = end + self.way(id);
-        self.method.contenders.expect(index, passed, State::Passing(id));
+        self.method.contenders.expect(now, index, passed, State::Passing(id));
     }
 
     /// The frame has passed its addressee: what became of it is certain, and its sender will know.

@@ -6,6 +6,12 @@
 //!
 //! Knows nothing of when a frame may go out, nor of how it is found out whether it arrived: that is the method's.
 
+mod due;
+mod in_one_place;
+pub(crate) mod together;
+
+use self::due::{Due, Entry, Key, key};
+pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
 use crate::engine::Engine;
 use crate::engine::state::Core;
@@ -14,10 +20,7 @@ use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Worth;
 use crate::time::{BitInstant, BitTimes};
-use crate::timers::NEVER;
-use backoff::{Generator, Policy};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use backoff::{Generator, Law, Policy};
 use std::num::NonZeroU32;
 
 /// Who sends on a medium without collision detection.
@@ -38,6 +41,11 @@ pub(crate) trait Contends: Access {
     /// What the draws of a station's contenders come from.
     fn generator(mac: &mut Self::Mac) -> &mut Generator;
 
+    /// The method's own loop looks when something is due.
+    fn has_no_timer(&self) -> bool {
+        false
+    }
+
     /// A contender's wait is over: it goes out, or does whatever comes before that.
     fn ready<H: Host>(engine: &mut Engine<Self>, index: usize, host: &mut H);
 }
@@ -48,11 +56,13 @@ pub(crate) struct Contenders {
     all: Vec<Contender>,
     /// Places of contenders that are no more.
     free: Vec<usize>,
-    /// What is due, by instant, station and frame. An entry holds if its contender still has this name and instant.
-    agenda: BinaryHeap<Reverse<(BitInstant, FrameId, usize)>>,
+    /// What is due, by instant, station and frame. An entry holds if its contender still has this key.
+    due: Due,
     /// What a slot of the policy takes.
     slot: BitTimes,
     backoff: Policy,
+    /// Its laws after 1, 2, 3 … failures, as far as they were asked for.
+    laws: Vec<Law>,
     attempt_limit: Option<NonZeroU32>,
     pub infinite: bool,
     /// Collisions so far.
@@ -72,9 +82,15 @@ pub(crate) struct Contender {
     /// It was delayed on its first attempt.
     pub deferred: bool,
     pub state: State,
-    /// When something is due for it.
-    due: BitInstant,
+    /// Under which key something is due for it; none of what is due has key 0.
+    due: Key,
 }
+
+/// After more failures a law is worked out each time.
+const MOST_LAWS: usize = 64;
+
+/// Nothing is due for it.
+const NOTHING: Key = 0;
 
 /// Where a contender stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +132,10 @@ impl Contenders {
         Contenders {
             all: Vec::new(),
             free: Vec::new(),
-            agenda: BinaryHeap::new(),
+            due: Due::new(slot),
             slot,
             backoff: backoff.with_attempt_limit(0),
+            laws: Vec::new(),
             attempt_limit,
             infinite: population == Population::Infinite,
             episodes: 0,
@@ -135,6 +152,19 @@ impl Contenders {
         &mut self.all[index]
     }
 
+    /// How a wait after so many failures is distributed.
+    #[inline]
+    fn law(&mut self, failures: u64) -> Law {
+        if let Some(law) = self.laws.get(failures as usize - 1) {
+            return *law;
+        }
+        let law = self.backoff.law(failures).expect("the policy's attempt limit is not used");
+        if self.laws.len() < MOST_LAWS && self.laws.len() as u64 + 1 == failures {
+            self.laws.push(law);
+        }
+        law
+    }
+
     fn enter(&mut self, contender: Contender) -> usize {
         match self.free.pop() {
             Some(index) => {
@@ -149,31 +179,41 @@ impl Contenders {
     }
 
     fn leave(&mut self, index: usize) {
-        self.all[index].state = State::Gone;
+        (self.all[index].state, self.all[index].due) = (State::Gone, NOTHING);
         self.free.push(index);
     }
 
-    /// Something is due for the contender at `at`, and nothing before.
+    /// Something is due for the contender at `at`, and nothing before; it is `now`.
     #[inline]
-    pub fn expect(&mut self, index: usize, at: BitInstant, state: State) {
+    pub fn expect(&mut self, now: BitInstant, index: usize, at: BitInstant, state: State) {
         let contender = &mut self.all[index];
-        (contender.state, contender.due) = (state, at);
-        self.agenda.push(Reverse((at, contender.frame, index)));
+        let key = key(at, contender.frame);
+        (contender.state, contender.due) = (state, key);
+        self.due.push(now, Entry { key, index: index as u32 });
+    }
+
+    /// The same, together with others of this `group` for which something is due at that instant.
+    #[inline]
+    pub fn expect_together(&mut self, now: BitInstant, group: usize, index: usize, at: BitInstant, state: State) {
+        let contender = &mut self.all[index];
+        let key = key(at, contender.frame);
+        (contender.state, contender.due) = (state, key);
+        self.due.gather(now, group, Entry { key, index: index as u32 });
     }
 
     /// Nothing is due for the contender until it is told of something.
     pub fn hold(&mut self, index: usize, state: State) {
-        (self.all[index].state, self.all[index].due) = (state, NEVER);
+        (self.all[index].state, self.all[index].due) = (state, NOTHING);
     }
 
     /// The first for whom something is due at `now`.
     #[inline]
     pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
-        while let Some(&Reverse((at, frame, index))) = self.agenda.peek().filter(|entry| entry.0.0 == now) {
-            self.agenda.pop();
+        while let Some(Entry { key, index }) = self.due.take(now) {
+            let index = index as usize;
             let contender = &mut self.all[index];
-            if contender.frame == frame && contender.due == at && contender.state != State::Gone {
-                contender.due = NEVER;
+            if contender.due == key {
+                contender.due = NOTHING;
                 return Some(index);
             }
         }
@@ -183,7 +223,7 @@ impl Contenders {
     /// When something is due next; `NEVER` if nothing is.
     #[inline]
     pub fn next(&self) -> BitInstant {
-        self.agenda.peek().map_or(NEVER, |Reverse((at, ..))| *at)
+        self.due.next()
     }
 }
 
@@ -205,7 +245,7 @@ impl<A: Contends> Engine<A> {
         this.held += 1;
         let frame = FrameId { station, serial: head.serial };
         let (deferred, state) = (false, State::Waiting);
-        let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NEVER };
+        let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NOTHING };
         Some(self.method.contenders().enter(contender))
     }
 
@@ -218,6 +258,9 @@ impl<A: Contends> Engine<A> {
     /// Has the timer end when something is due for a contender.
     #[inline]
     pub(super) fn await_due(&mut self) {
+        if A::has_no_timer(&self.method) {
+            return;
+        }
         let due = self.method.contenders().next();
         self.set_timer(due);
     }
@@ -227,7 +270,8 @@ impl<A: Contends> Engine<A> {
         if known == self.core.instant {
             return self.learn(index, fate, host);
         }
-        self.method.contenders().expect(index, known, State::Unknown(fate));
+        let now = self.core.instant;
+        self.method.contenders().expect(now, index, known, State::Unknown(fate));
     }
 
     /// The contender begins to send. Gives what its frame is worth to receivers.
@@ -291,16 +335,17 @@ impl<A: Contends> Engine<A> {
     /// How many slots to wait after one failure more.
     fn draw(&mut self, index: usize) -> u64 {
         let contenders = self.method.contenders();
-        contenders.all[index].failures += 1;
-        let Contender { frame, failures, .. } = contenders.all[index];
-        let law = contenders.backoff.law(failures).expect("the policy's attempt limit is not used");
+        let contender = &mut contenders.all[index];
+        contender.failures += 1;
+        let (frame, failures) = (contender.frame, contender.failures);
+        let law = contenders.law(failures);
         law.draw_ns(A::generator(&mut self.stations[frame.station.index()].mac))
     }
 
     fn wait(&mut self, index: usize, slots: u64) {
         let now = self.core.instant;
         let contenders = self.method.contenders();
-        contenders.expect(index, now + contenders.slot * slots, State::Waiting);
+        contenders.expect(now, index, now + contenders.slot * slots, State::Waiting);
     }
 
     /// The medium is done with a contender; the next of its station's queue contends.

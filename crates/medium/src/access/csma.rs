@@ -13,7 +13,10 @@
 //! became of its frame from an acknowledgement, which takes nothing of the medium.
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
-use super::contenders::{self, Contender, Contenders, Contends, Population, State};
+mod one_place;
+
+use super::contenders::together::{Sent, Together};
+use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
 use super::{Access, Admitted, Begun};
 use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
@@ -23,7 +26,9 @@ use crate::frame::{Frame, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission};
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
 use backoff::{Generator, Policy};
+use one_place::OnePlace;
 use std::num::NonZeroU32;
 
 /// What CSMA needs beside the frame sizes of [`Parameters`](crate::Parameters).
@@ -57,6 +62,10 @@ pub enum Persistence {
     Millionths(u32),
 }
 
+/// Groups of contenders that something is due for together: the ends of what they send, and a look after silence.
+const ENDS: usize = 0;
+const LOOKS: usize = 1;
+
 /// The millionths that are certain.
 const CERTAIN: u32 = 1_000_000;
 
@@ -84,6 +93,8 @@ pub(crate) struct CarrierSense {
     /// From its end to the acknowledgement of a frame.
     known_after: BitTimes,
     contenders: Contenders,
+    /// The medium as everybody hears it, as long as all places are one.
+    here: OnePlace,
 }
 
 /// A station's part.
@@ -121,6 +132,7 @@ impl Access for CarrierSense {
             line_slot: round_trip.get() / 2 + 1,
             known_after: round_trip + *slot * u64::from(*ack_delay),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
+            here: OnePlace::new(config),
         }
     }
 
@@ -156,18 +168,20 @@ impl Access for CarrierSense {
     }
 
     fn timer_ends<H: Host>(engine: &mut Engine<CarrierSense>, _: StationId, _: usize, host: &mut H) {
-        let now = engine.core.instant;
-        while let Some(index) = engine.method.contenders.take_due(now) {
-            match engine.contender(index).state {
-                State::Waiting | State::Sensing => engine.sense(index, host),
-                State::Counting => engine.attempt(index, host),
-                State::Sending(id) => engine.sent(index, id, host),
-                State::Passing(id) => engine.passed(index, id, host),
-                State::Unknown(fate) => engine.learn(index, fate, host),
-                State::Gone => panic!("nothing is due for who is no more"),
-            }
-        }
+        CarrierSense::decide(engine, host);
         engine.await_due();
+    }
+
+    fn runs<H: Host>(engine: &mut Engine<CarrierSense>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        engine.run_in_one_place(limit, timers_too, host)
+    }
+
+    fn due(engine: &Engine<CarrierSense>) -> BitInstant {
+        if engine.method.here.holds { engine.method.next_decision().min(engine.method.next_signal()) } else { NEVER }
+    }
+
+    fn places_differ(engine: &mut Engine<CarrierSense>) {
+        engine.leave_one_place();
     }
 
     /// Who counts slots of the line gives way.
@@ -191,10 +205,11 @@ impl Access for CarrierSense {
         if !engine.core.is_silent(station) {
             return;
         }
-        let at = engine.method.next_look(engine.core.instant);
+        let now = engine.core.instant;
+        let at = engine.method.next_look(now);
         let mut sensing = std::mem::take(&mut engine.station_mut(station).mac.sensing);
         for index in sensing.drain(..) {
-            engine.method.contenders.expect(index, at, State::Sensing);
+            engine.method.contenders.expect(now, index, at, State::Sensing);
         }
         engine.station_mut(station).mac.sensing = sensing;
         engine.core.line.ignore_silence(station);
@@ -202,6 +217,7 @@ impl Access for CarrierSense {
     }
 
     fn detached<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, host: &mut H) {
+        engine.forget_in_one_place(station);
         let mac = &mut engine.station_mut(station).mac;
         mac.sensing.clear();
         mac.counting.clear();
@@ -221,6 +237,46 @@ impl Access for CarrierSense {
     }
 }
 
+impl InOnePlace for CarrierSense {
+    #[inline]
+    fn is_one_place(&self) -> bool {
+        self.here.holds
+    }
+
+    #[inline]
+    fn air(&mut self) -> &mut Together {
+        &mut self.here.air
+    }
+
+    #[inline]
+    fn next_decision(&self) -> BitInstant {
+        self.contenders.next()
+    }
+
+    #[inline]
+    fn next_signal(&self) -> BitInstant {
+        self.here.next_signal()
+    }
+
+    fn decide<H: Host>(engine: &mut Engine<CarrierSense>, host: &mut H) {
+        let now = engine.core.instant;
+        while let Some(index) = engine.method.contenders.take_due(now) {
+            match engine.contender(index).state {
+                State::Waiting | State::Sensing => engine.sense(index, host),
+                State::Counting => engine.attempt(index, host),
+                State::Sending(id) => engine.sent(index, id, host),
+                State::Passing(id) => engine.passed(index, id, host),
+                State::Unknown(fate) => engine.learn(index, fate, host),
+                State::Gone => panic!("nothing is due for who is no more"),
+            }
+        }
+    }
+
+    fn hear<H: Host>(engine: &mut Engine<CarrierSense>, host: &mut H) {
+        engine.hear_in_one_place(host);
+    }
+}
+
 impl Contends for CarrierSense {
     #[inline]
     fn contenders(&mut self) -> &mut Contenders {
@@ -229,6 +285,10 @@ impl Contends for CarrierSense {
 
     fn generator(mac: &mut Mac) -> &mut Generator {
         &mut mac.generator
+    }
+
+    fn has_no_timer(&self) -> bool {
+        self.here.holds
     }
 
     fn ready<H: Host>(engine: &mut Engine<CarrierSense>, index: usize, host: &mut H) {
@@ -255,10 +315,11 @@ impl Engine<CarrierSense> {
             && !now.get().is_multiple_of(self.method.line_slot)
         {
             let at = self.method.next_look(now);
-            return self.method.contenders.expect(index, at, State::Waiting);
+            return self.method.contenders.expect(now, index, at, State::Waiting);
         }
         let station = self.contender(index).frame.station;
-        if !self.core.line.was_busy(station, now) {
+        let here = &self.method.here;
+        if !(if here.holds { here.was_busy(now) } else { self.core.line.was_busy(station, now) }) {
             return match persistence {
                 Persistence::One | Persistence::Non => self.attempt(index, host),
                 Persistence::Millionths(millionths) => self.count(index, millionths, host),
@@ -271,6 +332,9 @@ impl Engine<CarrierSense> {
             Persistence::Non => self.give_way(index, host),
             Persistence::One | Persistence::Millionths(_) => {
                 self.method.contenders.hold(index, State::Sensing);
+                if self.method.here.holds {
+                    return self.method.here.sense(index);
+                }
                 self.stations[station.index()].mac.sensing.push(index);
                 self.core.line.hear_silence(now, station, &mut self.core.agenda);
             }
@@ -296,18 +360,27 @@ impl Engine<CarrierSense> {
         if slots == 0 {
             return self.attempt(index, host);
         }
-        mac.counting.push(index);
         let at = BitInstant::new(now.get() + slots * self.method.line_slot);
-        self.method.contenders.expect(index, at, State::Counting);
+        self.method.contenders.expect(now, index, at, State::Counting);
+        if self.method.here.holds {
+            return self.method.here.count(now, index);
+        }
+        self.stations[station.index()].mac.counting.push(index);
         self.core.line.hear_begins(now, station, &mut self.core.agenda);
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
-        let worth = self.emit_attempt(index, host);
+        let (worth, is_shared) = (self.emit_attempt(index, host), self.is_shared());
         let Contender { frame, head, .. } = *self.contender(index);
         let station = frame.station;
         let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        if self.method.here.holds {
+            self.method.here.count_no_more(index);
+            self.method.here.send(now, Sent::new(index, frame, &head, end, worth));
+            let state = State::Sending(TransmissionId::new(0));
+            return self.method.contenders.expect_together(now, ENDS, index, end, state);
+        }
         let mut transmission = Transmission::whole(frame, &head, now, end, worth);
         transmission.course = Course::OnAir { end };
         let core = &mut self.core;
@@ -317,8 +390,7 @@ impl Engine<CarrierSense> {
         if counting.is_empty() {
             core.line.ignore_begins(station);
         }
-        let shared = self.method.contenders.infinite && matches!(self.method.persistence, Persistence::Millionths(_));
-        if shared && core.line.hears(station, id) {
+        if is_shared && core.line.hears(station, id) {
             // Others at the same place, who may begin to count at this instant, hear it at once. Who is deaf is settled as
             // a signal begins, for one's own as for others'.
             core.agenda.begins.push(now, station, id);
@@ -327,12 +399,35 @@ impl Engine<CarrierSense> {
         if now + core.line.farthest(station) + BitTimes::new(1) < end {
             core.expect_settled::<CarrierSense>(id);
         }
-        self.method.contenders.expect(index, end, State::Sending(id));
+        self.method.contenders.expect(now, index, end, State::Sending(id));
+    }
+
+    /// Several contenders at one place count slots of the line.
+    fn is_shared(&self) -> bool {
+        self.method.contenders.infinite && matches!(self.method.persistence, Persistence::Millionths(_))
+    }
+
+    /// The last bit is out, and everywhere: what became of the frame is certain.
+    fn sent_in_one_place<H: Host>(&mut self, index: usize, host: &mut H) {
+        let now = self.core.instant;
+        let frame = self.contender(index).frame;
+        let air = &mut self.method.here.air;
+        let number = air.signals.iter().position(|sent| sent.frame == frame).expect("it was sent");
+        if air.met() && air.episode.is_none() {
+            self.method.contenders.episodes += 1;
+            air.episode = Some(self.method.contenders.episodes);
+        }
+        let (begin, end, episode) = (air.begin, now, air.episode);
+        let fate = Fate { arrived: self.arrives(number), begin, end, episode };
+        self.acknowledge(index, fate, end + self.method.known_after, host);
     }
 
     /// The last bit is out.
     fn sent<H: Host>(&mut self, index: usize, id: TransmissionId, host: &mut H) {
         let now = self.core.instant;
+        if self.method.here.holds {
+            return self.sent_in_one_place(index, host);
+        }
         let station = self.contender(index).frame.station;
         let core = &mut self.core;
         core.line.end(now, id, true, &mut core.agenda);
@@ -344,7 +439,7 @@ impl Engine<CarrierSense> {
         if way == BitTimes::ZERO {
             return self.passed(index, id, host);
         }
-        self.method.contenders.expect(index, now + way, State::Passing(id));
+        self.method.contenders.expect(now, index, now + way, State::Passing(id));
     }
 
     /// The frame has passed its addressee: what became of it is certain, and its sender will know.

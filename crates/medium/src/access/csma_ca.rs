@@ -10,12 +10,15 @@
 //! many, until its frame has failed too often. Nobody detects collisions. Without RTS, the frame itself comes first.
 //!
 //! How long signals last is in `phy`, which of them are where in `air`, what a waiting station makes of it in
-//! `listening`, and who sends what when in `exchange`.
+//! `listening`, how it waits in `waiting`, and who sends what when in `exchange`. Where all stations hear the same,
+//! `one_place` has one countdown for all of them.
 
 mod air;
 mod exchange;
 mod listening;
+mod one_place;
 mod phy;
+mod waiting;
 
 use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, rule};
@@ -29,6 +32,7 @@ pub use air::Reach;
 use air::{Air, Arrival, Content};
 use backoff::Generator;
 use listening::Listening;
+use one_place::{OnePlace, Stand};
 use phy::Spans;
 pub use phy::{OfdmRate, Phy};
 use std::num::NonZeroU32;
@@ -83,9 +87,13 @@ impl CsmaCa {
 pub(crate) struct Dcf {
     own: CsmaCa,
     spans: Spans,
+    /// No signal is shorter.
+    shortest: BitTimes,
     air: Air,
     /// Everybody hears all signals, and always has.
     alike: bool,
+    /// The medium as everybody hears it, as long as all places are one.
+    here: OnePlace,
     /// Collisions so far.
     episodes: u64,
     /// Room for what a station hears, kept to save the allocation.
@@ -103,6 +111,8 @@ pub(crate) struct Mac {
     window: u32,
     /// While it waits: what it has heard, and how many slots are left.
     listening: Listening,
+    /// While it waits and all places are one.
+    stand: Stand,
     /// What it sends a SIFS after it has received something.
     answer: Option<Answer>,
     /// It sends up to here.
@@ -199,7 +209,9 @@ impl Access for Dcf {
         let spans = own.phy.spans();
         let longest_wait = spans.eifs + spans.slot * u64::from(own.most_window) + spans.timeout;
         let air = Air::new(&config.topology, own.reach.as_ref(), spans.eifs, longest_wait);
-        Dcf { alike: !air.has_hidden(), own, spans, air, episodes: 0, room: Vec::new() }
+        let here = OnePlace::new(config, spans);
+        let shortest = spans.ack.min(spans.cts).min(own.phy.frame_time(Octets::new(0)));
+        Dcf { alike: !air.has_hidden(), here, own, spans, shortest, air, episodes: 0, room: Vec::new() }
     }
 
     fn check(config: &Config) -> Result<(), ConfigError> {
@@ -223,6 +235,7 @@ impl Access for Dcf {
             turn: None,
             window: own(config).window,
             listening: Listening::IDLE,
+            stand: Stand::default(),
             answer: None,
             sends_until: BitInstant::ZERO,
         }
@@ -253,7 +266,20 @@ impl Access for Dcf {
         }
     }
 
+    fn runs<H: Host>(engine: &mut Engine<Dcf>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        let holds = engine.method.here.holds();
+        if holds {
+            engine.run_in_one_place(limit, timers_too, host);
+        }
+        holds
+    }
+
+    fn due(engine: &Engine<Dcf>) -> BitInstant {
+        engine.method.here.due()
+    }
+
     fn places_differ(engine: &mut Engine<Dcf>) {
+        engine.leave_one_place();
         engine.method.alike = false;
     }
 

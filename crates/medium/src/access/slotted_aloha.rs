@@ -12,7 +12,8 @@
 //!
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
-use super::contenders::{Contender, Contenders, Contends, Fate, Population, State};
+use super::contenders::together::{Sent, Together};
+use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
 use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
@@ -22,6 +23,8 @@ use crate::frame::{Destination, Frame, PREAMBLE_AND_SFD, StationId, Transmission
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
+use crate::timers::NEVER;
+use crate::topology::Topology;
 use backoff::{Generator, Policy};
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -71,6 +74,11 @@ pub(crate) struct Contention {
     /// When the slot that goes on began, and who sends in it.
     now: BitInstant,
     sending: Vec<usize>,
+    /// On a star, how long signals take: these stand here then, and on no line.
+    star: Option<BitTimes>,
+    /// What was sent in the last slot, and in the one before it if that still ends somewhere.
+    air: Together,
+    earlier: Together,
 }
 
 /// A station's part: where its draws come from.
@@ -108,6 +116,12 @@ impl Access for Contention {
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             now: BitInstant::ZERO,
             sending: Vec::new(),
+            star: match config.topology {
+                Topology::Star { .. } if !config.keep_outputs => Some(BitTimes::new(farthest(config))),
+                Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
+            },
+            air: Together::new(),
+            earlier: Together::new(),
         }
     }
 
@@ -142,6 +156,15 @@ impl Access for Contention {
 
     fn timer_ends<H: Host>(engine: &mut Engine<Contention>, _: StationId, _: usize, host: &mut H) {
         engine.boundary(host);
+        engine.look_ahead();
+    }
+
+    fn runs<H: Host>(engine: &mut Engine<Contention>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        engine.run_in_one_place(limit, timers_too, host)
+    }
+
+    fn due(engine: &Engine<Contention>) -> BitInstant {
+        engine.method.next_decision().min(engine.method.next_signal())
     }
 
     fn detached<H: Host>(engine: &mut Engine<Contention>, station: StationId, host: &mut H) {
@@ -153,6 +176,45 @@ impl Access for Contention {
         let size = transmission.size;
         let whole = transmission.worth == Worth::Good && !core.line.began_together(place, id);
         Some(if whole { Kind::Delivered { size } } else { Kind::Damaged { bits: size.bit_times() } })
+    }
+}
+
+impl InOnePlace for Contention {
+    #[inline]
+    fn is_one_place(&self) -> bool {
+        self.star.is_some()
+    }
+
+    #[inline]
+    fn air(&mut self) -> &mut Together {
+        &mut self.air
+    }
+
+    /// The next slot in which anything happens.
+    #[inline]
+    fn next_decision(&self) -> BitInstant {
+        let due = self.contenders.next();
+        if self.sending.is_empty() { due } else { due.min(self.now + self.slot) }
+    }
+
+    #[inline]
+    fn next_signal(&self) -> BitInstant {
+        self.air.next_end().min(self.earlier.next_end())
+    }
+
+    fn decide<H: Host>(engine: &mut Engine<Contention>, host: &mut H) {
+        engine.boundary(host);
+    }
+
+    fn hear<H: Host>(engine: &mut Engine<Contention>, host: &mut H) {
+        // A signal as long as its slot ends as the next slot begins.
+        if engine.method.earlier.next_end() == engine.core.instant {
+            std::mem::swap(&mut engine.method.air, &mut engine.method.earlier);
+            engine.receive_what_ends(host);
+            std::mem::swap(&mut engine.method.air, &mut engine.method.earlier);
+        } else {
+            engine.receive_what_ends(host);
+        }
     }
 }
 
@@ -171,6 +233,21 @@ impl Contends for Contention {
     }
 }
 
+impl Contention {
+    /// On a star, a signal begins in the slot that begins at `now`. Nobody looks for it by its number.
+    fn send(&mut self, now: BitInstant, sent: Sent) -> TransmissionId {
+        if self.sending.is_empty() {
+            if self.air.next_end() != NEVER {
+                std::mem::swap(&mut self.air, &mut self.earlier);
+            }
+            self.air.begin(now, sent);
+        } else {
+            self.air.join(sent);
+        }
+        TransmissionId::new(0)
+    }
+}
+
 /// What happens in slots.
 impl Engine<Contention> {
     /// The next frame of `station` contends from now on: it goes out at this instant if that is a slot's first, or else
@@ -183,17 +260,17 @@ impl Engine<Contention> {
             self.method.now = now;
             self.attempt(index, host);
         } else {
-            self.method.contenders.expect(index, boundary, State::Waiting);
+            self.method.contenders.expect(now, index, boundary, State::Waiting);
         }
         self.look_ahead();
     }
 
-    /// The next slot in which anything happens.
+    /// Sets the timer for the next slot in which anything happens.
     fn look_ahead(&mut self) {
-        let method = &self.method;
-        let due = method.contenders.next();
-        let next = if method.sending.is_empty() { due } else { due.min(method.now + method.slot) };
-        self.set_timer(next);
+        if self.method.star.is_none() {
+            let next = self.method.next_decision();
+            self.set_timer(next);
+        }
     }
 
     /// A slot begins: the one before is judged, senders learn, and whoever waited for this slot sends.
@@ -210,7 +287,6 @@ impl Engine<Contention> {
                 }
             }
         }
-        self.look_ahead();
     }
 
     fn attempt<H: Host>(&mut self, index: usize, host: &mut H) {
@@ -218,14 +294,45 @@ impl Engine<Contention> {
         let worth = self.emit_attempt(index, host);
         let Contender { frame, head, .. } = *self.contender(index);
         let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
-        let id = self.core.send_whole(Transmission::whole(frame, &head, now, end, worth));
+        let id = match self.method.star {
+            Some(way) => self.method.send(now, Sent::new(index, frame, &head, end + way, worth)),
+            None => self.core.send_whole(Transmission::whole(frame, &head, now, end, worth)),
+        };
         self.method.contenders.hold(index, State::Sending(id));
         self.method.sending.push(index);
     }
 
+    /// The same on a star, where what met what is counted.
+    fn judge_slot_of_star(&mut self) {
+        let (now, begin, met) = (self.core.instant, self.method.now, self.method.air.met());
+        let (known, way) = (now + self.method.ack_delay, self.method.star.unwrap_or(BitTimes::ZERO));
+        self.method.contenders.episodes += u64::from(met);
+        let episode = met.then_some(self.method.contenders.episodes);
+        self.method.sending.clear();
+        for number in 0..self.method.air.signals.len() {
+            let Sent { index, end, .. } = self.method.air.signals[number];
+            let arrived = self.arrives(number);
+            let end = begin + BitTimes::new((end - begin).get() - way.get());
+            let fate = Fate { arrived, begin, end, episode };
+            let contenders = &mut self.method.contenders;
+            if known == now {
+                contenders.expect_together(now, 0, index, known, State::Unknown(fate));
+            } else {
+                contenders.expect(now, index, known, State::Unknown(fate));
+            }
+        }
+    }
+
     /// What became of the attempts in the slot that ends; their senders learn it `ack_delay` later.
     fn judge_slot(&mut self) {
-        let known = self.core.instant + self.method.ack_delay;
+        if self.method.sending.is_empty() {
+            return;
+        }
+        if self.method.star.is_some() {
+            return self.judge_slot_of_star();
+        }
+        let now = self.core.instant;
+        let known = now + self.method.ack_delay;
         let mut sending = std::mem::take(&mut self.method.sending);
         // Where a cable is cut, each side is a medium of its own.
         let mut episodes = [None; 2];
@@ -248,7 +355,7 @@ impl Engine<Contention> {
                 self.core.carried(id, end);
             }
             let fate = Fate { arrived, begin, end, episode };
-            self.method.contenders.expect(index, known, State::Unknown(fate));
+            self.method.contenders.expect(now, index, known, State::Unknown(fate));
         }
         self.method.sending = sending;
     }

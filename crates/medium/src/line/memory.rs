@@ -60,6 +60,16 @@ impl Line {
         }
     }
 
+    /// An empty line takes in `transmissions`, which nothing will cut short, as the last ones before number `next`. Those
+    /// that they are for are told of their ends already.
+    pub fn recall(&mut self, transmissions: Vec<Transmission>, next: TransmissionId) {
+        debug_assert!(self.transmissions.is_empty(), "the line was not used so far");
+        self.first = next.get() - transmissions.len() as u64;
+        let ends = transmissions.iter().filter_map(Transmission::known_end);
+        self.last_end = ends.max().unwrap_or(self.last_end);
+        self.transmissions.extend(transmissions);
+    }
+
     /// From now on `place` hears every transmission that begins.
     pub fn heal(&mut self, place: StationId) {
         self.deafness[place.index()].end(self.first + self.transmissions.len() as u64);

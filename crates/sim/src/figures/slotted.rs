@@ -6,7 +6,7 @@
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
 use crate::words::configuration::slot;
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, Method};
+use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, Kind, Method, StationId};
 use serde::{Deserialize, Serialize};
 
 /// What a frame of Ethernet has besides data, in octets.
@@ -95,6 +95,8 @@ pub struct Slots {
     backlogged: u64,
     /// Who has just found the line busy: if it gives way, that is no attempt in vain.
     deferred: Option<(BitInstant, FrameId)>,
+    /// Which station was unplugged last, and when.
+    unplugged: Option<(BitInstant, StationId)>,
 }
 
 impl Slots {
@@ -110,7 +112,14 @@ impl Slots {
     /// Slots of this length, nothing counted yet.
     pub fn new(slot: BitTimes) -> Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };
-        Slots { sums, from: BitInstant::ZERO, at: BitInstant::ZERO, backlogged: 0, deferred: None }
+        Slots { sums, from: BitInstant::ZERO, at: BitInstant::ZERO, backlogged: 0, deferred: None, unplugged: None }
+    }
+
+    /// The medium is given an input at `at`; its events come next.
+    pub fn input(&mut self, at: BitInstant, input: &Input) {
+        if let Input::Detach { station } = *input {
+            self.unplugged = Some((at, station));
+        }
     }
 
     /// Takes one more event in.
@@ -136,7 +145,13 @@ impl Slots {
                 self.sums.delay += u128::from(mac_delay.get());
                 self.leave(event.at, attempts);
             }
-            // The last collision draws no backoff any more, so a frame with one attempt was never backlogged.
+            // The last collision draws no backoff any more, so a frame with one attempt was never backlogged; unless it
+            // waited for its second one as its station was unplugged.
+            Kind::Discarded { attempts: 1, cause: Cause::Detached }
+                if self.unplugged == Some((event.at, event.station)) =>
+            {
+                self.leave(event.at, 2);
+            }
             Kind::Discarded { attempts, .. } => self.leave(event.at, attempts),
             Kind::Collision { .. } => self.sums.collisions += 1,
             Kind::Offered { .. } | Kind::QueueDrop | Kind::JamEnd { .. } | Kind::Delivered { .. } => {}

@@ -371,6 +371,7 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                     return Err(record.lines.wrong(what).into());
                 }
                 listener.log.input(at, &input)?;
+                listener.slots.iter_mut().for_each(|slots| slots.input(at, &input));
                 let octets: Option<Arc<[u8]>> = octets.map(Arc::from);
                 listener.observer.input(at, &input, octets.as_ref())?;
                 medium.give(at, input, &mut listener);

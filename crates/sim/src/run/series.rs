@@ -10,7 +10,8 @@ use crate::files::record::End;
 use crate::files::table::{Cell, Column, ColumnKind, TableWriter};
 use crate::run::observer::Observer;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, BitTimes, Config, Event, Kind, Tally};
+use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Tally};
+use std::sync::Arc;
 
 /// Columns of a run's flat row that are the same in every interval.
 const CONSTANT: [&str; 4] = ["seed", "stations", "rate_bits_per_second", "longest_distance_bt"];
@@ -152,6 +153,11 @@ impl SeriesTable {
 
 impl Observer for SeriesTable {
     type Error = WriteError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        self.series.slots.iter_mut().for_each(|slots| slots.input(at, input));
+        Ok(())
+    }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         while event.at >= self.series.to {

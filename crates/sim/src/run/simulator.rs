@@ -180,6 +180,7 @@ impl<O: Observer> Observer for Counted<'_, O> {
     type Error = O::Error;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
+        self.slots.input(at, input);
         self.observer.input(at, input, octets)
     }
 

@@ -3,9 +3,9 @@
 //! Every signal is sent whole, so its end is known as it begins. Nobody is told of signals: a station works out what it
 //! has heard when it looks. Knows nothing of what stations do about it.
 
-use crate::frame::{FrameId, StationId, TransmissionId};
+use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
-use crate::time::{BitInstant, BitTimes};
+use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
 
@@ -24,6 +24,9 @@ pub(super) struct Signal {
     pub source: StationId,
     /// The one station that it is for.
     pub to: Option<StationId>,
+    /// Of a frame: whom it is addressed to, and how long it is.
+    pub destination: Destination,
+    pub size: Octets,
     pub content: Content,
     /// The frame that it is, asks for, grants or acknowledges.
     pub about: FrameId,
@@ -153,6 +156,18 @@ impl Air {
 
     pub fn signal(&self, number: u64) -> &Signal {
         &self.entry(number).signal
+    }
+
+    /// The number of the next signal.
+    #[inline]
+    pub fn next_id(&self) -> TransmissionId {
+        TransmissionId::new(self.first + self.entries.len() as u64)
+    }
+
+    /// The signals that began at `begin` and later, each with its number.
+    pub fn begun_since(&self, begin: BitInstant) -> impl Iterator<Item = (u64, &Signal)> {
+        let before = self.entries.partition_point(|entry| entry.signal.begin < begin);
+        (self.first + before as u64..).zip(self.entries.range(before..).map(|entry| &entry.signal))
     }
 
     /// Puts a signal into the air, with the number that comes next.

@@ -1,133 +1,20 @@
 //! Who sends what when: attempts, answers, and what a sender makes of them.
 
 use super::air::{Content, Signal};
-use super::listening::{Listening, Place};
+use super::listening::Listening;
 use super::{ANSWER, Answer, CsmaCa, Dcf, Question, State, Turn, WAIT};
-use crate::access::Access;
 use crate::engine::Engine;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
-use crate::topology::Topology;
 
 /// The one station that a frame is for, if it is another than `source`.
 fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
     match destination {
         Destination::Station(place) if place != source => Some(place),
         Destination::Station(_) | Destination::All | Destination::Nobody => None,
-    }
-}
-
-/// Before an attempt.
-impl Engine<Dcf> {
-    fn set(&mut self, station: StationId, which: usize, at: BitInstant) {
-        self.core.agenda.timers.set(station.index() * Dcf::TIMERS + which, self.core.instant, at);
-    }
-
-    fn stop(&mut self, station: StationId, which: usize) {
-        self.core.agenda.timers.stop(station.index() * Dcf::TIMERS + which);
-    }
-
-    /// What a station that does not wait hears now.
-    fn hear(&mut self, station: StationId, not_before: BitInstant, slots: Option<u64>) -> Listening {
-        let now = self.core.instant;
-        let mut listening = Listening::new(&self.method.air, now, not_before, slots);
-        let heard = self.go_on_hearing(station, &mut listening);
-        self.stations[station.index()].mac.listening = listening;
-        heard
-    }
-
-    fn go_on_hearing(&mut self, station: StationId, listening: &mut Listening) -> Listening {
-        let Dcf { air, spans, alike, room, .. } = &mut self.method;
-        let topology = self.core.line.topology();
-        let way = match topology {
-            Topology::Star { distance, .. } if *alike => Some(*distance),
-            Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
-        };
-        let place = Place { air, topology, spans, station, way, alike: *alike };
-        listening.look(place, self.core.instant, room)
-    }
-
-    /// The next frame of the queue is at its turn; whether there is one.
-    fn take_turn(&mut self, station: StationId) -> Option<FrameId> {
-        let since = self.core.instant;
-        let this = self.station_mut(station);
-        let head = this.queue.pop_front()?;
-        this.held = 1;
-        let frame = FrameId { station, serial: head.serial };
-        let (attempts, short_retries, long_retries, deferred, arrived) = (0, 0, 0, false, false);
-        let began = since;
-        let turn = Turn { frame, head, since, attempts, began, short_retries, long_retries, deferred, arrived };
-        this.mac.turn = Some(turn);
-        Some(frame)
-    }
-
-    fn turn(&mut self, station: StationId) -> &mut Turn {
-        self.stations[station.index()].mac.turn.as_mut().expect("a station at an attempt has a frame")
-    }
-
-    fn draw(&mut self, station: StationId) -> u64 {
-        let mac = &mut self.stations[station.index()].mac;
-        ((u128::from(mac.generator.next_u64()) * u128::from(mac.window)) >> 64) as u64
-    }
-
-    /// A frame comes to a station that waits for nothing.
-    pub(super) fn first_turn<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let now = self.core.instant;
-        if self.take_turn(station).is_none() {
-            return;
-        }
-        let heard = self.hear(station, now, None);
-        self.station_mut(station).mac.state = State::Waiting;
-        if heard.is_busy(now) {
-            self.defer(station, host);
-        }
-        self.look(station, host);
-    }
-
-    /// A frame comes while the slots after the last one are counted: it waits for the rest of them.
-    pub(super) fn turn_while_waiting<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let now = self.core.instant;
-        let Some(frame) = self.take_turn(station) else { return };
-        let mut listening = self.station(station).mac.listening;
-        let heard = self.go_on_hearing(station, &mut listening);
-        self.station_mut(station).mac.listening = listening;
-        let slots = heard.left(now, &self.method.spans);
-        self.core.emit(station, frame, Kind::Backoff { attempt: 0, slots }, host);
-    }
-
-    /// The medium is busy, or was so before the station could send: it draws slots.
-    fn defer<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let (now, slots) = (self.core.instant, self.draw(station));
-        let turn = self.turn(station);
-        turn.deferred = true;
-        let frame = turn.frame;
-        self.station_mut(station).mac.listening.draw(slots, now);
-        self.core.emit(station, frame, Kind::Defer { attempt: 1 }, host);
-        self.core.emit(station, frame, Kind::Backoff { attempt: 0, slots }, host);
-    }
-
-    /// The station looks whether it may send; if not, it looks again when it may if it hears nothing more.
-    pub(super) fn look<H: Host>(&mut self, station: StationId, host: &mut H) {
-        let now = self.core.instant;
-        let mut listening = self.station(station).mac.listening;
-        let mut heard = self.go_on_hearing(station, &mut listening);
-        self.station_mut(station).mac.listening = listening;
-        if heard.interrupted {
-            self.defer(station, host);
-            let slots = self.station(station).mac.listening.slots;
-            heard.draw(slots.expect("just drawn"), now);
-        }
-        let at = heard.may_send(&self.method.spans).max(self.station(station).mac.sends_until);
-        if at > now {
-            return self.set(station, WAIT, at);
-        }
-        match self.station(station).mac.turn {
-            Some(_) => self.attempt(station, host),
-            None => self.station_mut(station).mac.state = State::Idle,
-        }
     }
 }
 
@@ -147,30 +34,44 @@ impl Engine<Dcf> {
             Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
         };
         let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
-        let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
-        let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
+        let to = addressee(destination, station);
+        let good = worth == Worth::Good;
+        let (id, parted) = if self.method.here.holds() {
+            self.method.here.begin(begin, station, end, good.then_some((to, reserves)));
+            let id = self.method.air.next_id();
+            self.expect_ends(station, destination, end, id);
+            (id, None)
+        } else {
+            let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
+            (id, self.core.line.get(id).parted.clone())
+        };
         let deaf = |fault: Option<Fault>| fault == Some(Fault::Deaf);
         let unheard = (!self.method.alike && self.stations.iter().any(|it| deaf(it.fault)))
             .then(|| self.stations.iter().map(|it| deaf(it.fault)).collect());
-        self.method.air.begin(Signal {
+        let episode = None;
+        let signal = Signal {
             source: station,
-            to: addressee(destination, station),
+            to,
+            destination,
+            size,
             content,
             about,
             begin,
             end,
             reserves,
-            good: worth == Worth::Good,
-            episode: None,
-            parted: self.core.line.get(id).parted.clone(),
+            good,
+            episode,
+            parted,
             unheard,
-        });
+        };
+        self.method.air.begin(signal);
         self.station_mut(station).mac.sends_until = end;
         (id, end)
     }
 
     /// The station tries to send its frame: it begins with an RTS, or with the frame.
-    fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let turn = self.turn(station);
         turn.attempts += 1;
@@ -244,6 +145,7 @@ impl Engine<Dcf> {
         let destination = (Destination::Nobody, Octets::new(0));
         let (id, end) = self.send((station, content, about), destination, (lasts, reserves));
         self.method.air.answers(id, to);
+        self.method.here.answers(to);
         self.expect_answer(to, id, now, end);
     }
 
@@ -317,13 +219,15 @@ impl Engine<Dcf> {
     /// The NAV of the station is 0.
     fn nothing_is_reserved(&mut self, station: StationId) -> bool {
         let now = self.core.instant;
+        if self.method.here.holds() {
+            return self.reserved_in_one_place(station) <= now;
+        }
         let mut listening = Listening::new(&self.method.air, now, now, None);
         self.go_on_hearing(station, &mut listening).reserved() <= now
     }
 
     fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
-        let sent = self.core.line.get(id);
-        let (frame, size, destination) = (sent.frame, sent.size, sent.destination);
+        let Signal { about: frame, size, destination, .. } = *self.method.air.get(id);
         let kind = if !is_clear {
             Kind::Damaged { bits: size.bit_times() }
         } else if destination == Destination::All {
@@ -435,6 +339,9 @@ impl Engine<Dcf> {
         mac.answer = None;
         match mac.state {
             State::Waiting => {
+                if self.method.here.holds() {
+                    self.forget_waiting(station);
+                }
                 self.stop(station, WAIT);
                 let mac = &mut self.stations[station.index()].mac;
                 mac.state = State::Idle;

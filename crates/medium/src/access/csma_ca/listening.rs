@@ -20,18 +20,33 @@ pub(super) struct Listening {
     since: BitInstant,
     /// No signal before this number is still to be taken account of.
     next: u64,
-    /// Since when no signal has been here; in the future while one is.
-    silent: BitInstant,
-    /// NAV: up to here the medium is reserved for others.
-    reserved: BitInstant,
-    /// What was heard last could not be made out.
-    spoilt: bool,
+    pub gap: Gap,
     /// It does not count before this instant.
     not_before: BitInstant,
     /// Slots that are left; none if it may send after the gap without any.
     pub slots: Option<u64>,
     /// It may send without slots, and heard a signal before it could.
     pub interrupted: bool,
+}
+
+/// What the gap before the next slot follows from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// Since when no signal has been here; in the future while one is.
+    pub silent: BitInstant,
+    /// NAV: up to here the medium is reserved for others.
+    pub reserved: BitInstant,
+    /// What was heard last could not be made out.
+    pub spoilt: bool,
+}
+
+impl Gap {
+    /// When it ends.
+    #[inline]
+    pub fn end(&self, spans: &Spans) -> BitInstant {
+        let gap = self.silent.max(self.reserved) + spans.difs;
+        if self.spoilt { gap.max(self.silent + spans.eifs) } else { gap }
+    }
 }
 
 /// Where all this happens.
@@ -52,9 +67,7 @@ impl Listening {
     pub const IDLE: Listening = Listening {
         since: BitInstant::ZERO,
         next: 0,
-        silent: BitInstant::ZERO,
-        reserved: BitInstant::ZERO,
-        spoilt: false,
+        gap: Gap { silent: BitInstant::ZERO, reserved: BitInstant::ZERO, spoilt: false },
         not_before: BitInstant::ZERO,
         slots: None,
         interrupted: false,
@@ -66,16 +79,30 @@ impl Listening {
         Listening { since, next: air.next_after(0, since), not_before, slots, ..Listening::IDLE }
     }
 
+    /// It knows of all that began before `now`, and waits for so many slots, which it does not count before `not_before`.
+    pub fn with(gap: Gap, now: BitInstant, not_before: BitInstant, slots: Option<u64>) -> Listening {
+        Listening { since: now, gap, not_before, slots, ..Listening::IDLE }
+    }
+
+    /// From now on it goes through the signals that begin from `since` on.
+    pub fn goes_on_from(&mut self, air: &Air, since: BitInstant) {
+        (self.since, self.next) = (since, air.next_after(0, since));
+    }
+
+    /// It does not count slots before this instant.
+    pub fn not_before(&self) -> BitInstant {
+        self.not_before
+    }
+
     /// It has drawn `slots`, which it counts from `now` on.
     pub fn draw(&mut self, slots: u64, now: BitInstant) {
         (self.slots, self.not_before, self.interrupted) = (Some(slots), now, false);
     }
 
     /// When its gap ends, and slots begin.
-    fn from(&self, spans: &Spans) -> BitInstant {
-        let gap = self.silent.max(self.reserved) + spans.difs;
-        let after_spoilt = if self.spoilt { self.silent + spans.eifs } else { BitInstant::ZERO };
-        gap.max(after_spoilt).max(self.not_before)
+    #[inline]
+    pub fn from(&self, spans: &Spans) -> BitInstant {
+        self.gap.end(spans).max(self.not_before)
     }
 
     /// When it may send if it hears nothing more.
@@ -83,15 +110,27 @@ impl Listening {
         self.from(spans) + spans.slot * self.slots.unwrap_or(0)
     }
 
+    /// When it has to look again at `now`, if signals last `shortest` at least: when it may send, or sooner if a signal
+    /// that it could make out would end its EIFS before that.
+    pub fn looks_at(&self, now: BitInstant, shortest: BitTimes, spans: &Spans) -> BitInstant {
+        let at = self.may_send(spans);
+        match self.slots {
+            Some(slots) if self.gap.spoilt && now < self.gap.silent + spans.eifs => {
+                at.min(now + shortest + spans.difs + spans.slot * slots)
+            }
+            Some(_) | None => at,
+        }
+    }
+
     /// Carrier or a reservation keeps the medium busy at `now`.
     pub fn is_busy(&self, now: BitInstant) -> bool {
-        let carrier = self.silent >= now && now > BitInstant::ZERO;
-        carrier || self.reserved > now
+        let carrier = self.gap.silent >= now && now > BitInstant::ZERO;
+        carrier || self.gap.reserved > now
     }
 
     /// Up to when the medium is reserved for others, as far as it has heard.
     pub fn reserved(&self) -> BitInstant {
-        self.reserved
+        self.gap.reserved
     }
 
     /// Slots that are left at `now`.
@@ -146,8 +185,8 @@ impl Listening {
     }
 
     /// Slots pass until a signal begins.
-    fn count_slots(&mut self, begin: BitInstant, spans: &Spans) {
-        if begin <= self.silent {
+    pub fn count_slots(&mut self, begin: BitInstant, spans: &Spans) {
+        if begin <= self.gap.silent {
             return;
         }
         let passed = begin.since(self.from(spans)).get() / spans.slot.get();
@@ -159,19 +198,19 @@ impl Listening {
     fn hear(&mut self, arrival: Arrival, place: Place<'_>, is_certain: bool) {
         let Place { air, topology, station, .. } = place;
         let (signal, Arrival { end, number, .. }) = (air.signal(arrival.number), arrival);
-        self.silent = self.silent.max(end);
+        self.gap.silent = self.gap.silent.max(end);
         if signal.source == station || !is_certain {
-            self.spoilt = false;
+            self.gap.spoilt = false;
             return;
         }
         match air.heard_as(topology, number, station) {
             Heard::Clear => {
-                self.spoilt = false;
+                self.gap.spoilt = false;
                 if signal.to != Some(station) {
-                    self.reserved = self.reserved.max(end + signal.reserves);
+                    self.gap.reserved = self.gap.reserved.max(end + signal.reserves);
                 }
             }
-            Heard::Spoilt => self.spoilt = true,
+            Heard::Spoilt => self.gap.spoilt = true,
             Heard::SpokenOver => {}
         }
     }

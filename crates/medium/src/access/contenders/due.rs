@@ -1,0 +1,285 @@
+//! What is due for contenders: entries in buckets of time, around a ring.
+//!
+//! ```text
+//!   now                 the first bucket with entries in it          a turn of the ring from now
+//!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
+//! ```
+//! Only the first bucket is in order. An entry of which its contender knows no longer stays until its time comes.
+//! What is due for several at one instant, and known to be so, stands beside that in a group.
+
+use crate::frame::FrameId;
+use crate::time::{BitInstant, BitTimes};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Buckets in a turn of the ring: backoff is mostly below 1024 slots.
+const RING: u64 = 1024;
+const WORDS: usize = RING as usize / 64;
+
+/// When something is due, and below it station and serial number of the frame: compared as one number.
+///
+/// A station offers less than 2^48 frames: at 10 Mb/s those take longer than 500 years.
+pub(super) type Key = u128;
+
+/// Something is due for this frame at `at`.
+#[inline]
+pub(super) fn key(at: BitInstant, frame: FrameId) -> Key {
+    (at.get() as Key) << 64 | (frame.station.index() as Key) << 48 | (frame.serial & ((1 << 48) - 1)) as Key
+}
+
+#[inline]
+fn instant(key: Key) -> BitInstant {
+    BitInstant::new((key >> 64) as u64)
+}
+
+/// What is due for the contender at this index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    pub key: Key,
+    pub index: u32,
+}
+
+impl Entry {
+    #[inline]
+    fn at(&self) -> BitInstant {
+        instant(self.key)
+    }
+}
+
+/// All that is due.
+#[derive(Debug)]
+pub(super) struct Due {
+    /// A bucket is 2 to the power of this long.
+    shift: u32,
+    /// The entries of the first bucket, the first of all last. Empty only if the ring is.
+    current: Vec<Entry>,
+    /// Which bucket that is.
+    bucket: u64,
+    /// The entries of the others, and which of them have any.
+    ring: Box<[Vec<Entry>]>,
+    filled: [u64; WORDS],
+    /// What was more than a turn ahead.
+    far: BinaryHeap<Reverse<Entry>>,
+    /// The first of all these.
+    near: Key,
+    groups: [Group; 2],
+    /// The first of all.
+    next: Key,
+}
+
+/// Nothing: later than any.
+const NONE: Key = Key::MAX;
+
+/// Entries for one instant, in order, of which some are taken.
+#[derive(Debug)]
+struct Group {
+    entries: Vec<Entry>,
+    taken: usize,
+    /// The first that is not taken.
+    first: Key,
+}
+
+impl Group {
+    const fn new() -> Group {
+        Group { entries: Vec::new(), taken: 0, first: NONE }
+    }
+
+    /// Adds an entry; not if the others are for another instant.
+    #[inline]
+    fn add(&mut self, entry: Entry) -> bool {
+        let Some(last) = self.entries.last() else {
+            self.first = entry.key;
+            self.entries.push(entry);
+            return true;
+        };
+        if last.at() != entry.at() {
+            return false;
+        }
+        if last.key < entry.key {
+            self.entries.push(entry);
+        } else {
+            let waiting = self.taken..self.entries.len();
+            let before = self.entries[waiting].partition_point(|other| other.key < entry.key);
+            self.entries.insert(self.taken + before, entry);
+            self.first = self.entries[self.taken].key;
+        }
+        true
+    }
+
+    #[inline]
+    fn take(&mut self) -> Entry {
+        let entry = self.entries[self.taken];
+        self.taken += 1;
+        match self.entries.get(self.taken) {
+            Some(next) => self.first = next.key,
+            None => {
+                self.entries.clear();
+                (self.taken, self.first) = (0, NONE);
+            }
+        }
+        entry
+    }
+}
+
+impl Due {
+    /// Nothing is due; most will be so some times `slot` ahead.
+    pub fn new(slot: BitTimes) -> Due {
+        Due {
+            shift: slot.get().max(1).ilog2(),
+            current: Vec::new(),
+            bucket: 0,
+            ring: vec![Vec::new(); RING as usize].into(),
+            filled: [0; WORDS],
+            far: BinaryHeap::new(),
+            near: NONE,
+            groups: [Group::new(), Group::new()],
+            next: NONE,
+        }
+    }
+
+    /// When something is due next; `NEVER` if nothing is.
+    #[inline]
+    pub fn next(&self) -> BitInstant {
+        instant(self.next)
+    }
+
+    /// Adds an entry to `group`, or, if that has entries for another instant, to all others.
+    #[inline]
+    pub fn gather(&mut self, now: BitInstant, group: usize, entry: Entry) {
+        if !self.groups[group].add(entry) {
+            self.push(now, entry);
+        }
+        self.next = self.next.min(entry.key);
+    }
+
+    /// Adds an entry. Nothing is due before `now`.
+    #[inline]
+    pub fn push(&mut self, now: BitInstant, entry: Entry) {
+        self.near = self.near.min(entry.key);
+        self.next = self.next.min(entry.key);
+        let (bucket, floor) = (entry.at().get() >> self.shift, now.get() >> self.shift);
+        if bucket.wrapping_sub(floor) >= RING {
+            self.far.push(Reverse(entry));
+        } else if self.current.is_empty() {
+            self.bucket = bucket;
+            self.current.push(entry);
+        } else if bucket > self.bucket {
+            self.hang(bucket, entry);
+        } else {
+            self.push_early(bucket, entry);
+        }
+    }
+
+    /// Into the first bucket, or one before it.
+    fn push_early(&mut self, bucket: u64, entry: Entry) {
+        if bucket < self.bucket {
+            while let Some(later) = self.current.pop() {
+                self.hang(self.bucket, later);
+            }
+            self.bucket = bucket;
+        }
+        // It is mostly one of the first.
+        let later = self.current.iter().rposition(|other| other.key > entry.key);
+        let place = later.map_or(0, |later| later + 1);
+        self.current.insert(place, entry);
+    }
+
+    #[inline]
+    fn hang(&mut self, bucket: u64, entry: Entry) {
+        let place = (bucket % RING) as usize;
+        self.ring[place].push(entry);
+        self.filled[place / 64] |= 1 << (place % 64);
+    }
+
+    /// Takes out the first entry, if it is due at `now`.
+    #[inline]
+    pub fn take(&mut self, now: BitInstant) -> Option<Entry> {
+        if instant(self.next) != now {
+            return None;
+        }
+        let [one, other] = &mut self.groups;
+        let first = if self.next == self.near {
+            self.take_near()
+        } else if self.next == one.first {
+            Some(one.take())
+        } else {
+            Some(other.take())
+        };
+        let [one, other] = &self.groups;
+        self.next = self.near.min(one.first).min(other.first);
+        first
+    }
+
+    #[inline]
+    fn take_near(&mut self) -> Option<Entry> {
+        let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.near);
+        let first = if is_far { self.far.pop().map(|Reverse(far)| far) } else { self.current.pop() };
+        if self.current.is_empty() && !is_far {
+            self.turn();
+        }
+        let near = self.current.last().map_or(NONE, |entry| entry.key);
+        self.near = self.far.peek().map_or(near, |Reverse(far)| near.min(far.key));
+        first
+    }
+
+    /// Makes the next bucket with entries in it the current one.
+    fn turn(&mut self) {
+        let from = (self.bucket + 1) % RING;
+        let Some(place) = self.filled_from(from) else { return };
+        self.bucket += 1 + (place + RING - from) % RING;
+        std::mem::swap(&mut self.current, &mut self.ring[place as usize]);
+        self.filled[place as usize / 64] &= !(1 << (place % 64));
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by_key(|entry| Reverse(entry.key));
+        }
+    }
+
+    /// The first place of the ring from `from` on, once around, that has entries.
+    fn filled_from(&self, from: u64) -> Option<u64> {
+        let (word, bit) = (from as usize / 64, from % 64);
+        let first = self.filled[word] & (u64::MAX << bit);
+        if first != 0 {
+            return Some((word * 64) as u64 + u64::from(first.trailing_zeros()));
+        }
+        // The word that it began in comes last, with the places before `from`.
+        let word = (1..=WORDS).map(|ahead| (word + ahead) % WORDS).find(|&word| self.filled[word] != 0)?;
+        Some((word * 64) as u64 + u64::from(self.filled[word].trailing_zeros()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::StationId;
+    use crate::timers::NEVER;
+    use backoff::Generator;
+
+    /// Against a heap, for waits of any length.
+    #[test]
+    fn the_first_comes_first_whatever_was_added_when() {
+        for most in [3, 1_000, 1 << 20, 1 << 24] {
+            let mut generator = Generator::stream(1, most);
+            let (mut due, mut plain) = (Due::new(BitTimes::new(576)), BinaryHeap::new());
+            let (mut now, mut serial) = (BitInstant::ZERO, 0);
+            for _ in 0..20_000 {
+                let what = generator.next_u64() % 8;
+                if what < 4 {
+                    serial += 1;
+                    let frame = FrameId { station: StationId::new((generator.next_u64() % 9) as u16), serial };
+                    let at = now + BitTimes::new(generator.next_u64() % most);
+                    let entry = Entry { key: key(at, frame), index: 0 };
+                    match what {
+                        0..3 => due.push(now, entry),
+                        _ => due.gather(now, (serial % 2) as usize, entry),
+                    }
+                    plain.push(Reverse(entry));
+                } else if due.next() != NEVER {
+                    now = due.next();
+                    assert_eq!(due.take(now), plain.pop().map(|Reverse(entry)| entry), "seed 1, up to {most}");
+                }
+                let first = plain.peek().map_or(NEVER, |Reverse(entry)| entry.at());
+                assert_eq!(due.next(), first, "seed 1, up to {most}");
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! CSMA while all places are one: on a star without distance, as long as nobody is deaf.
+//!
+//! Whoever begins while a signal is there has heard it, so signals meet only if they begin together, and one state of the
+//! medium stands for all stations.
+//!
+//! ```text
+//!   decisions                        │ arrivals │ signals end               │ signals begin
+//!   senses, attempts, ends, learns   │          │ receivers; who waits for   │ who counts gives way
+//!                                                 silence looks 1 BT later
+//! ```
+//! The events and their order are those of the general way in `csma`. The medium leaves this way for good when a station
+//! becomes deaf.
+
+use super::{CarrierSense, LOOKS};
+use crate::access::contenders::State;
+use crate::access::contenders::together::{Sent, Together};
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::frame::{Queued, StationId};
+use crate::inputs::Host;
+use crate::line::{Course, Transmission};
+use crate::time::{BitInstant, BitTimes};
+use crate::timers::NEVER;
+use crate::topology::Topology;
+
+/// The medium as everyone hears it.
+#[derive(Debug)]
+pub(super) struct OnePlace {
+    /// All places are one, and what follows holds.
+    pub holds: bool,
+    /// What was sent last.
+    pub air: Together,
+    /// Who counts slots of the line is still to be told that it has begun.
+    begins: bool,
+    /// Contenders that wait for silence.
+    sensing: Vec<usize>,
+    /// Contenders that count slots of the line.
+    counting: Vec<usize>,
+}
+
+impl OnePlace {
+    /// A medium made from `config` on which nobody has sent.
+    pub fn new(config: &Config) -> OnePlace {
+        let star = matches!(config.topology, Topology::Star { .. });
+        let together = star && config.topology.farthest(StationId::new(0)) == BitTimes::ZERO;
+        OnePlace {
+            holds: together && !config.keep_outputs,
+            air: Together::new(),
+            begins: false,
+            sensing: Vec::new(),
+            counting: Vec::new(),
+        }
+    }
+
+    /// Something was heard in the bit time before `now`.
+    #[inline]
+    pub fn was_busy(&self, now: BitInstant) -> bool {
+        self.air.begin < now && now <= self.air.end && !self.air.signals.is_empty()
+    }
+
+    /// A signal begins at `now`.
+    #[inline]
+    pub fn send(&mut self, now: BitInstant, sent: Sent) {
+        if self.air.begin == now && !self.air.signals.is_empty() {
+            self.air.join(sent);
+        } else {
+            self.air.begin(now, sent);
+            self.begins = true;
+        }
+    }
+
+    pub fn sense(&mut self, index: usize) {
+        self.sensing.push(index);
+    }
+
+    /// A contender begins to count at `now`.
+    pub fn count(&mut self, now: BitInstant, index: usize) {
+        self.begins &= self.air.begin == now;
+        self.counting.push(index);
+    }
+
+    /// The contender does not count any more, if it did.
+    #[inline]
+    pub fn count_no_more(&mut self, index: usize) {
+        self.counting.retain(|&other| other != index);
+    }
+
+    /// When it has to be heard next that signals begin or end.
+    #[inline]
+    pub fn next_signal(&self) -> BitInstant {
+        let begins = if self.begins && !self.counting.is_empty() { self.air.begin } else { NEVER };
+        begins.min(self.air.next_end())
+    }
+}
+
+impl Engine<CarrierSense> {
+    /// Signals end at this instant, or begin.
+    pub(super) fn hear_in_one_place<H: Host>(&mut self, host: &mut H) {
+        let now = self.core.instant;
+        if self.method.here.air.next_end() == now {
+            self.receive_what_ends(host);
+            if self.method.here.air.next_end() == NEVER {
+                self.fall_silent();
+            }
+            return;
+        }
+        self.method.here.begins = false;
+        let mut counting = std::mem::take(&mut self.method.here.counting);
+        counting.sort_unstable_by_key(|&index| self.method.contenders.get(index).frame);
+        for index in counting.drain(..) {
+            self.defer(index, host);
+            self.give_way(index, host);
+        }
+        self.method.here.counting = counting;
+    }
+
+    /// Whoever has waited for silence looks as soon as it can sense it.
+    fn fall_silent(&mut self) {
+        let now = self.core.instant;
+        let at = self.method.next_look(now);
+        let CarrierSense { here, contenders, .. } = &mut self.method;
+        here.sensing.drain(..).for_each(|index| contenders.expect_together(now, LOOKS, index, at, State::Sensing));
+    }
+
+    /// The frames of `station` neither wait nor count any more.
+    pub(super) fn forget_in_one_place(&mut self, station: StationId) {
+        let CarrierSense { here, contenders, .. } = &mut self.method;
+        let is_other = |index: &usize| contenders.get(*index).frame.station != station;
+        here.sensing.retain(is_other);
+        here.counting.retain(is_other);
+    }
+
+    /// From now on stations may hear different things: puts what is going on where the general way has it.
+    pub(super) fn leave_one_place(&mut self) {
+        if !std::mem::replace(&mut self.method.here.holds, false) {
+            return;
+        }
+        let now = self.core.instant;
+        let air = std::mem::take(&mut self.method.here.air);
+        if !air.signals.is_empty() && air.end >= now {
+            self.put_on_line(&air);
+        }
+        for index in std::mem::take(&mut self.method.here.sensing) {
+            let station = self.contender(index).frame.station;
+            self.station_mut(station).mac.sensing.push(index);
+            self.core.line.hear_silence(now, station, &mut self.core.agenda);
+        }
+        for index in std::mem::take(&mut self.method.here.counting) {
+            let station = self.contender(index).frame.station;
+            self.station_mut(station).mac.counting.push(index);
+            self.core.line.hear_begins(now, station, &mut self.core.agenda);
+        }
+        self.await_due();
+    }
+
+    /// The signals of `air`, of which some have not ended, are on the line.
+    fn put_on_line(&mut self, air: &Together) {
+        let (now, begin) = (self.core.instant, air.begin);
+        let mut over = Vec::new();
+        for sent in &air.signals {
+            let Sent { frame, size, destination, end, worth, .. } = *sent;
+            let head = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
+            let mut transmission = Transmission::whole(frame, &head, begin, end, worth);
+            (transmission.course, transmission.episode) = (Course::OnAir { end }, air.episode);
+            let id = self.core.line.begin(begin, transmission, &mut self.core.agenda);
+            self.core.line.ignore_begins(frame.station);
+            if begin == now && self.is_shared() {
+                self.core.agenda.begins.push(now, frame.station, id);
+                self.station_mut(frame.station).mac.own_heard_at = Some(now);
+            }
+            let contender = self.contender(sent.index);
+            if contender.frame == frame && matches!(contender.state, State::Sending(_)) {
+                contender.state = State::Sending(id);
+            } else {
+                over.push((end, id));
+            }
+        }
+        let mut there = Vec::new();
+        if begin < now {
+            self.core.agenda.begins.take_everywhere(begin, &mut there);
+            self.core.line.got_there(there.len());
+        }
+        over.sort_unstable();
+        for (end, id) in over {
+            self.core.line.end(end, id, true, &mut self.core.agenda);
+            if end < now {
+                self.core.agenda.ends.take_everywhere(end, &mut there);
+                self.core.line.ended_there(there.len());
+            }
+        }
+    }
+}
