@@ -35,7 +35,7 @@ pub unsafe extern "C" fn backoff_collide_each(stations: *mut Backoff, count: usi
         return Status::NotInitialised;
     }
     for (index, station) in stations.iter_mut().enumerate() {
-        let counted = station.count();
+        let counted = station.count_or_discard();
         let drawn = station.next_high_bits(counted.unwrap_or(0));
         let delay = if counted.is_some() { drawn } else { BACKOFF_DISCARDED };
         // SAFETY: by the contract above, there is room for `count` delays, apart from the stations.

@@ -116,7 +116,18 @@ pub unsafe extern "C" fn backoff_init(backoff: *mut Backoff, config: *const Conf
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    unsafe { collide(backoff, slots, Backoff::next_high_bits) }
+    unsafe {
+        collide::<true>(backoff, slots, |backoff, exponent, slots| {
+            if exponent.wrapping_sub(1) >= FEW_BITS {
+                return draw_much(backoff, slots, exponent);
+            }
+            let mut generator = Generator::new(backoff.generator);
+            let drawn = generator.next_few_high_bits(exponent);
+            backoff.generator = generator.state();
+            slots.write(drawn);
+            Status::Ok
+        })
+    }
 }
 
 /// The same with a random word of the caller: the delay is the k high bits of `word`. The generator does not step.
@@ -134,7 +145,12 @@ pub unsafe extern "C" fn backoff_collide(backoff: *mut Backoff, slots: *mut u64)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_collide_word(backoff: *mut Backoff, word: u64, slots: *mut u64) -> Status {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    unsafe { collide(backoff, slots, |_, count| high_bits(word, count)) }
+    unsafe {
+        collide::<false>(backoff, slots, |_, exponent, slots| {
+            slots.write(high_bits(word, exponent));
+            Status::Ok
+        })
+    }
 }
 
 /// Gives the number of attempts of this frame that have collided; at most attempt_limit.
@@ -187,30 +203,42 @@ pub unsafe extern "C" fn backoff_reset(backoff: *mut Backoff) -> Status {
     Status::Ok
 }
 
-/// One collision; `draw` takes as many random bits as it is told, from the state or from what the caller brought.
+/// So many bits of a delay at most are drawn on the short way.
+const FEW_BITS: u32 = 31;
+
+/// The draw of more bits, and of none, which only memory asks for that is no state. Apart, and called last, so that the short way saves no register.
+///
+/// # Safety
+/// `slots` is valid for writes, and used by nobody else during the call.
+#[cold]
+#[inline(never)]
+unsafe fn draw_much(backoff: &mut Backoff, slots: *mut u64, exponent: u32) -> Status {
+    let drawn = backoff.next_high_bits(exponent);
+    // SAFETY: by the contract above.
+    unsafe { slots.write(drawn) };
+    Status::Ok
+}
+
+/// One collision; `draw` takes as many random bits as it is told, from the state or from what the caller brought, and
+/// writes them. `STEPS`: the generator steps where the frame is discarded.
 ///
 /// # Safety
 /// `backoff` and `slots` are each NULL, or valid, apart from each other, and used by no other thread during the call.
 #[inline(always)]
-unsafe fn collide(backoff: *mut Backoff, slots: *mut u64, draw: impl FnOnce(&mut Backoff, u32) -> u64) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    let Some(backoff) = (unsafe { backoff.as_mut() }) else {
-        return Status::NullPointer;
-    };
-    if slots.is_null() {
+unsafe fn collide<const STEPS: bool>(
+    backoff: *mut Backoff,
+    slots: *mut u64,
+    draw: impl FnOnce(&mut Backoff, u32, *mut u64) -> Status,
+) -> Status {
+    if backoff.is_null() || slots.is_null() {
         return Status::NullPointer;
     }
-    let Some(exponent) = backoff.count() else {
-        if !backoff.is_initialised() {
-            return Status::NotInitialised;
-        }
-        draw(backoff, 0);
-        return Status::Discarded;
-    };
-    let delay = draw(backoff, exponent);
-    // SAFETY: by the contract above, a `slots` that is not NULL is valid for writes and unshared.
-    unsafe { slots.write(delay) };
-    Status::Ok
+    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
+    let backoff = unsafe { &mut *backoff };
+    match backoff.count() {
+        Some(exponent) => draw(backoff, exponent, slots),
+        None => backoff.discard::<STEPS>(),
+    }
 }
 
 impl Config {
@@ -228,14 +256,25 @@ impl Backoff {
         Some(backoff_core::Backoff::after(limits, self.attempts))
     }
 
-    /// Counts the core's collision, and gives of how many random bits the delay is; more than 64 are 64. `None` discards
-    /// the frame, and stands for a state that is not initialised too, whose limit is 0.
+    /// Counts a collision, and gives of how many random bits the delay is; more than 64 are 64. `None` discards
+    /// the frame, and stands for a state that is not initialised too, whose limit is 0: nothing is counted then.
     ///
-    /// The discard is asked for first: then the core has nothing to clamp between one count and the next.
+    /// The same as [`backoff_core::Backoff::count`], in the fewest operations: most of a call's time is their number.
     #[inline(always)]
     pub(crate) fn count(&mut self) -> Option<u32> {
+        let counted = u64::from(self.attempts) + 1;
+        if counted >= u64::from(self.attempt_limit) {
+            return None;
+        }
+        self.attempts = counted as u32;
+        Some(self.attempts.min(self.backoff_limit))
+    }
+
+    /// The same for a state that is initialised; and the count stops at the limit. By the core's count, which takes fewer
+    /// branches: a batch has states of any count side by side.
+    #[inline(always)]
+    pub(crate) fn count_or_discard(&mut self) -> Option<u32> {
         if u64::from(self.attempts) + 1 >= u64::from(self.attempt_limit) {
-            // Of a state that is none nothing changes.
             if self.is_initialised() {
                 self.attempts = self.attempt_limit;
             }
@@ -245,6 +284,20 @@ impl Backoff {
         let exponent = frame.count();
         self.attempts = frame.attempts();
         exponent
+    }
+
+    /// What a collision is answered with that [`count`](Self::count) has not counted.
+    #[cold]
+    #[inline(never)]
+    fn discard<const STEPS: bool>(&mut self) -> Status {
+        if !self.is_initialised() {
+            return Status::NotInitialised;
+        }
+        self.attempts = self.attempt_limit;
+        if STEPS {
+            self.next_high_bits(0);
+        }
+        Status::Discarded
     }
 
     /// Whether `backoff_init` has been here.

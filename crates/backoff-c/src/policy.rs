@@ -453,11 +453,12 @@ pub unsafe extern "C" fn backoff_retry_fail(
         // SAFETY: as above; it is as large as it must be.
         let policy = unsafe { &*policy };
         let failures = u64::from(retry.failures) + 1;
-        if let Some(preset) = policy.straight_preset(failures)
+        let previous = if failures == 1 { None } else { Some(retry.previous_ns) };
+        if let Some(preset) = policy.plain_preset(failures)
             && let Some(counted) = retry.failures.checked_add(1)
+            && let Some(law) = policy.plain(preset, failures, previous)
         {
             retry.failures = counted;
-            let law = policy.straight(preset, failures);
             let mut generator = Generator::new(retry.generator);
             let word = generator.next_u64();
             let drawn = law.draw_ns(word, &mut generator);

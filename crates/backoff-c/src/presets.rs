@@ -19,6 +19,8 @@ const SECOND: u64 = 1000 * MS;
 const SLOT: u64 = 51_200;
 /// A multiplier of 2, in millionths.
 const TWICE: u32 = 2_000_000;
+/// One of 1.5.
+const THREE_HALVES: u32 = 1_500_000;
 
 /// How the delay before jitter follows from the number of failures.
 #[derive(Clone, Copy)]
@@ -161,7 +163,7 @@ impl Preset {
                 jitter: Jitter::Proportional,
                 amount: 50,
                 base: 500 * MS,
-                multiplier: 1_500_000,
+                multiplier: THREE_HALVES,
                 ceiling: 60 * SECOND,
                 elapsed_limit: 900 * SECOND,
                 ..PLAIN
@@ -265,10 +267,12 @@ impl Policy {
     /// The value of `word` in that law.
     #[inline(always)]
     pub(crate) fn at(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
+        let previous = if previous_ns == 0 { None } else { Some(previous_ns) };
         if failures > 0
-            && let Some(preset) = self.straight_preset(failures)
+            && let Some(preset) = self.plain_preset(failures)
+            && let Some(law) = self.plain(preset, failures, previous)
         {
-            return Ok(self.straight(preset, failures).at_ns(word));
+            return Ok(law.at_ns(word));
         }
         self.at_the_long_way(failures, previous_ns, word)
     }
@@ -340,12 +344,10 @@ impl Policy {
         matches!(self.spread(preset), CoreJitter::Decorrelated)
     }
 
-    /// The law, which is uniform, after a failure that is not the last.
-    #[inline(always)]
+    /// The law, which is uniform, after a failure that is not the last. Not inlined: what is in a hurry asks
+    /// [`plain`](Self::plain) first.
+    #[inline(never)]
     pub(crate) fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
-        if preset.straight.open && self.is_plain() {
-            return self.straight(preset, failures);
-        }
         if (self.flags | preset.flags) != 0 || self.is_initial(preset) {
             return self.first_and_others(preset, failures, previous);
         }
@@ -382,13 +384,80 @@ impl Policy {
         law.capped(or_default(self.cap_ns, NONE))
     }
 
-    /// The row of its kind, if the straight path is open for this policy and its failure is not the last.
+    /// The row of its kind, if the policy asks for nothing but what [`plain`](Self::plain) knows, and its failure is not the
+    /// last.
     #[inline(always)]
-    pub(crate) fn straight_preset(&self, failures: u64) -> Option<&'static Preset> {
+    pub(crate) fn plain_preset(&self, failures: u64) -> Option<&'static Preset> {
         let preset = PRESETS.get(self.kind as usize)?;
         let limit = or_default(self.attempt_limit, preset.attempt_limit);
-        let open = preset.straight.open && self.is_plain() && self.reserved == 0 && failures < limit;
-        if open { Some(preset) } else { None }
+        if self.is_plain() && self.reserved == 0 && failures < limit { Some(preset) } else { None }
+    }
+
+    /// The law after a failure of a policy with its kind's own jitter, multiplier and priority; `None`: the long way knows.
+    /// `previous` is the delay before; `None`: the base.
+    ///
+    /// Of each kind only the fields are read that are its own: that is what a call costs.
+    #[inline(always)]
+    pub(crate) fn plain(&self, preset: &Preset, failures: u64, previous: Option<u64>) -> Option<Uniform> {
+        if preset.straight.open {
+            return Some(self.straight(preset, failures));
+        }
+        let (ceiling, cap) = (or_default(self.ceiling_ns, preset.ceiling), or_default(self.cap_ns, NONE));
+        let around = Around { ceiling, cap, priority: 100 };
+        let (base, steps) = (self.base(preset), failures - 1);
+        let amount = if self.jitter_amount == 0 { preset.amount } else { self.jitter_amount };
+        let timed = |grown, jitter| around.timed(grown, jitter, base, previous.unwrap_or(base));
+        let law = match (preset.growth, preset.jitter) {
+            (Growth::Linear, _) => {
+                let increment = or_default(self.increment_ns, base);
+                timed(base.saturating_add(increment.saturating_mul(steps)), CoreJitter::None)
+            }
+            (Growth::Fibonacci, _) => timed(base.saturating_mul(parts::fibonacci(failures)), CoreJitter::None),
+            (Growth::Exponential, Jitter::Decorrelated) => timed(0, CoreJitter::Decorrelated),
+            (Growth::Exponential, Jitter::Added) => {
+                timed(parts::shifted(base, steps), CoreJitter::AddedMillis { most: amount })
+            }
+            (Growth::Exponential, Jitter::Proportional) if preset.multiplier == THREE_HALVES => {
+                timed(parts::three_halves(base, failures), CoreJitter::Proportional { percent: amount })
+            }
+            _ => around.slotted(self.plain_slots(preset, failures)?, or_default(self.slot_ns, preset.slot), false),
+        };
+        Some(law.capped(cap))
+    }
+
+    /// From how many slots is chosen after a failure; `None`: the kind counts none, or the long way knows.
+    #[inline(always)]
+    fn plain_slots(&self, preset: &Preset, failures: u64) -> Option<u64> {
+        Some(match preset.growth {
+            Growth::Ieee => 1 << failures.min(10),
+            Growth::Slots if self.slot_base <= 2 && self.slot_limit < 64 => {
+                1 << failures.min(if self.slot_limit == 0 { 10 } else { self.slot_limit.into() })
+            }
+            Growth::Table => self.intervals.get(self.entry(failures)?).copied()?.max(1).into(),
+            Growth::Products => self.product(self.entry(failures)?),
+            Growth::Uniform if self.intervals[0] == 0 => 2,
+            Growth::Uniform => self.intervals[0].into(),
+            Growth::Ieee802154 => 4 << failures.min(3),
+            Growth::Exponential | Growth::Constant | Growth::Linear | Growth::Fibonacci => return None,
+            Growth::Steps | Growth::Slots | Growth::Geometric => return None,
+        })
+    }
+
+    /// Which of the intervals is that of a failure; `None` where their count does not fit.
+    #[inline(always)]
+    fn entry(&self, failures: u64) -> Option<usize> {
+        let last = self.intervals_count.wrapping_sub(1);
+        if last as usize >= BACKOFF_INTERVALS {
+            return None;
+        }
+        Some(if failures - 1 < u64::from(last) { failures as usize - 1 } else { last as usize })
+    }
+
+    /// The product of the intervals up to that one; at least 1.
+    #[inline(always)]
+    fn product(&self, entry: usize) -> u64 {
+        let factors = self.intervals.iter().take(entry + 1);
+        factors.fold(1_u64, |product, &factor| product.saturating_mul(factor.into())).max(1)
     }
 
     /// Jitter, multiplier and priority are the kind's own.
@@ -462,7 +531,7 @@ impl Policy {
         let multiplier = self.multiplier(preset);
         match preset.growth {
             Growth::Exponential if multiplier == TWICE => parts::shifted(base, steps),
-            Growth::Exponential if multiplier == 1_500_000 => parts::three_halves(base, failures),
+            Growth::Exponential if multiplier == THREE_HALVES => parts::three_halves(base, failures),
             Growth::Exponential if multiplier == 2 * TWICE => parts::shifted(base, steps.saturating_mul(2)),
             Growth::Exponential => parts::scaled(base, multiplier, failures),
             Growth::Linear => base.saturating_add(or_default(self.increment_ns, base).saturating_mul(steps)),
@@ -479,25 +548,18 @@ impl Policy {
         let last = (self.intervals_count as usize).wrapping_sub(1) & (BACKOFF_INTERVALS - 1);
         let first = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let entry = if failures - 1 < last as u64 { failures as usize - 1 } else { last };
-        match preset.growth {
-            Growth::Ieee802154 => around.slotted(4 << failures.min(3), slot, false),
-            Growth::Ieee => around.slotted(1 << failures.min(10), slot, false),
+        let slots = match preset.growth {
+            Growth::Ieee802154 => 4 << failures.min(3),
+            Growth::Ieee => 1 << failures.min(10),
             Growth::Slots => {
                 let base = if self.slot_base < 2 { 2 } else { self.slot_base };
-                let limit = if self.slot_limit == 0 { 10 } else { self.slot_limit };
-                around.slotted(exponential_slots(base, limit, failures), slot, true)
+                exponential_slots(base, if self.slot_limit == 0 { 10 } else { self.slot_limit }, failures)
             }
-            Growth::Table => {
-                let slots = self.intervals[entry & (BACKOFF_INTERVALS - 1)];
-                around.slotted(if slots == 0 { 1 } else { slots.into() }, slot, false)
-            }
-            Growth::Products => {
-                let factors = self.intervals.iter().take(entry + 1);
-                let slots = factors.fold(1_u64, |product, &factor| product.saturating_mul(factor.into()));
-                around.slotted(if slots == 0 { 1 } else { slots }, slot, false)
-            }
-            _ => around.slotted(first.into(), slot, false),
-        }
+            Growth::Table => self.intervals[entry & (BACKOFF_INTERVALS - 1)].max(1).into(),
+            Growth::Products => self.product(entry),
+            _ => first.into(),
+        };
+        around.slotted(slots, slot, matches!(preset.growth, Growth::Slots))
     }
 
     /// The jitter, that of the kind where none is asked for.

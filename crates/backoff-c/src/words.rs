@@ -9,7 +9,7 @@ use backoff_core::Generator;
 /// Fills `words` with the `bits` high bits of the next words of the generator in state `state`, and gives its state then.
 pub(crate) fn fill_high_bits(words: &mut [MaybeUninit<u64>], state: u64, bits: u32) -> u64 {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if has_avx2() {
+    if bits <= avx2::BITS && has_avx2() {
         // SAFETY: the processor has AVX2.
         return unsafe { avx2::fill_high_bits(words, state, bits) };
     }
@@ -52,16 +52,15 @@ mod avx2 {
     const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
     const SECOND: u64 = 0x94D0_49BB_1331_11EB;
 
-    /// The last step of the mix changes the 33 low bits only; up to 31 high ones do without it, and without the low
-    /// half of the last product.
-    #[target_feature(enable = "avx2")]
-    pub(super) fn fill_high_bits(words: &mut [MaybeUninit<u64>], state: u64, bits: u32) -> u64 {
-        if bits <= 31 { fill::<true>(words, state, bits) } else { fill::<false>(words, state, bits) }
-    }
+    /// So many high bits at most are drawn here; hardly any range has more.
+    pub(super) const BITS: u32 = 31;
 
     /// Eight words at a time in two registers, so that one multiplies while the other waits.
+    ///
+    /// The last step of the mix changes the 33 low bits only; up to 31 high ones do without it, and without the low half of
+    /// the last product.
     #[target_feature(enable = "avx2")]
-    fn fill<const FEW: bool>(words: &mut [MaybeUninit<u64>], state: u64, bits: u32) -> u64 {
+    pub(super) fn fill_high_bits(words: &mut [MaybeUninit<u64>], state: u64, bits: u32) -> u64 {
         let shift = _mm_cvtsi64_si128((u64::BITS - bits).into());
         let step = |n: u64| state.wrapping_add(GAMMA.wrapping_mul(n)) as i64;
         let mut low = _mm256_set_epi64x(step(4), step(3), step(2), step(1));
@@ -71,7 +70,7 @@ mod avx2 {
         let mut eights = words.chunks_exact_mut(8);
         let mut state = state;
         for words in &mut eights {
-            let (first, second) = (high_bits::<FEW>(low, shift), high_bits::<FEW>(high, shift));
+            let (first, second) = (high_bits(low, shift), high_bits(high, shift));
             let words: *mut __m256i = words.as_mut_ptr().cast();
             // SAFETY: there is room for eight words, and a store need not be aligned.
             unsafe {
@@ -88,17 +87,11 @@ mod avx2 {
     /// The high bits of four mixed states.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn high_bits<const FEW: bool>(state: __m256i, shift: __m128i) -> __m256i {
+    fn high_bits(state: __m256i, shift: __m128i) -> __m256i {
         let z = multiplied::<FIRST>(_mm256_xor_si256(state, _mm256_srli_epi64::<30>(state)));
         let z = _mm256_xor_si256(z, _mm256_srli_epi64::<27>(z));
-        let z = if FEW {
-            high_halves::<SECOND>(z)
-        } else {
-            let z = multiplied::<SECOND>(z);
-            _mm256_xor_si256(z, _mm256_srli_epi64::<31>(z))
-        };
         // A shift by 64 leaves nothing, as it should.
-        _mm256_srl_epi64(z, shift)
+        _mm256_srl_epi64(high_halves::<SECOND>(z), shift)
     }
 
     /// z · FACTOR modulo 2^64, from products of halves.

@@ -87,6 +87,14 @@ impl Generator {
         high_bits(mix(self.state), count)
     }
 
+    /// The same for 1 to 31 bits, without asking how many they are; of other counts any bits.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn next_few_high_bits(&mut self, count: u32) -> u64 {
+        self.state = self.state.wrapping_add(GAMMA);
+        half_mixed(self.state).wrapping_shr(count.wrapping_neg())
+    }
+
     /// The state: `Generator::new(generator.state())` goes on where this one stands.
     #[inline]
     pub const fn state(&self) -> u64 {
