@@ -6,6 +6,8 @@
 //!
 //! One file above 500 lines because each kind has its row.
 
+use core::hint::black_box;
+
 use backoff_core::{Around, Generator, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
 
 use crate::Status;
@@ -78,12 +80,12 @@ struct Straight {
     open: bool,
     /// How often it doubles from failure to failure: 0, 1 or 2.
     doublings: u8,
-    /// All ones where the range begins at d, else 0.
-    from_d: u64,
+    /// All ones where the range begins at d, else 0. As an octet, so that a row is short: a load fills the word.
+    from_d: i8,
     /// All ones where it begins at the half of d, else 0.
-    from_half: u64,
+    from_half: i8,
     /// 1 where d itself is not drawn, else 0.
-    below: u64,
+    below: u8,
 }
 
 impl Straight {
@@ -99,10 +101,10 @@ impl Straight {
             _ => return Straight::CLOSED,
         };
         let (from_d, from_half, below) = match preset.jitter {
-            Jitter::None => (u64::MAX, 0, 0),
+            Jitter::None => (-1, 0, 0),
             Jitter::Full => (0, 0, 0),
             Jitter::Below => (0, 0, 1),
-            Jitter::Equal => (0, u64::MAX, 0),
+            Jitter::Equal => (0, -1, 0),
             _ => return Straight::CLOSED,
         };
         Straight { open: true, doublings, from_d, from_half, below }
@@ -261,7 +263,9 @@ impl Policy {
             return Ok(self.geometric());
         }
         let previous = if previous_ns == 0 { self.base(preset) } else { previous_ns };
-        Ok(CoreLaw::uniform(self.uniform(preset, failures, previous)))
+        // In two boxes, so that it is not copied by way of a vector register, which interrupt handlers may not touch.
+        let Uniform { first, step, top } = self.uniform(preset, failures, previous);
+        Ok(CoreLaw::uniform(Uniform { first: black_box(first), step, top: black_box(top) }))
     }
 
     /// The value of `word` in that law.
@@ -476,8 +480,8 @@ impl Policy {
         let grown = parts::shifted(base, doublings);
         let ceiling = or_default(self.ceiling_ns, preset.ceiling);
         let delay = if grown < ceiling { grown } else { ceiling };
-        let first = (delay & from_d) | ((delay / 2) & from_half);
-        let top = delay - first - below;
+        let first = (delay & i64::from(from_d) as u64) | ((delay / 2) & i64::from(from_half) as u64);
+        let top = delay - first - u64::from(below);
         let cap = or_default(self.cap_ns, NONE);
         let over = (first + top).saturating_sub(cap);
         Uniform { first: first.saturating_sub(over), step: 1, top: if top < cap { top } else { cap } }
