@@ -11,6 +11,7 @@ mod config;
 /// Of the statuses those that the source names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
+    Ok,
     NullPointer,
     ConfigSize,
 }

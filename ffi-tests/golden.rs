@@ -59,7 +59,8 @@ fn rust_finds_the_golden_delays() {
 }
 
 fn policy_of(vector: &[u64]) -> Option<Policy> {
-    let [kind, base, _, _, ceiling, cap, _, multiplier, priority, jitter, _, flags, _, interval, ..] = *vector else {
+    let [kind, base, _, _, ceiling, cap, _, multiplier, priority, jitter, amount, flags, _, interval, ..] = *vector
+    else {
         return None;
     };
     let (zero, interval) = (Duration::ZERO, interval as u32);
@@ -93,21 +94,13 @@ fn policy_of(vector: &[u64]) -> Option<Policy> {
         26 => Policy::TCP_RTO,
         27 => Policy::TRICKLE,
         28 => Policy::IEEE_802_15_4,
+        31 => Policy::DHCPV6_SOLICIT,
+        32 => Policy::DHCPV6_REQUEST.with_attempt_limit(0).with_ceiling(zero),
+        33 => Policy::polly(zero),
         30 => Policy::systemd_restart(zero, interval, Duration::from_nanos(ceiling)),
         _ => return None,
     };
-    let policy = match jitter {
-        0 => policy,
-        1 => policy.with_jitter(Jitter::None),
-        2 => policy.with_jitter(Jitter::Full),
-        3 => policy.with_jitter(Jitter::Below),
-        4 => policy.with_jitter(Jitter::Equal),
-        5 => policy.with_jitter(Jitter::Proportional { percent: 50 }),
-        6 => policy.with_jitter(Jitter::AddedMillis { most: 1000 }),
-        7 => policy.with_jitter(Jitter::Decorrelated),
-        8 => policy.with_jitter(Jitter::UpperHalf),
-        _ => return None,
-    };
+    let policy = with_jitter(policy, kind, jitter, amount as u32)?;
     // The kinds 4 to 6 do not look at a multiplier.
     let policy = match multiplier {
         0 => policy,
@@ -118,4 +111,31 @@ fn policy_of(vector: &[u64]) -> Option<Policy> {
     let policy = if ceiling == 0 { policy } else { policy.with_ceiling(Duration::from_nanos(ceiling)) };
     let policy = policy.with_cap(Duration::from_nanos(cap)).with_priority_percent(priority as u32);
     if flags == 0 { Some(policy) } else { None }
+}
+
+/// The policy with the jitter of that number; `percent` is its amount where it is not 0.
+fn with_jitter(policy: Policy, kind: u64, number: u64, percent: u32) -> Option<Policy> {
+    let policy = match number {
+        0 => policy,
+        1 => policy.with_jitter(Jitter::None),
+        2 => policy.with_jitter(Jitter::Full),
+        3 => policy.with_jitter(Jitter::Below),
+        4 => policy.with_jitter(Jitter::Equal),
+        5 => policy.with_jitter(Jitter::Proportional { percent: 50 }),
+        6 => policy.with_jitter(Jitter::AddedMillis { most: 1000 }),
+        7 => policy.with_jitter(Jitter::Decorrelated),
+        8 => policy.with_jitter(Jitter::UpperHalf),
+        10 => policy.with_jitter(Jitter::DecorrelatedClamped),
+        11 => policy.with_jitter(Jitter::Dhcpv6 { percent: 10, first_above: false }),
+        12 => policy.with_jitter(Jitter::Dhcpv6 { percent: 10, first_above: true }),
+        13 => policy.with_jitter(Jitter::Polly),
+        _ => return None,
+    };
+    let dhcpv6 = |first_above| Jitter::Dhcpv6 { percent, first_above };
+    match (percent, kind, number) {
+        (0, ..) | (_, _, 10 | 13) | (_, 33, _) => Some(policy),
+        (_, 32, _) | (_, _, 11) => Some(policy.with_jitter(dhcpv6(false))),
+        (_, 31, _) | (_, _, 12) => Some(policy.with_jitter(dhcpv6(true))),
+        _ => None,
+    }
 }

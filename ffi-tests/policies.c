@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 #define UNTOUCHED UINT64_C(0x5555555555555555)
-#define KINDS (BACKOFF_KIND_SYSTEMD + 1)
+#define KINDS (BACKOFF_KIND_POLLY + 1)
 
 static struct backoff_policy of_kind(uint32_t kind)
 {
@@ -402,7 +402,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
     before = retry;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(0);
-    policy.jitter = BACKOFF_JITTER_INITIAL + 1;
+    policy.jitter = BACKOFF_JITTER_POLLY + 1;
     CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
     policy = of_kind(BACKOFF_KIND_RCP);
     policy.intervals_count = 0;

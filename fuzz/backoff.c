@@ -81,7 +81,7 @@ static void policies(struct input *input)
     take(input, &policy, sizeof policy);
     policy.size = sizeof policy;
     if (number(input) & 1) {
-        policy.kind %= BACKOFF_KIND_SYSTEMD + 1;
+        policy.kind %= BACKOFF_KIND_POLLY + 1;
         policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
         policy.jitter %= BACKOFF_JITTER_INITIAL + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;

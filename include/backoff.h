@@ -385,6 +385,24 @@ enum backoff_kind
      * intervals_count is not asked for.
      */
     BACKOFF_KIND_SYSTEMD = 30,
+    /**
+     * DHCPv6, Solicit: at first in [1 s + 1 ns, 1.1 s], then 2 + [-0.1, 0.1] times the delay before; what passes 3,600 s is
+     * drawn again in 3,600 s * [0.9, 1.1]. RFC 8415, 15, 7.6 and 18.2.1. base_ns is IRT, ceiling_ns MRT, elapsed_limit_ns MRD,
+     * attempt_limit MRC + 1, jitter_amount in percent RAND. Driven as SIP_TIMER_E, with a call at once.
+     */
+    BACKOFF_KIND_DHCPV6_SOLICIT = 31,
+    /**
+     * The same for the other messages: at first in [0.9 s, 1.1 s], and without MRT. In seconds RFC 8415 has: Request IRT 1,
+     * MRT 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and
+     * Decline 1, MRC 4; Reconfigure 2, MRC 8.
+     */
+    BACKOFF_KIND_DHCPV6 = 32,
+    /**
+     * Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u,
+     * u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. What other kinds
+     * are told as the delay before is how long the delays before have lasted together.
+     */
+    BACKOFF_KIND_POLLY = 33,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -443,6 +461,22 @@ enum backoff_jitter
      * the multiplier.
      */
     BACKOFF_JITTER_INITIAL = 9,
+    /**
+     * min(cap, uniform in [base, 3 * the delay before]), as AWS has it: so the cap comes often. d is not used.
+     */
+    BACKOFF_JITTER_DECORRELATED_CLAMPED = 10,
+    /**
+     * As the kind DHCPV6 has it, jitter_amount percent; 0: 10. d is not used.
+     */
+    BACKOFF_JITTER_DHCPV6 = 11,
+    /**
+     * As the kind DHCPV6_SOLICIT has it. d is not used.
+     */
+    BACKOFF_JITTER_DHCPV6_SOLICIT = 12,
+    /**
+     * As the kind POLLY has it. d is not used.
+     */
+    BACKOFF_JITTER_POLLY = 13,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -656,7 +690,7 @@ struct backoff_retry {
      */
     uint64_t generator;
     /**
-     * The last delay that the policy drew, without what a hint added; 0 before the first.
+     * The last delay that the policy drew, without what a hint added; 0 before the first. Of POLLY the sum of all.
      */
     uint64_t previous_ns;
     /**
@@ -1144,7 +1178,8 @@ BACKOFF_DIRECT;
  * Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
  *
  * 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
- * each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing.
+ * each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing. Nor for DHCPV6,
+ * where what passes the ceiling takes another word.
  *
  * Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
  * generator draw again instead, and are exact.

@@ -66,6 +66,15 @@ def vectors():
                 vector.update({"intervals_count": 1, "interval": 7, "ceiling_ns": 5000 * ms})
             vector.update(variant)
             yield vector
+    # What came later, so that earlier lines stay where they are.
+    for kind, jitter in ((31, 0), (32, 0), (33, 0), (2, 10), (0, 11), (3, 12), (26, 13)):
+        variants = [{}, {"cap_ns": 700 * ms}, {"ceiling_ns": 900 * ms, "priority_percent": 70}, {"base_ns": 123456789},
+                    {"ceiling_ns": 30000 * ms}, {"flags": 1}, {"flags": 2}, {"jitter_amount": 25, "ceiling_ns": 4000 * ms}]
+        for number, variant in enumerate(variants):
+            vector = dict.fromkeys(FIELDS, 0)
+            vector.update({"kind": kind, "jitter": jitter, "seed": 42, "stream": number + 1})
+            vector.update(variant)
+            yield vector
 
 
 def main():

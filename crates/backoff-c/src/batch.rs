@@ -1,10 +1,11 @@
 //! Many delays in one call: the same delays, in the same order, as single calls would give.
 
-use backoff_core::Generator;
+use backoff_core::{Generator, Law};
 
 use crate::Status;
 use crate::ieee_802_3::Backoff;
 use crate::policy::{Policy, law_of};
+use crate::presets::draw_from;
 use crate::words;
 
 /// What `backoff_collide_each` writes for a frame that is discarded.
@@ -102,18 +103,17 @@ pub unsafe extern "C" fn backoff_policy_draws(
     count: usize,
     delays_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, which is that of `law_of`.
-    let law = match unsafe { law_of(policy, failures, previous_ns, delays_ns.is_null() || generator.is_null()) } {
-        Ok(law) => law,
-        Err(status) => return status,
+    let no_result = delays_ns.is_null() || generator.is_null();
+    let draw = |law: &Law| {
+        // SAFETY: by the contract above, a `generator` that is not NULL is valid and unshared.
+        let mut words = Generator::new(unsafe { generator.read() });
+        for index in 0..count {
+            // SAFETY: by the contract above, there is room for `count` delays, apart from the rest.
+            unsafe { delays_ns.add(index).write(draw_from(law, &mut words).0) };
+        }
+        // SAFETY: as for the read.
+        unsafe { generator.write(words.state()) };
     };
-    // SAFETY: by the contract above, a `generator` that is not NULL is valid and unshared.
-    let mut words = Generator::new(unsafe { generator.read() });
-    for index in 0..count {
-        // SAFETY: by the contract above, there is room for `count` delays, apart from the rest.
-        unsafe { delays_ns.add(index).write(law.draw_ns(&mut words)) };
-    }
-    // SAFETY: as for the read.
-    unsafe { generator.write(words.state()) };
-    Status::Ok
+    // SAFETY: by the contract above, which is that of `law_of`.
+    unsafe { law_of(policy, failures, previous_ns, no_result, draw) }.err().unwrap_or(Status::Ok)
 }

@@ -33,33 +33,49 @@ pub(crate) unsafe fn read<T: Sized32, R>(
     }
     // SAFETY: by the contract above, `config` begins with its size; only that much is read here.
     let size = unsafe { config.cast::<u32>().read() } as usize;
-    if !(T::FIRST..=LARGEST).contains(&size) {
-        return Err(Status::ConfigSize);
+    let mut grown = MaybeUninit::<T>::uninit();
+    let mut known = config;
+    if size != size_of::<T>() {
+        let words = grown.as_mut_ptr().cast::<u32>();
+        // SAFETY: by the contract above, it is valid for its size; and `grown` has room for a `T`, which is whole words.
+        let status = unsafe { other_version(config.cast(), size, T::FIRST, size_of::<T>(), words) };
+        if status != Status::Ok {
+            return Err(status);
+        }
+        known = grown.as_ptr();
+    }
+    // SAFETY: it is the configuration, which is as large as a `T`, or what has just been written; and every bit pattern is a
+    // `T`.
+    take(unsafe { &*known })
+}
+
+/// Writes the configuration of another version as one of this version, which has `known` octets; `first` is how many it had
+/// at first. Apart, and not made anew for each struct: the library is small.
+///
+/// # Safety
+/// `config` is aligned and valid for reads of `size` octets, and `words` for writes of `known`, which are whole words.
+#[cold]
+#[inline(never)]
+unsafe fn other_version(config: *const u32, size: usize, first: usize, known: usize, words: *mut u32) -> Status {
+    if !(first..=LARGEST).contains(&size) {
+        return Status::ConfigSize;
     }
     let octets = config.cast::<u8>();
-    for octet in size_of::<T>()..size {
+    for octet in known..size {
         // SAFETY: by the contract above, the configuration is valid for `size` octets.
         if unsafe { octets.add(octet).read() } != 0 {
-            return Err(Status::ConfigSize);
+            return Status::ConfigSize;
         }
     }
-    // Nothing is left of this for a struct that has not grown yet.
-    if T::FIRST < size_of::<T>() && size < size_of::<T>() {
-        let mut grown = MaybeUninit::<T>::uninit();
-        let words = grown.as_mut_ptr().cast::<u32>();
-        for word in 0..size_of::<T>() / size_of::<u32>() {
-            // SAFETY: the configuration is valid for `size` octets, whole words in any version. Volatile, so that this is
-            // not turned into calls of memcpy and memset, which the library has not.
-            unsafe {
-                let known = (word + 1) * size_of::<u32>() <= size;
-                words.add(word).write_volatile(if known { config.cast::<u32>().add(word).read() } else { 0 });
-            }
+    for word in 0..known / size_of::<u32>() {
+        // SAFETY: the configuration is valid for `size` octets, whole words in any version. Volatile, so that this is
+        // not turned into calls of memcpy and memset, which the library has not.
+        unsafe {
+            let is_known = (word + 1) * size_of::<u32>() <= size;
+            words.add(word).write_volatile(if is_known { config.add(word).read() } else { 0 });
         }
-        // SAFETY: every bit pattern is a `T`, and what was not copied is 0.
-        return take(unsafe { grown.assume_init_ref() });
     }
-    // SAFETY: it is valid for its size, which is at least that of `T`, and every bit pattern is a `T`.
-    take(unsafe { &*config })
+    Status::Ok
 }
 
 /// A field that is 0 means its default.

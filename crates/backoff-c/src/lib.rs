@@ -82,6 +82,34 @@ const STATUSES: [(Status, &CStr); 12] = [
     (Status::Memory, c"the memory is too small, or not aligned to 8 octets"),
 ];
 
+/// How many octets their texts have, each with its 0.
+const TEXT_OCTETS: usize = {
+    let (mut status, mut octets) = (0, 0);
+    while status < STATUSES.len() {
+        octets += STATUSES[status].1.count_bytes() + 1;
+        status += 1;
+    }
+    octets
+};
+
+/// The texts one behind the other, and where each begins: pointers would take three times as many octets as they do.
+static TEXTS: ([u8; TEXT_OCTETS], [u16; STATUSES.len()]) = {
+    let (mut texts, mut begins) = ([0; TEXT_OCTETS], [0; STATUSES.len()]);
+    let (mut status, mut end) = (0, 0);
+    while status < STATUSES.len() {
+        assert!(STATUSES[status].0 as usize == status);
+        begins[status] = end as u16;
+        let text = STATUSES[status].1.to_bytes_with_nul();
+        let mut octet = 0;
+        while octet < text.len() {
+            texts[end] = text[octet];
+            (octet, end) = (octet + 1, end + 1);
+        }
+        status += 1;
+    }
+    (texts, begins)
+};
+
 /// The package's version and the header's are one.
 const _: () = {
     assert!(is_number(env!("CARGO_PKG_VERSION_MAJOR"), BACKOFF_VERSION_MAJOR));
@@ -116,8 +144,8 @@ pub extern "C" fn backoff_version_text() -> *const c_char {
 /// @param status  what another function returned
 #[unsafe(no_mangle)]
 pub extern "C" fn backoff_status_text(status: u32) -> *const c_char {
-    let known = STATUSES.iter().find(|(known, _)| *known as u32 == status);
-    known.map_or(c"unknown status", |(_, text)| text).as_ptr()
+    let text = TEXTS.1.get(status as usize).and_then(|begin| TEXTS.0.get(usize::from(*begin)..));
+    text.map_or(c"unknown status".as_ptr(), |text| text.as_ptr().cast())
 }
 
 /// Refuses everything: nothing here allocates, and a build of the library alone leaves this out. Where one build takes

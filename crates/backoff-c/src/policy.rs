@@ -105,6 +105,18 @@ pub enum Kind {
     /// intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
     /// intervals_count is not asked for.
     Systemd = 30,
+    /// DHCPv6, Solicit: at first in [1 s + 1 ns, 1.1 s], then 2 + [-0.1, 0.1] times the delay before; what passes 3,600 s is
+    /// drawn again in 3,600 s * [0.9, 1.1]. RFC 8415, 15, 7.6 and 18.2.1. base_ns is IRT, ceiling_ns MRT, elapsed_limit_ns MRD,
+    /// attempt_limit MRC + 1, jitter_amount in percent RAND. Driven as SIP_TIMER_E, with a call at once.
+    Dhcpv6Solicit = 31,
+    /// The same for the other messages: at first in [0.9 s, 1.1 s], and without MRT. In seconds RFC 8415 has: Request IRT 1,
+    /// MRT 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and
+    /// Decline 1, MRC 4; Reconfigure 2, MRC 8.
+    Dhcpv6 = 32,
+    /// Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u,
+    /// u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. What other kinds
+    /// are told as the delay before is how long the delays before have lasted together.
+    Polly = 33,
 }
 
 /// The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
@@ -137,6 +149,14 @@ pub enum Jitter {
     /// The first delay uniform in d * [1, 1 + f], f = jitter_amount percent, 0: 50; from then on the delay before times
     /// the multiplier.
     Initial = 9,
+    /// min(cap, uniform in [base, 3 * the delay before]), as AWS has it: so the cap comes often. d is not used.
+    DecorrelatedClamped = 10,
+    /// As the kind DHCPV6 has it, jitter_amount percent; 0: 10. d is not used.
+    Dhcpv6 = 11,
+    /// As the kind DHCPV6_SOLICIT has it. d is not used.
+    Dhcpv6Solicit = 12,
+    /// As the kind POLLY has it. d is not used.
+    Polly = 13,
 }
 
 /// How long to wait after the n-th failure. A field that is 0 means the default of the kind; times are in nanoseconds.
@@ -219,7 +239,7 @@ unsafe impl Sized32 for Policy {
 pub struct Retry {
     /// The counter of the built-in generator, splitmix64.
     pub(crate) generator: u64,
-    /// The last delay that the policy drew, without what a hint added; 0 before the first.
+    /// The last delay that the policy drew, without what a hint added; 0 before the first. Of POLLY the sum of all.
     pub(crate) previous_ns: u64,
     /// When the first attempt was made.
     start_ns: u64,
@@ -286,12 +306,16 @@ pub unsafe extern "C" fn backoff_policy_bounds(
     previous_ns: u64,
     bounds: *mut Bounds,
 ) -> Status {
+    let both = |law: &CoreLaw| (law.shortest_ns(), law.longest_ns());
     // SAFETY: by the contract above, which is that of `law_of`.
-    match unsafe { law_of(policy, failures, previous_ns, bounds.is_null()) } {
-        Ok(law) => {
-            let found = Bounds { shortest_ns: law.shortest_ns(), longest_ns: law.longest_ns() };
-            // SAFETY: by the contract above, `bounds`, which is not NULL, is valid for writes and unshared.
-            unsafe { bounds.write(found) };
+    match unsafe { law_of(policy, failures, previous_ns, bounds.is_null(), both) } {
+        Ok((shortest_ns, longest_ns)) => {
+            // SAFETY: by the contract above, `bounds`, which is not NULL, is valid for writes and unshared. One by one, and not
+            // by way of a vector register.
+            unsafe {
+                (&raw mut (*bounds).shortest_ns).write_volatile(shortest_ns);
+                (&raw mut (*bounds).longest_ns).write_volatile(longest_ns);
+            }
             Status::Ok
         }
         Err(status) => status,
@@ -320,9 +344,9 @@ pub unsafe extern "C" fn backoff_policy_moments(
     moments: *mut Moments,
 ) -> Status {
     // SAFETY: by the contract above, which is that of `law_of`.
-    match unsafe { law_of(policy, failures, previous_ns, moments.is_null()) } {
-        Ok(law) => {
-            let found = Moments { mean_ns: law.mean_ns(), variance_ns2: law.variance_ns2() };
+    match unsafe { law_of(policy, failures, previous_ns, moments.is_null(), CoreLaw::moments) } {
+        Ok((mean_ns, variance_ns2)) => {
+            let found = Moments { mean_ns, variance_ns2 };
             // SAFETY: by the contract above, `moments`, which is not NULL, is valid for writes and unshared.
             unsafe { moments.write(found) };
             Status::Ok
@@ -334,7 +358,8 @@ pub unsafe extern "C" fn backoff_policy_moments(
 /// Draws the delay after failure number `failures` with a random word of the caller. It keeps no state at all.
 ///
 /// 0 gives the shortest delay, UINT64_MAX the longest, and a larger word never a shorter one. Not so for ALOHA_GEOMETRIC:
-/// each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing.
+/// each binary digit takes a word of its own, mixed from `word`, so that the order of the words says nothing. Nor for DHCPV6,
+/// where what passes the ceiling takes another word.
 ///
 /// Of all words some delays have one more than others, where their number does not divide 2^64; the functions that have a
 /// generator draw again instead, and are exact.
@@ -564,21 +589,23 @@ pub unsafe extern "C" fn backoff_retry_reset(retry: *mut Retry, now_ns: u64) -> 
     Status::Ok
 }
 
-/// The law of one delay, for a call whose result would go nowhere if `no_result`.
+/// What `take` makes of the law of one delay, for a call whose result would go nowhere if `no_result`.
 ///
 /// # Safety
 /// `policy` is NULL, or valid for reads of as many octets as its `size` says, and nobody writes to it meanwhile.
-pub(crate) unsafe fn law_of(
+#[inline(always)]
+pub(crate) unsafe fn law_of<T>(
     policy: *const Policy,
     failures: u64,
     previous_ns: u64,
     no_result: bool,
-) -> Result<CoreLaw, Status> {
+    take: impl FnOnce(&CoreLaw) -> T,
+) -> Result<T, Status> {
     if no_result {
         return Err(Status::NullPointer);
     }
     // SAFETY: by the contract above.
-    unsafe { read(policy, |policy| policy.law(failures, previous_ns)) }
+    unsafe { read(policy, |policy| policy.law(failures, previous_ns, take)) }
 }
 
 /// What backoff_retry_fail does where there is no shorter way.
@@ -623,15 +650,15 @@ impl Retry {
     #[inline(always)]
     fn fail(&mut self, policy: &Policy, now_ns: u64, hint_ns: u64) -> Result<u64, Status> {
         let preset = policy.preset()?;
-        let previous = if self.failures == 0 { policy.base(preset) } else { self.previous_ns };
+        let previous = if self.failures == 0 { policy.first_previous(preset) } else { self.previous_ns };
         let failures = u64::from(self.failures) + 1;
         self.failures = self.failures.saturating_add(1);
         let mut generator = Generator::new(self.generator);
-        let Some((shortest, drawn)) = policy.draw(preset, failures, previous, &mut generator) else {
+        let Some((shortest, drawn, remembered)) = policy.draw(preset, failures, previous, &mut generator) else {
             return Err(Status::AttemptLimit);
         };
         self.generator = generator.state();
-        self.previous_ns = drawn;
+        self.previous_ns = remembered;
         let delay = drawn.saturating_add(hint_ns.saturating_sub(shortest));
         let limit = policy.elapsed_limit(preset);
         if limit != u64::MAX && self.ends_after(limit, now_ns, delay) {
@@ -646,7 +673,7 @@ impl Kind {
     pub(crate) const COUNT: usize = Kind::ALL.len();
 
     /// The kinds in the order of their numbers.
-    pub(crate) const ALL: [Kind; 31] = [
+    pub(crate) const ALL: [Kind; 34] = [
         Kind::FullJitter,
         Kind::EqualJitter,
         Kind::DecorrelatedJitter,
@@ -678,12 +705,15 @@ impl Kind {
         Kind::Ieee802154,
         Kind::Coap,
         Kind::Systemd,
+        Kind::Dhcpv6Solicit,
+        Kind::Dhcpv6,
+        Kind::Polly,
     ];
 }
 
 impl Jitter {
     /// The jitters in the order of their numbers.
-    pub(crate) const ALL: [Jitter; 10] = [
+    pub(crate) const ALL: [Jitter; 14] = [
         Jitter::Own,
         Jitter::None,
         Jitter::Full,
@@ -694,6 +724,10 @@ impl Jitter {
         Jitter::Decorrelated,
         Jitter::UpperHalf,
         Jitter::Initial,
+        Jitter::DecorrelatedClamped,
+        Jitter::Dhcpv6,
+        Jitter::Dhcpv6Solicit,
+        Jitter::Polly,
     ];
 
     /// How many there are.

@@ -98,7 +98,7 @@ unsafe fn write(policy: &Policy, prepared: *mut Prepared) -> Result<(), Status> 
     unsafe {
         let from = (&raw const *policy).cast::<u32>();
         let to = (&raw mut (*prepared).policy).cast::<u32>();
-        for word in 0..size_of::<Policy>() / size_of::<u32>() {
+        for word in 0..core::hint::black_box(size_of::<Policy>() / size_of::<u32>()) {
             to.add(word).write_volatile(from.add(word).read());
         }
         (*prepared).policy.size = size_of::<Policy>() as u32;

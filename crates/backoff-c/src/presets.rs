@@ -18,7 +18,7 @@ const NONE: u64 = u64::MAX;
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1000 * MS;
 /// slotTime at 10 Mb/s.
-const SLOT: u64 = 51_200;
+const SLOT: u32 = 51_200;
 /// A multiplier of 2, in millionths.
 const TWICE: u32 = 2_000_000;
 /// One of 1.5.
@@ -53,22 +53,23 @@ enum Growth {
     Geometric,
 }
 
-/// The defaults of a kind.
+/// The defaults of a kind. Its fields are as narrow as they may be, and widened by the load: there are many rows.
 pub(crate) struct Preset {
     growth: Growth,
     /// The kind's own, and its amount.
     jitter: Jitter,
-    amount: u32,
+    amount: u16,
     base: u64,
     /// In millionths.
     multiplier: u32,
     ceiling: u64,
-    attempt_limit: u64,
+    /// -1: none.
+    attempt_limit: i8,
     elapsed_limit: u64,
     /// The elapsed limit in units of the base, where it is not 0.
-    elapsed_bases: u32,
-    flags: u32,
-    slot: u64,
+    elapsed_bases: u8,
+    flags: u8,
+    slot: u32,
     straight: Straight,
 }
 
@@ -122,7 +123,7 @@ impl Preset {
         base: 100 * MS,
         multiplier: TWICE,
         ceiling: NONE,
-        attempt_limit: NONE,
+        attempt_limit: -1,
         elapsed_limit: NONE,
         elapsed_bases: 0,
         flags: 0,
@@ -131,9 +132,15 @@ impl Preset {
     };
 
     /// Full jitter from so many milliseconds on, at most 20 s; that attempt is the last.
-    const fn aws(base: u64, attempts: u64) -> Preset {
+    const fn aws(base: u64, attempts: i8) -> Preset {
         let ceiling = 20 * SECOND;
         Preset { jitter: Jitter::Full, base: base * MS, ceiling, attempt_limit: attempts, ..Preset::PLAIN }
+    }
+
+    /// The failure that is the last; `u64::MAX`: none.
+    #[inline(always)]
+    const fn attempts(&self) -> u64 {
+        self.attempt_limit as i64 as u64
     }
 
     /// Whether the kind counts nanoseconds, and not slots.
@@ -179,7 +186,7 @@ impl Preset {
                 base: SECOND,
                 multiplier: 1_600_000,
                 ceiling: 120 * SECOND,
-                flags: BACKOFF_FLAG_FIRST_EXACT,
+                flags: BACKOFF_FLAG_FIRST_EXACT as u8,
                 ..PLAIN
             },
             Kind::AwsStandard => Preset::aws(50, 3),
@@ -191,6 +198,11 @@ impl Preset {
             Kind::Trickle => Preset { jitter: Jitter::UpperHalf, base: 8 * MS, ceiling: (8 * MS) << 20, ..PLAIN },
             Kind::Ieee802154 => Preset { growth: Growth::Ieee802154, slot: 320_000, attempt_limit: 6, ..PLAIN },
             Kind::Coap => Preset { jitter: Jitter::Initial, amount: 50, base: 2 * SECOND, attempt_limit: 6, ..PLAIN },
+            Kind::Dhcpv6Solicit => {
+                Preset { jitter: Jitter::Dhcpv6Solicit, base: SECOND, ceiling: 3600 * SECOND, ..PLAIN }
+            }
+            Kind::Dhcpv6 => Preset { jitter: Jitter::Dhcpv6, base: SECOND, ..PLAIN },
+            Kind::Polly => Preset { jitter: Jitter::Polly, ..PLAIN },
             Kind::AmazonSimpledb => Preset { jitter: Jitter::Below, base: 400 * MS, multiplier: 2 * TWICE, ..PLAIN },
         }
     }
@@ -246,58 +258,73 @@ impl Policy {
     /// Whether failure number `failures` is the last.
     #[inline(always)]
     fn gives_up_after(&self, preset: &Preset, failures: u64) -> bool {
-        let limit = or_default(self.attempt_limit, preset.attempt_limit);
+        let limit = or_default(self.attempt_limit, preset.attempts());
         failures >= limit && limit != NONE
     }
 
     /// The law of the delay after failure number `failures`, the delay before being `previous_ns`; 0: the base.
-    pub(crate) fn law(&self, failures: u64, previous_ns: u64) -> Result<CoreLaw, Status> {
+    /// It is lent to `take`, and not given, so that it is not copied by way of a vector register.
+    #[inline(always)]
+    pub(crate) fn law<T>(
+        &self,
+        failures: u64,
+        previous_ns: u64,
+        take: impl FnOnce(&CoreLaw) -> T,
+    ) -> Result<T, Status> {
+        match self.checked(failures) {
+            Ok(None) => Ok(take(&CoreLaw::always(0))),
+            Ok(Some(preset)) => {
+                let previous = if previous_ns == 0 { self.first_previous(preset) } else { previous_ns };
+                Ok(take(&self.any_law(preset, failures, previous)))
+            }
+            Err(status) => Err(status),
+        }
+    }
+
+    /// The row of its kind, if the policy has no mistake and the failure is not the last; `None` of no failure.
+    #[inline(never)]
+    fn checked(&self, failures: u64) -> Result<Option<&'static Preset>, Status> {
         let preset = self.preset()?;
         if failures == 0 {
-            return Ok(CoreLaw::always(0));
+            return Ok(None);
         }
-        if self.gives_up_after(preset, failures) {
-            return Err(Status::AttemptLimit);
-        }
+        if self.gives_up_after(preset, failures) { Err(Status::AttemptLimit) } else { Ok(Some(preset)) }
+    }
+
+    /// The law after a failure that is not the last.
+    #[inline(never)]
+    fn any_law(&self, preset: &Preset, failures: u64, previous: u64) -> CoreLaw {
         if matches!(preset.growth, Growth::Geometric) {
-            return Ok(self.geometric());
+            return self.geometric();
         }
-        let previous = if previous_ns == 0 { self.base(preset) } else { previous_ns };
+        if self.is_chained(preset) {
+            return self.chained(preset, failures, previous);
+        }
         // In two boxes, so that it is not copied by way of a vector register, which interrupt handlers may not touch.
         let Uniform { first, step, top } = self.uniform(preset, failures, previous);
-        Ok(CoreLaw::uniform(Uniform { first: black_box(first), step, top: black_box(top) }))
+        CoreLaw::uniform(Uniform { first: black_box(first), step, top: black_box(top) })
     }
 
     /// The value of `word` in that law.
     #[inline(always)]
     pub(crate) fn at(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
-        let previous = if previous_ns == 0 { None } else { Some(previous_ns) };
+        // Of the short ways that without a branch alone: the library is small.
         if failures > 0
             && let Some(preset) = self.plain_preset(failures)
-            && let Some(law) = self.plain(preset, failures, previous)
+            && preset.straight.open
         {
-            return Ok(law.at_ns(word));
+            return Ok(self.straight(preset, failures).at_ns(word));
         }
         self.at_the_long_way(failures, previous_ns, word)
     }
 
     #[inline(never)]
     fn at_the_long_way(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
-        let preset = self.preset()?;
-        if failures == 0 {
-            return Ok(0);
-        }
-        if self.gives_up_after(preset, failures) {
-            return Err(Status::AttemptLimit);
-        }
-        if matches!(preset.growth, Growth::Geometric) {
-            return Ok(self.geometric_at(word).unwrap_or_else(|| self.geometric().at_ns(word)));
-        }
-        let previous = if previous_ns == 0 { self.base(preset) } else { previous_ns };
-        Ok(self.uniform(preset, failures, previous).at_ns(word))
+        self.law(failures, previous_ns, |law| law.at_ns(word))
     }
 
-    /// A delay drawn from that law, and the smallest one that it has: `None` if the failure is the last, which is not 0.
+    /// The smallest delay that the law has, a delay drawn from it, and what the next one is told as the delay before: `None` if
+    /// the failure is the last, which is not 0.
     #[inline(always)]
     pub(crate) fn draw(
         &self,
@@ -305,40 +332,39 @@ impl Policy {
         failures: u64,
         previous: u64,
         generator: &mut Generator,
-    ) -> Option<(u64, u64)> {
+    ) -> Option<(u64, u64, u64)> {
         if self.gives_up_after(preset, failures) {
             return None;
         }
         if matches!(preset.growth, Growth::Geometric) {
             let start = generator.state();
-            let drawn = self.geometric_at(generator.next_u64());
-            return Some((
-                0,
-                drawn.unwrap_or_else(|| {
-                    *generator = Generator::new(start);
-                    self.geometric().draw_ns(generator)
-                }),
-            ));
+            let drawn = self.geometric_at(generator.next_u64()).unwrap_or_else(|| {
+                *generator = Generator::new(start);
+                self.geometric().draw_ns(generator)
+            });
+            return Some((0, drawn, drawn));
         }
-        let uniform = self.uniform(preset, failures, previous);
-        let word = generator.next_u64();
-        Some((uniform.first, uniform.draw_ns(word, generator)))
+        let law = self.any_law(preset, failures, previous);
+        let (drawn, remembered) = draw_from(&law, generator);
+        Some((law.shortest_ns(), drawn, remembered))
     }
 
     /// The failure that is the last; `u64::MAX`: none.
     pub(crate) fn attempts(&self, preset: &Preset) -> u64 {
-        or_default(self.attempt_limit, preset.attempt_limit)
+        or_default(self.attempt_limit, preset.attempts())
     }
 
     /// Whether the number of failures alone says what the law is, and that is uniform.
     pub(crate) fn follows_from_the_count(&self, preset: &Preset) -> bool {
         !matches!(preset.growth, Growth::Geometric)
             && !(preset.is_timed() && (self.is_initial(preset) || self.is_decorrelated(preset)))
+            && !self.is_chained(preset)
     }
 
     /// Base, ceiling and cap of decorrelated jitter, where nothing else is asked for.
     pub(crate) fn decorrelated(&self, preset: &Preset) -> Option<(u64, u64, u64)> {
-        let plain = (self.flags | preset.flags) == 0 && (self.priority_percent == 0 || self.priority_percent == 100);
+        let plain =
+            (self.flags | u32::from(preset.flags)) == 0 && (self.priority_percent == 0 || self.priority_percent == 100);
         let around = self.around(preset);
         let found = plain && preset.is_timed() && self.is_decorrelated(preset);
         if found { Some((self.base(preset), around.ceiling, around.cap)) } else { None }
@@ -352,17 +378,57 @@ impl Policy {
     /// [`plain`](Self::plain) first.
     #[inline(never)]
     pub(crate) fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
-        if (self.flags | preset.flags) != 0 || self.is_initial(preset) {
+        if (self.flags | u32::from(preset.flags)) != 0 || self.is_initial(preset) {
             return self.first_and_others(preset, failures, previous);
         }
         self.long_way(preset, failures, previous)
+    }
+
+    /// Whether a delay follows from the one before by a law that is not uniform.
+    #[inline]
+    fn is_chained(&self, preset: &Preset) -> bool {
+        preset.is_timed() && self.jitter_or_own(preset) >= Jitter::DecorrelatedClamped as u32
+    }
+
+    /// That law, after a failure that is not the last.
+    #[inline(never)]
+    fn chained(&self, preset: &Preset, failures: u64, previous: u64) -> CoreLaw {
+        let (flags, around, base) = (self.flags | u32::from(preset.flags), self.around(preset), self.base(preset));
+        let at_once = flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0;
+        if failures == 1 && flags != 0 {
+            return CoreLaw::always(if at_once { 0 } else { base.min(around.cap) });
+        }
+        let jitter = self.jitter_or_own(preset);
+        // Polly's curve begins one unit later where the first retry came at once, as in its source.
+        if jitter == Jitter::Polly as u32 {
+            return around.polly(base, failures, previous);
+        }
+        let is_first = failures == 1 + u64::from(at_once);
+        if jitter == Jitter::DecorrelatedClamped as u32 {
+            return around.clamped(base, if is_first { base } else { previous });
+        }
+        let percent = if self.jitter_amount == 0 { 10 } else { self.jitter_amount };
+        let first = if is_first { Some(jitter == Jitter::Dhcpv6Solicit as u32) } else { None };
+        around.dhcpv6(base, previous, percent, first)
+    }
+
+    /// What counts as the delay before the first one.
+    #[inline(always)]
+    pub(crate) fn first_previous(&self, preset: &Preset) -> u64 {
+        if self.jitter_or_own(preset) == Jitter::Polly as u32 { 0 } else { self.base(preset) }
+    }
+
+    /// The number of the jitter.
+    #[inline(always)]
+    fn jitter_or_own(&self, preset: &Preset) -> u32 {
+        if self.jitter == Jitter::Own as u32 { preset.jitter as u32 } else { self.jitter }
     }
 
     /// The same where the first delay is not like the others.
     #[cold]
     #[inline(never)]
     fn first_and_others(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
-        let flags = self.flags | preset.flags;
+        let flags = self.flags | u32::from(preset.flags);
         let at_once = flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0;
         if at_once && failures == 1 {
             return Uniform::always(0);
@@ -379,12 +445,14 @@ impl Policy {
         } else {
             self.grown(preset, failures)
         };
-        let jitter = match (exact || failures > 1, self.jitter_amount) {
-            (true, _) => CoreJitter::None,
-            (false, 0) => CoreJitter::Above { percent: 50 },
-            (false, percent) => CoreJitter::Above { percent },
+        let percent = if exact || failures > 1 {
+            0
+        } else if self.jitter_amount == 0 {
+            50
+        } else {
+            self.jitter_amount
         };
-        let law = self.around(preset).timed(grown, jitter, self.base(preset), previous);
+        let law = self.around(preset).timed(grown, CoreJitter::Above { percent }, self.base(preset), previous);
         law.capped(or_default(self.cap_ns, NONE))
     }
 
@@ -393,7 +461,7 @@ impl Policy {
     #[inline(always)]
     pub(crate) fn plain_preset(&self, failures: u64) -> Option<&'static Preset> {
         let preset = PRESETS.get(self.kind as usize)?;
-        let limit = or_default(self.attempt_limit, preset.attempt_limit);
+        let limit = or_default(self.attempt_limit, preset.attempts());
         if self.is_plain() && self.reserved == 0 && failures < limit { Some(preset) } else { None }
     }
 
@@ -409,7 +477,7 @@ impl Policy {
         let (ceiling, cap) = (or_default(self.ceiling_ns, preset.ceiling), or_default(self.cap_ns, NONE));
         let around = Around { ceiling, cap, priority: 100 };
         let (base, steps) = (self.base(preset), failures - 1);
-        let amount = if self.jitter_amount == 0 { preset.amount } else { self.jitter_amount };
+        let amount = if self.jitter_amount == 0 { preset.amount.into() } else { self.jitter_amount };
         let timed = |grown, jitter| around.timed(grown, jitter, base, previous.unwrap_or(base));
         let law = match (preset.growth, preset.jitter) {
             (Growth::Linear, _) => {
@@ -424,7 +492,9 @@ impl Policy {
             (Growth::Exponential, Jitter::Proportional) if preset.multiplier == THREE_HALVES => {
                 timed(parts::three_halves(base, failures), CoreJitter::Proportional { percent: amount })
             }
-            _ => around.slotted(self.plain_slots(preset, failures)?, or_default(self.slot_ns, preset.slot), false),
+            _ => {
+                around.slotted(self.plain_slots(preset, failures)?, or_default(self.slot_ns, preset.slot.into()), false)
+            }
         };
         Some(law.capped(cap))
     }
@@ -514,7 +584,7 @@ impl Policy {
     fn geometric_at(&self, word: u64) -> Option<u64> {
         let slots = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let (ceiling, cap) = (or_default(self.ceiling_ns, NONE), or_default(self.cap_ns, NONE));
-        let (slot, limit) = (or_default(self.slot_ns, SLOT), if ceiling < cap { ceiling } else { cap });
+        let (slot, limit) = (or_default(self.slot_ns, SLOT.into()), if ceiling < cap { ceiling } else { cap });
         // A cap below a slot makes another law of it.
         let plain = self.priority_percent == 0 && slots > 1 && cap >= slot;
         if plain { backoff_core::geometric_within(slots, slot, limit, word) } else { None }
@@ -525,11 +595,11 @@ impl Policy {
     fn geometric(&self) -> CoreLaw {
         let slots = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let around = self.around(&Preset::PLAIN);
-        around.geometric(slots, or_default(self.slot_ns, SLOT)).capped(around.cap)
+        around.geometric(slots, or_default(self.slot_ns, SLOT.into())).capped(around.cap)
     }
 
     /// The delay before ceiling, priority and jitter.
-    #[inline(always)]
+    #[inline(never)]
     fn grown(&self, preset: &Preset, failures: u64) -> u64 {
         let (base, steps) = (self.base(preset), failures.wrapping_sub(1));
         let multiplier = self.multiplier(preset);
@@ -548,7 +618,7 @@ impl Policy {
     /// The law of a kind that counts slots.
     #[inline(always)]
     fn slotted(&self, preset: &Preset, around: &Around, failures: u64) -> Uniform {
-        let slot = or_default(self.slot_ns, preset.slot);
+        let slot = or_default(self.slot_ns, preset.slot.into());
         let last = (self.intervals_count as usize).wrapping_sub(1) & (BACKOFF_INTERVALS - 1);
         let first = if self.intervals[0] == 0 { 2 } else { self.intervals[0] };
         let entry = if failures - 1 < last as u64 { failures as usize - 1 } else { last };
@@ -569,12 +639,12 @@ impl Policy {
     /// The jitter, that of the kind where none is asked for.
     #[inline(always)]
     fn spread(&self, preset: &Preset) -> CoreJitter {
-        let jitter = if self.jitter == Jitter::Own as u32 { preset.jitter as u32 } else { self.jitter };
+        let jitter = self.jitter_or_own(preset);
         let amount = |default| {
             if self.jitter_amount != 0 {
                 self.jitter_amount
             } else if self.jitter == 0 {
-                preset.amount
+                preset.amount.into()
             } else {
                 default
             }
@@ -617,9 +687,14 @@ impl Policy {
     /// Whether only the first delay is drawn.
     #[inline(always)]
     fn is_initial(&self, preset: &Preset) -> bool {
-        let jitter = if self.jitter == Jitter::Own as u32 { preset.jitter as u32 } else { self.jitter };
-        jitter == Jitter::Initial as u32
+        self.jitter_or_own(preset) == Jitter::Initial as u32
     }
+}
+
+/// A delay of any law, and what the next one is told as the delay before.
+#[inline(never)]
+pub(crate) fn draw_from(law: &CoreLaw, generator: &mut Generator) -> (u64, u64) {
+    law.draw_and_remember_ns(generator)
 }
 
 /// A field that is 0 means its default.

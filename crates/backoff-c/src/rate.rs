@@ -131,7 +131,7 @@ pub unsafe extern "C" fn backoff_rate_init(rate: *mut Rate) -> Status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_rate_adverse(rate: *mut Rate, config: *const RateConfig, now_ns: u64) -> Status {
     // SAFETY: by the contract above, which is that of `change`.
-    let changed = unsafe { change(rate, config, |rate, limits| rate.adverse_event(limits, nanos(now_ns))) };
+    let changed = unsafe { change(rate, config, now_ns, Asked::Adverse) };
     changed.err().unwrap_or(Status::Ok)
 }
 
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn backoff_rate_act(
         return Status::Ok;
     }
     // SAFETY: by the contract above, which is that of `change`.
-    match unsafe { change(rate, config, |rate, limits| rate.act_ns(limits, now_ns)) } {
+    match unsafe { change(rate, config, now_ns, Asked::Act) } {
         Ok(wait) => {
             // SAFETY: by the contract above, `wait_ns`, which is not NULL, is valid for writes and unshared.
             unsafe { wait_ns.write(wait) };
@@ -200,10 +200,10 @@ pub unsafe extern "C" fn backoff_rate_level(
         return Status::NullPointer;
     }
     // SAFETY: by the contract above, which is that of `change`.
-    match unsafe { change(rate, config, |rate, limits| rate.level(limits, nanos(now_ns))) } {
+    match unsafe { change(rate, config, now_ns, Asked::Level) } {
         Ok(found) => {
             // SAFETY: by the contract above, `level`, which is not NULL, is valid for writes and unshared.
-            unsafe { level.write(found) };
+            unsafe { level.write(found as u32) };
             Status::Ok
         }
         Err(status) => status,
@@ -232,9 +232,8 @@ pub unsafe extern "C" fn backoff_rate_cooling_off(
     if period_ns.is_null() {
         return Status::NullPointer;
     }
-    let period = |rate: &mut CoreRate, limits: &RateLimits| rate.cooling_off_ns(limits, now_ns);
     // SAFETY: by the contract above, which is that of `change`.
-    match unsafe { change(rate, config, period) } {
+    match unsafe { change(rate, config, now_ns, Asked::CoolingOff) } {
         Ok(found) => {
             // SAFETY: by the contract above, `period_ns`, which is not NULL, is valid for writes and unshared.
             unsafe { period_ns.write(found) };
@@ -365,15 +364,21 @@ unsafe fn act_at_full_rate(rate: *mut Rate, config: *const RateConfig, now_ns: u
     Some(0)
 }
 
-/// Changes the rate by `act` on the core's, and gives what that gave.
+/// What a rate is asked for.
+#[derive(Clone, Copy)]
+enum Asked {
+    Adverse,
+    Act,
+    Level,
+    CoolingOff,
+}
+
+/// Asks the core's rate, and gives what it answered. One function for all that is asked, because the library is small.
 ///
 /// # Safety
 /// As the exported functions say of `rate` and `config`.
-unsafe fn change<T>(
-    rate: *mut Rate,
-    config: *const RateConfig,
-    act: impl FnOnce(&mut CoreRate, &RateLimits) -> T,
-) -> Result<T, Status> {
+#[inline(never)]
+unsafe fn change(rate: *mut Rate, config: *const RateConfig, now_ns: u64, asked: Asked) -> Result<u64, Status> {
     // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
     let rate = unsafe { rate.as_mut() }.ok_or(Status::NullPointer)?;
     // SAFETY: by the contract above, `config` is NULL or valid for its size.
@@ -383,7 +388,15 @@ unsafe fn change<T>(
     }
     let Rate { since_ns, last_ns, level, doublings, recovering, .. } = *rate;
     let mut core = CoreRate::from_parts(RateParts { level, doublings, since_ns, last_ns, recovering: recovering != 0 });
-    let given = act(&mut core, &limits);
+    let given = match asked {
+        Asked::Adverse => {
+            core.adverse_event(&limits, nanos(now_ns));
+            0
+        }
+        Asked::Act => core.act_ns(&limits, now_ns),
+        Asked::Level => core.level(&limits, nanos(now_ns)).into(),
+        Asked::CoolingOff => core.cooling_off_ns(&limits, now_ns),
+    };
     let RateParts { level, doublings, since_ns, last_ns, recovering } = core.parts();
     *rate = Rate { since_ns, last_ns, level, doublings, recovering: recovering.into(), mark: MARK };
     Ok(given)
@@ -416,11 +429,8 @@ impl RateConfig {
         if self.reserved != 0 {
             return Err(Status::ConfigValue);
         }
-        Ok(RateLimits::new(nanos(self.interval_ns))
-            .with_base(self.base)
-            .with_level_limit(self.level_limit)
-            .with_cooling_off(nanos(self.cooling_off_ns))
-            .with_cooling_off_limit(nanos(self.cooling_off_limit_ns)))
+        let spans = [self.interval_ns, self.cooling_off_ns, self.cooling_off_limit_ns];
+        Ok(RateLimits::of_ns(spans).with_base(self.base).with_level_limit(self.level_limit))
     }
 }
 

@@ -131,6 +131,7 @@ struct Layout {
 
 impl Layout {
     /// `None` if it does not fit the address space, or is for more values than there may be.
+    #[inline(never)]
     fn of(shape: &Shape, capacity: u32) -> Option<Layout> {
         if capacity > MOST {
             return None;
@@ -213,10 +214,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
     // SAFETY: by the contract above the memory is ours; the parts of that capacity fit, and are aligned; `schedule` is not
     // NULL, and by the contract valid for writes.
     unsafe {
-        // Word by word, and not to be turned into a call of memset, which the library has not.
-        for word in 0..size_of::<Head>() / size_of::<u32>() {
-            head.cast::<u32>().add(word).write_volatile(0);
-        }
+        zero(head.cast(), size_of::<Head>() / size_of::<u64>());
         let begun = &mut (*head).head;
         (begun.mark, begun.capacity, begun.slots) = (MARK, capacity, shape.slots() as u32);
         (begun.lists, begun.words) = (shape.lists() as u32, shape.words() as u32);
@@ -231,15 +229,25 @@ pub unsafe extern "C" fn backoff_schedule_init(
             octets.add(layout.firsts).cast::<u32>().add(list).write_volatile(shape.end(list));
             octets.add(layout.counts).cast::<Count>().add(list).write_volatile(Count::ZERO);
         }
-        for word in 0..shape.words() {
-            octets.add(layout.bits).cast::<u64>().add(word).write_volatile(0);
-        }
+        zero(octets.add(layout.bits).cast(), shape.words());
         for slot in 0..shape.slots() {
             octets.add(layout.chunks).cast::<Chunk>().add(slot).write(Chunk::of_list(slot as u32));
         }
         schedule.write(head);
     }
     Status::Ok
+}
+
+/// Writes so many words of 0. Not to be turned into a call of memset, which the library has not.
+///
+/// # Safety
+/// `words` is valid for so many writes.
+#[inline(never)]
+unsafe fn zero(words: *mut u64, count: usize) {
+    for word in 0..count {
+        // SAFETY: by the contract above.
+        unsafe { words.add(word).write_volatile(0) };
+    }
 }
 
 /// Makes a value pending in a slot; in the present slot (see backoff_schedule_now), where that one has passed.

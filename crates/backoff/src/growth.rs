@@ -133,10 +133,10 @@ pub const fn stepped(base: u64, last: u64, steps: u32, failures: u64) -> u64 {
 }
 
 /// How many bits a logarithm has behind its point.
-const LOGARITHM_BITS: u32 = 57;
+pub(crate) const LOGARITHM_BITS: u32 = 57;
 
 /// log2 in units of 2^−57, digit by digit: a square doubles it.
-const fn logarithm(value: u64) -> u64 {
+pub(crate) const fn logarithm(value: u64) -> u64 {
     if value == 0 {
         return 0;
     }
@@ -166,15 +166,22 @@ const ROOTS: [u64; LOGARITHM_BITS as usize] = {
     roots
 };
 
-/// 2^(logarithm / 2^57), rounded.
-const fn power_of_2(logarithm: u64) -> u64 {
-    let (whole, mut mantissa, mut digit) = (logarithm >> LOGARITHM_BITS, 1_u64 << 63, 0);
+/// 2^(the fraction of that logarithm), in units of 2^−63.
+#[inline(never)]
+pub(crate) const fn mantissa_of(logarithm: u64) -> u64 {
+    let (mut mantissa, mut digit) = (1_u64 << 63, 0);
     while digit < ROOTS.len() {
         if logarithm >> (LOGARITHM_BITS as usize - 1 - digit) & 1 == 1 {
             mantissa = ((mantissa as u128 * ROOTS[digit] as u128) >> 63) as u64;
         }
         digit += 1;
     }
+    mantissa
+}
+
+/// 2^(logarithm / 2^57), rounded.
+pub(crate) const fn power_of_2(logarithm: u64) -> u64 {
+    let (whole, mantissa) = (logarithm >> LOGARITHM_BITS, mantissa_of(logarithm));
     let half = if whole < 63 { 1_u128 << (62 - whole) } else { 0 };
     at_most_u64((mantissa as u128 + half) >> (63 - if whole < 63 { whole } else { 63 }))
 }

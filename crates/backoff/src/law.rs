@@ -5,6 +5,8 @@
 use rand_core::Rng;
 
 use crate::Generator;
+use crate::redrawn::Redrawn;
+use crate::smooth::Smooth;
 
 /// Below this many steps the moments of a cut geometric law are sums over its values.
 const SUMMED: u64 = 64;
@@ -25,6 +27,8 @@ enum Kind {
         slots: u32,
         top: u64,
     },
+    Redrawn(Redrawn),
+    Smooth(Smooth),
 }
 
 /// first + step · r, r uniform in 0 ≤ r ≤ top. The largest value fits `u64`.
@@ -90,6 +94,13 @@ impl Uniform {
         self.first + self.step * uniform(self.top, word, || generator.next_u64())
     }
 
+    /// Mean and variance.
+    pub(crate) fn moments(&self) -> (f64, f64) {
+        let Uniform { first, step, top } = *self;
+        let variance = (step as f64) * (step as f64) * (top as f64) * (top as f64 + 2.0) / 12.0;
+        (first as f64 + step as f64 * top as f64 / 2.0, variance)
+    }
+
     /// The value that belongs to one word; see [`Law::at_ns`].
     #[inline(always)]
     pub const fn at_ns(&self, word: u64) -> u64 {
@@ -118,8 +129,20 @@ impl Law {
     pub(crate) const fn as_uniform(&self) -> Option<Uniform> {
         match self.0 {
             Kind::Uniform(uniform) => Some(uniform),
-            Kind::Geometric { .. } => None,
+            Kind::Geometric { .. } | Kind::Redrawn(_) | Kind::Smooth(_) => None,
         }
+    }
+
+    /// A choice that is drawn again around a limit.
+    #[inline(always)]
+    pub(crate) const fn redrawn(redrawn: Redrawn) -> Law {
+        Law(Kind::Redrawn(redrawn))
+    }
+
+    /// The next point of Polly's curve.
+    #[inline]
+    pub(crate) const fn smooth(smooth: Smooth) -> Law {
+        Law(Kind::Smooth(smooth))
     }
 
     /// A geometric number of steps with the mean of a uniform choice from `slots` of them; `step` is not 0. One slot
@@ -137,19 +160,23 @@ impl Law {
     pub(crate) const fn cut(self, most: u64) -> Law {
         match self.0 {
             Kind::Geometric { step, slots, top } if most < top => Law(Kind::Geometric { step, slots, top: most }),
-            Kind::Geometric { .. } | Kind::Uniform(_) => self,
+            Kind::Geometric { .. } | Kind::Uniform(_) | Kind::Redrawn(_) | Kind::Smooth(_) => self,
         }
     }
 
     /// The law moved down until it ends at `cap`, its width kept where that leaves its start at 0 or above.
     ///
     /// What is counted in steps stays on them as long as one step fits below the cap. A geometric law is cut: what
-    /// remains keeps its proportions.
+    /// remains keeps its proportions. Where a protocol draws again around a limit, that is lowered; and a delay on Polly's
+    /// curve that would pass the cap becomes the cap.
     #[inline]
     #[doc(hidden)]
     pub const fn capped(self, cap: u64) -> Law {
         match self.0 {
             Kind::Uniform(uniform) => Law::uniform(uniform.capped(cap)),
+            Kind::Redrawn(redrawn) => Law::redrawn(redrawn.capped(cap)),
+            Kind::Smooth(smooth) if smooth.cap <= cap => self,
+            Kind::Smooth(smooth) => Law::smooth(Smooth { cap, ..smooth }),
             Kind::Geometric { step, top, .. } if step * top <= cap => self,
             Kind::Geometric { step, .. } if step > cap => Law::uniform(Uniform { first: 0, step: 1, top: cap }),
             Kind::Geometric { step, slots, top } => Law(Kind::Geometric { step, slots, top: fitting(cap, step, top) }),
@@ -167,36 +194,48 @@ impl Law {
     /// The smallest value.
     #[inline]
     pub const fn shortest_ns(&self) -> u64 {
-        match self.0 {
-            Kind::Uniform(Uniform { first, .. }) => first,
+        match &self.0 {
+            Kind::Uniform(Uniform { first, .. }) => *first,
             Kind::Geometric { .. } => 0,
+            Kind::Redrawn(redrawn) => redrawn.shortest_ns(),
+            Kind::Smooth(smooth) => smooth.at_ns(0),
         }
     }
 
     /// The largest value.
     #[inline]
     pub const fn longest_ns(&self) -> u64 {
-        match self.0 {
+        match &self.0 {
             Kind::Uniform(uniform) => uniform.longest_ns(),
-            Kind::Geometric { step, top, .. } => step * top,
+            Kind::Geometric { step, top, .. } => *step * *top,
+            Kind::Redrawn(redrawn) => redrawn.longest_ns(),
+            Kind::Smooth(smooth) => smooth.at_ns(u64::MAX),
         }
     }
 
-    /// The mean, from its closed form.
+    /// The mean: from its closed form, on Polly's curve from an integral by 16 points.
     pub fn mean_ns(&self) -> f64 {
-        match self.0 {
-            Kind::Uniform(Uniform { first, step, top }) => first as f64 + step as f64 * top as f64 / 2.0,
-            Kind::Geometric { step, slots, top } => step as f64 * geometric_moments(slots, top).0,
-        }
+        self.moments().0
     }
 
-    /// The variance, in nanoseconds squared, from its closed form.
+    /// The variance, in nanoseconds squared, as the mean.
     pub fn variance_ns2(&self) -> f64 {
-        match self.0 {
-            Kind::Uniform(Uniform { step, top, .. }) => {
-                (step as f64) * (step as f64) * (top as f64) * (top as f64 + 2.0) / 12.0
+        self.moments().1
+    }
+
+    /// Both.
+    #[doc(hidden)]
+    #[inline(never)]
+    pub fn moments(&self) -> (f64, f64) {
+        match &self.0 {
+            Kind::Uniform(uniform) => uniform.moments(),
+            Kind::Geometric { step, slots, top } => {
+                let (step, slots, top) = (*step, *slots, *top);
+                let (mean, variance) = geometric_moments(slots, top);
+                (step as f64 * mean, step as f64 * step as f64 * variance)
             }
-            Kind::Geometric { step, slots, top } => step as f64 * step as f64 * geometric_moments(slots, top).1,
+            Kind::Redrawn(redrawn) => redrawn.moments(),
+            Kind::Smooth(smooth) => smooth.moments(),
         }
     }
 
@@ -209,22 +248,44 @@ impl Law {
     /// The same, with `word` as the first one.
     #[inline]
     pub(crate) fn draw_with<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> u64 {
-        match self.0 {
+        match &self.0 {
             Kind::Uniform(uniform) => uniform.draw_ns(word, generator),
-            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+            Kind::Geometric { step, slots, top } => *step * geometric(*slots, *top, word),
+            Kind::Redrawn(redrawn) => redrawn.draw_ns(word, generator),
+            Kind::Smooth(smooth) => smooth.at_ns(word),
+        }
+    }
+
+    /// Draws a value, and gives with it what the law of the next failure is to be told as the delay before: the value
+    /// itself, except on Polly's curve, where it is how long the delays up to now last together.
+    #[inline]
+    pub fn draw_and_remember_ns<R: Rng + ?Sized>(&self, generator: &mut R) -> (u64, u64) {
+        self.draw_with_and_remember(generator.next_u64(), generator)
+    }
+
+    /// The same, with `word` as the first one.
+    #[inline]
+    pub(crate) fn draw_with_and_remember<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> (u64, u64) {
+        let drawn = self.draw_with(word, generator);
+        match &self.0 {
+            Kind::Smooth(smooth) => (drawn, smooth.end(word)),
+            Kind::Uniform(_) | Kind::Geometric { .. } | Kind::Redrawn(_) => (drawn, drawn),
         }
     }
 
     /// The value that belongs to one word: the shortest for 0, the longest for `u64::MAX`, never a smaller one for a
-    /// larger word. Not so in the geometric law: there the word is the seed of a word for each binary digit.
+    /// larger word. Not so in the geometric law: there the word is the seed of a word for each binary digit; nor where a
+    /// protocol draws again around a limit.
     ///
     /// One word cannot be shared out evenly among values whose number does not divide 2^64: some have one word more
     /// than others. [`draw_ns`](Self::draw_ns) takes another word then, and is exact.
     #[inline]
     pub const fn at_ns(&self, word: u64) -> u64 {
-        match self.0 {
+        match &self.0 {
             Kind::Uniform(uniform) => uniform.at_ns(word),
-            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+            Kind::Geometric { step, slots, top } => *step * geometric(*slots, *top, word),
+            Kind::Redrawn(redrawn) => redrawn.at_ns(word),
+            Kind::Smooth(smooth) => smooth.at_ns(word),
         }
     }
 }

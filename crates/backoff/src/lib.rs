@@ -39,8 +39,10 @@ mod ieee_802_3;
 mod law;
 mod policy;
 mod rate;
+mod redrawn;
 mod retry;
 mod schedule;
+mod smooth;
 mod tokens;
 
 pub use generator::Generator;

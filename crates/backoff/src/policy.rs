@@ -10,6 +10,8 @@ use core::time::Duration;
 use crate::course::{Course, Decorrelated, Doubling, Spread};
 use crate::growth::Growth;
 use crate::law::{Law, Uniform, fitting};
+use crate::redrawn::{Redrawn, share_of};
+use crate::smooth::Smooth;
 
 /// The base of a policy that is given none, or 0: 100 ms.
 pub const DEFAULT_BASE: Duration = Duration::from_millis(100);
@@ -126,6 +128,29 @@ pub enum Jitter {
         /// f.
         percent: u32,
     },
+    /// Uniform in [base, 3 · the delay before], as decorrelated jitter; but what would pass the cap becomes the cap.
+    DecorrelatedClamped,
+    /// Uniform in [base · (1 − f), base · (1 + f)] at first, and then in [(2 − f) · p, (2 + f) · p], p being the delay before
+    /// and f in percent. What passes the ceiling c is drawn again, uniform in [c · (1 − f), c · (1 + f)]. d is not used.
+    Dhcpv6 {
+        /// f; more than 100 counts as 100.
+        percent: u32,
+        /// Whether the first delay is longer than the base: then it is from [base + 1 ns, base · (1 + f)].
+        first_above: bool,
+    },
+    /// Polly's decorrelated jitter, version 2: see [`Policy::polly`]. d is not used.
+    Polly,
+}
+
+impl Jitter {
+    /// Whether a delay depends on the one before.
+    const fn is_chained(&self) -> bool {
+        match self {
+            Jitter::Decorrelated | Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly => true,
+            Jitter::None | Jitter::Full | Jitter::Below | Jitter::Equal | Jitter::UpperHalf => false,
+            Jitter::Proportional { .. } | Jitter::AddedMillis { .. } | Jitter::Above { .. } => false,
+        }
+    }
 }
 
 impl Policy {
@@ -213,6 +238,32 @@ impl Policy {
     /// Source: IEEE 802.15.4, 6.2.5.1. The first delay comes before the first attempt: ask for it at once.
     pub const IEEE_802_15_4: Policy = Policy::rcp(Duration::from_micros(320), [8, 16, 32]).with_attempt_limit(6);
 
+    /// DHCPv6, Solicit: 1 s, then twice the delay before, each times [0.9, 1.1] of what is added; at most 3,600 s · [0.9,
+    /// 1.1]. The first delay is longer than 1 s.
+    ///
+    /// Source: RFC 8415 (and RFC 9915, which replaces it), 15 and 7.6. A client asks for a delay as soon as it has sent its
+    /// message. base is IRT, the ceiling MRT, the elapsed limit MRD, and the attempt limit MRC + 1: after so many
+    /// transmissions there is no further one.
+    pub const DHCPV6_SOLICIT: Policy = Policy::dhcpv6(1, 3600, true);
+    /// DHCPv6, Request: 1 s, at most 30 s, ten transmissions. RFC 8415, 18.2.2.
+    pub const DHCPV6_REQUEST: Policy = Policy::dhcpv6(1, 30, false).with_attempt_limit(11);
+    /// DHCPv6, Confirm: 1 s, at most 4 s, for 10 s. RFC 8415, 18.2.3.
+    pub const DHCPV6_CONFIRM: Policy = Policy::dhcpv6(1, 4, false).with_elapsed_limit(Duration::from_secs(10));
+    /// DHCPv6, Renew and Rebind: 10 s, at most 600 s. RFC 8415, 18.2.4 and 18.2.5; MRD is the time that the leases have left.
+    pub const DHCPV6_RENEW: Policy = Policy::dhcpv6(10, 600, false);
+    /// DHCPv6, Information-request: 1 s, at most 3,600 s. RFC 8415, 18.2.6.
+    pub const DHCPV6_INFORMATION: Policy = Policy::dhcpv6(1, 3600, false);
+    /// DHCPv6, Release and Decline: 1 s, without a ceiling, four transmissions. RFC 8415, 18.2.7 and 18.2.8.
+    pub const DHCPV6_RELEASE: Policy = Policy::dhcpv6(1, 0, false).with_attempt_limit(5);
+    /// DHCPv6, Reconfigure, which a server sends: 2 s, without a ceiling, eight transmissions. RFC 8415, 18.3.11.
+    pub const DHCPV6_RECONFIGURE: Policy = Policy::dhcpv6(2, 0, false).with_attempt_limit(9);
+
+    /// IRT and MRT in seconds; no MRT: 0.
+    const fn dhcpv6(first_s: u64, most_s: u64, first_above: bool) -> Policy {
+        let policy = Policy::exponential(Duration::from_secs(first_s)).with_ceiling(Duration::from_secs(most_s));
+        policy.with_jitter(Jitter::Dhcpv6 { percent: 10, first_above })
+    }
+
     /// Full jitter from so many milliseconds on, at most 20 s; that failure is the last.
     const fn aws(base_ms: u64, attempts: u64) -> Policy {
         Policy::full_jitter(Duration::from_millis(base_ms), Duration::from_secs(20)).with_attempt_limit(attempts)
@@ -245,6 +296,29 @@ impl Policy {
     #[inline]
     pub const fn decorrelated_jitter(base: Duration, cap: Duration) -> Policy {
         Policy::exponential(base).with_cap(cap).with_jitter(Jitter::Decorrelated)
+    }
+
+    /// AWS's own decorrelated jitter: min(cap, uniform in [base, 3 · the delay before]). So the cap comes often.
+    ///
+    /// Source: as full jitter, and `ExpoBackoffDecorr` of aws-arch-backoff-simulator, where the delay before is the base at
+    /// first. [`decorrelated_jitter`](Self::decorrelated_jitter) keeps its spread at the cap.
+    #[inline]
+    pub const fn decorrelated_jitter_clamped(base: Duration, cap: Duration) -> Policy {
+        Policy::exponential(base).with_cap(cap).with_jitter(Jitter::DecorrelatedClamped)
+    }
+
+    /// Polly's exponential backoff with jitter (`DecorrelatedJitterBackoffV2`), whose medians are about `median_first` times
+    /// 1, 2, 4 …
+    ///
+    /// With f(t) = 2^t · tanh(2 · √t) and t(n) = n − 1 + u(n), u uniform in [0, 1), the n-th delay is median_first/1.4 ·
+    /// (f(t(n)) − f(t(n−1))), the first one median_first/1.4 · f(t(1)). A cap cuts a delay, and later ones do not know it.
+    ///
+    /// Source: `RetryHelper` of Polly.Core at 07124acf, from Polly.Contrib.WaitAndRetry; there in floating point and ticks
+    /// of 100 ns, here in integers and nanoseconds. What is called the delay before elsewhere is how long the delays before
+    /// have lasted together here: [`Law::draw_and_remember_ns`].
+    #[inline]
+    pub const fn polly(median_first: Duration) -> Policy {
+        Policy::exponential(median_first).with_jitter(Jitter::Polly)
     }
 
     /// Always `delay`.
@@ -514,8 +588,25 @@ impl Policy {
             Shape::Timed { growth, jitter } => {
                 let grown = growth.after(failures);
                 let stays = grown >= self.around.ceiling || growth.is_constant();
-                let law = self.around.timed(grown, jitter, growth.base(), previous_ns);
-                (Law::uniform(law), stays && !matches!(jitter, Jitter::Decorrelated))
+                let base = growth.base();
+                let law = match jitter {
+                    Jitter::DecorrelatedClamped => self.around.clamped(base, previous_ns),
+                    Jitter::Dhcpv6 { percent, first_above } => {
+                        let first = if failures == 1 { Some(first_above) } else { None };
+                        self.around.dhcpv6(base, previous_ns, percent, first)
+                    }
+                    Jitter::Polly => self.around.polly(base, failures, previous_ns),
+                    Jitter::None
+                    | Jitter::Full
+                    | Jitter::Below
+                    | Jitter::Equal
+                    | Jitter::Proportional { .. }
+                    | Jitter::AddedMillis { .. }
+                    | Jitter::Decorrelated
+                    | Jitter::UpperHalf
+                    | Jitter::Above { .. } => Law::uniform(self.around.timed(grown, jitter, base, previous_ns)),
+                };
+                (law, stays && !jitter.is_chained())
             }
             Shape::Slotted { ref choice, slot } => (self.slotted_law(choice, slot, failures), choice.stays(failures)),
         };
@@ -536,6 +627,7 @@ impl Policy {
     #[inline]
     pub(crate) const fn first_previous_ns(&self) -> u64 {
         match self.shape {
+            Shape::Timed { jitter: Jitter::Polly, .. } => 0,
             Shape::Timed { growth, .. } => growth.base(),
             Shape::Slotted { .. } => 0,
         }
@@ -592,7 +684,9 @@ impl Around {
         }
         let delay = self.prioritised(at_most(grown, self.ceiling));
         match jitter {
+            // The last three are not uniform, and have functions of their own.
             Jitter::None | Jitter::Decorrelated => Uniform::always(delay),
+            Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly => Uniform::always(delay),
             Jitter::Full => Uniform::between(0, delay),
             Jitter::Below => Uniform::between(0, delay.saturating_sub(1)),
             Jitter::Equal => Uniform::between(delay / 2, delay),
@@ -604,6 +698,33 @@ impl Around {
             Jitter::UpperHalf => Uniform::between(delay / 2, delay.saturating_sub(1)),
             Jitter::Above { percent } => Uniform::between(delay, delay.saturating_add(percent_of(delay, percent))),
         }
+    }
+
+    /// The law of AWS's decorrelated jitter: what passes the cap becomes the cap.
+    #[inline(never)]
+    pub const fn clamped(&self, base: u64, previous: u64) -> Law {
+        let uniform = self.timed(0, Jitter::Decorrelated, base, previous);
+        Law::redrawn(Redrawn::of(uniform.first, uniform.longest_ns(), self.cap, 0))
+    }
+
+    /// The law of DHCPv6; `first` says of the first delay whether it is longer than the base.
+    #[inline(never)]
+    pub const fn dhcpv6(&self, base: u64, previous: u64, percent: u32, first: Option<bool>) -> Law {
+        let (prior, doubled) = match first {
+            Some(_) => (self.prioritised(base), self.prioritised(base)),
+            None => (previous, previous.saturating_mul(2)),
+        };
+        let width = share_of(prior, percent);
+        let longer = matches!(first, Some(true)) && width > 0;
+        let shortest = if longer { doubled.saturating_add(1) } else { doubled.saturating_sub(width) };
+        Law::redrawn(Redrawn::of(shortest, doubled.saturating_add(width), self.ceiling, percent).capped(self.cap))
+    }
+
+    /// The law of Polly's jitter, the delays before having lasted `waited` together.
+    #[inline(never)]
+    pub const fn polly(&self, base: u64, failures: u64, waited: u64) -> Law {
+        let failures = at_most(failures, u32::MAX as u64) as u32;
+        Law::smooth(Smooth { failures, base: self.prioritised(base), waited, cap: self.cap })
     }
 
     /// The law of a uniform choice from `slots` slots, not capped yet. `unbounded`: so many slots that a word does not

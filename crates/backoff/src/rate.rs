@@ -26,6 +26,17 @@ impl RateLimits {
         RateLimits { interval, base: 2, level_limit: 10, cooling_off: 1_000_000_000, cooling_off_limit: 64_000_000_000 }
     }
 
+    /// The same from nanoseconds, in this order: interval, cooling-off period, its limit.
+    #[doc(hidden)]
+    pub const fn of_ns([interval, cooling_off, limit]: [u64; 3]) -> RateLimits {
+        RateLimits {
+            interval: or_default(interval, 1_000_000),
+            cooling_off: or_default(cooling_off, 1_000_000_000),
+            cooling_off_limit: or_default(limit, 64_000_000_000),
+            ..RateLimits::new(Duration::ZERO)
+        }
+    }
+
     /// The same with another b: by how much one adverse event divides the rate. Below 2: 2.
     pub const fn with_base(self, base: u32) -> RateLimits {
         RateLimits { base: if base < 2 { 2 } else { base }, ..self }

@@ -103,8 +103,8 @@ impl Retry {
         let previous = if self.failures == 0 { policy.first_previous_ns() } else { self.previous };
         self.failures = self.failures.saturating_add(1);
         let law = policy.law_after(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
-        let drawn = law.draw_ns(generator);
-        self.previous = drawn;
+        let (drawn, remembered) = law.draw_and_remember_ns(generator);
+        self.previous = remembered;
         let delay = law.not_before_ns(hint_ns).raise_ns(drawn);
         match policy.elapsed_limit_ns() {
             Some(limit) if self.elapsed_ns(now_ns).saturating_add(delay) > limit => Err(GiveUp::ElapsedLimit),
@@ -118,7 +118,7 @@ impl Retry {
         self.failures
     }
 
-    /// The last delay that the policy drew, in nanoseconds, without what a hint added.
+    /// The last delay that the policy drew, in nanoseconds, without what a hint added; with Polly's jitter the sum of all.
     #[inline]
     pub const fn previous_ns(&self) -> u64 {
         self.previous
@@ -182,14 +182,14 @@ impl<R: Rng> Delays<R> {
     /// The next delay, of the law that the policy gives; `word` is the first one drawn.
     // Apart, so that the rest is short enough to be inlined.
     #[inline(never)]
-    fn ask_policy(&mut self, word: u64) -> u64 {
+    fn ask_policy(&mut self, word: u64) -> (u64, u64) {
         let Some((law, stays)) = self.policy.law_and_whether_it_stays(self.failures, self.previous) else {
-            return 0; // not reached: the attempt limit has just been looked at
+            return (0, 0); // not reached: the attempt limit has just been looked at
         };
         if stays && let Some(uniform) = law.as_uniform() {
             self.course = Course::Settled(uniform);
         }
-        law.draw_with(word, &mut self.generator)
+        law.draw_with_and_remember(word, &mut self.generator)
     }
 }
 
@@ -204,13 +204,18 @@ impl<R: Rng> Iterator for Delays<R> {
         }
         self.failures = failures;
         let word = self.generator.next_u64();
-        self.previous = match &mut self.course {
+        let drawn = match &mut self.course {
             Course::Doubling(doubling) => doubling.next().draw_ns(word, &mut self.generator),
             Course::Decorrelated(decorrelated) => decorrelated.next(self.previous).draw_ns(word, &mut self.generator),
             Course::Settled(uniform) => uniform.draw_ns(word, &mut self.generator),
-            Course::Growing => self.ask_policy(word),
+            Course::Growing => {
+                let (drawn, remembered) = self.ask_policy(word);
+                self.previous = remembered;
+                return Some(Duration::from_nanos(drawn));
+            }
         };
-        Some(Duration::from_nanos(self.previous))
+        self.previous = drawn;
+        Some(Duration::from_nanos(drawn))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -212,8 +212,9 @@ impl Window {
     /// Takes a retry at `now_ns`, if the window holds one; says whether it has.
     pub fn withdraw(&mut self, limits: &WindowLimits, now_ns: u64) -> bool {
         _ = self.at(limits, now_ns);
-        let held = self.slices.iter().fold(limits.floor(), |sum, slice| sum.saturating_add(i64::from(*slice)));
-        if held < 100 {
+        // Ten slices of 32 bits and a floor of 50 do not pass 64.
+        let held: i64 = self.slices.iter().map(|slice| i64::from(*slice)).sum();
+        if held.saturating_add(limits.floor()) < 100 {
             return false;
         }
         let slice = self.at(limits, now_ns);
