@@ -283,6 +283,31 @@ fn the_library_for_kernels_has_no_vector_registers() {
     assert!(vector.is_empty(), "{vector:#?}");
 }
 
+/// Where a pointer has 32 bits: every C program and the golden vectors, with both libraries. Ignored because it needs that
+/// target and a C library for it: `rustup target add i686-unknown-linux-gnu`, gcc-multilib; `.ci/full` runs it.
+#[test]
+#[cfg(target_arch = "x86_64")]
+#[ignore = "needs `rustup target add i686-unknown-linux-gnu` and gcc-multilib"]
+fn every_c_program_passes_with_the_libraries_of_32_bits() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("i686");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--release", "-p", "ethbus-backoff-c", "--target", "i686-unknown-linux-gnu", "--target-dir"]);
+    run(cargo.arg(&folder).current_dir(ROOT));
+    let (libraries, tests) = (folder.join("i686-unknown-linux-gnu/release"), Path::new(ROOT).join("ffi-tests"));
+    // Programs ask for the library by its soname.
+    fs::copy(libraries.join("libbackoff.so"), libraries.join("libbackoff.so.0")).expect("the folder is writable");
+    let mut programs = files_with_extension(&tests, "c");
+    programs.extend([tests.join("examples/wheel.c"), tests.join("golden/golden.c")]);
+    let program = folder.join("program");
+    for (source, library) in programs.iter().flat_map(|source| ["libbackoff.so", "libbackoff.a"].map(|it| (source, it)))
+    {
+        let mut compiler = Command::new("gcc");
+        compiler.args(["-m32", "-std=c99"]).args(STRICT).arg("-I").arg(&*INCLUDE);
+        run(compiler.arg(source).arg(libraries.join(library)).arg("-o").arg(&program));
+        run(Command::new(&program).arg(tests.join("golden/golden.json")).env("LD_LIBRARY_PATH", &libraries));
+    }
+}
+
 /// Small enough for a device that has little else.
 #[test]
 fn the_stripped_library_is_below_64_kib() {
