@@ -249,7 +249,7 @@ static void policies(void)
         measure(name, retry_fail);
         if (i == 0) {
             measure("policy draw, full jitter", prepared_draw);
-            measure("policy read at each call: draw, full jitter", policy_draw);
+            measure("policy read at each call: policy draw, full jitter", policy_draw);
         }
     }
 }

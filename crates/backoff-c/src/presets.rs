@@ -320,7 +320,7 @@ impl Policy {
 
     #[inline(never)]
     fn at_the_long_way(&self, failures: u64, previous_ns: u64, word: u64) -> Result<u64, Status> {
-        self.law(failures, previous_ns, |law| law.at_ns(word))
+        self.law(failures, previous_ns, |law| law.lent_at_ns(word))
     }
 
     /// The smallest delay that the law has, a delay drawn from it, and what the next one is told as the delay before: `None` if
@@ -340,7 +340,7 @@ impl Policy {
             let start = generator.state();
             let drawn = self.geometric_at(generator.next_u64()).unwrap_or_else(|| {
                 *generator = Generator::new(start);
-                self.geometric().draw_ns(generator)
+                draw_from(&self.geometric(), generator).0
             });
             return Some((0, drawn, drawn));
         }

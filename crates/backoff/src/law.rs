@@ -1,6 +1,8 @@
 //! The law of one delay: which values it may take, how likely each is, and a draw from it.
 //!
 //! A law is what a policy says about one failure. It must never know which policy made it, nor what time it is.
+//!
+//! One file above 500 lines because all kinds of law answer the same questions side by side.
 
 use rand_core::Rng;
 
@@ -248,11 +250,52 @@ impl Law {
     /// The same, with `word` as the first one.
     #[inline]
     pub(crate) fn draw_with<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> u64 {
+        match self.0 {
+            Kind::Uniform(uniform) => uniform.draw_ns(word, generator),
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+            Kind::Redrawn(redrawn) => redrawn.draw_ns(word, generator),
+            Kind::Smooth(smooth) => smooth.at_ns(word),
+        }
+    }
+
+    /// The same where the law is lent, and not to be copied.
+    #[inline]
+    fn lent_draw<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> u64 {
         match &self.0 {
             Kind::Uniform(uniform) => uniform.draw_ns(word, generator),
             Kind::Geometric { step, slots, top } => *step * geometric(*slots, *top, word),
             Kind::Redrawn(redrawn) => redrawn.draw_ns(word, generator),
             Kind::Smooth(smooth) => smooth.at_ns(word),
+        }
+    }
+
+    /// [`capped`](Self::capped), of a uniform or geometric law; another one as it is. Such laws stay in registers, as long as
+    /// nobody asks for the address of one that is neither.
+    #[inline(always)]
+    pub(crate) const fn plainly_capped(self, cap: u64) -> Law {
+        match self.0 {
+            Kind::Uniform(_) | Kind::Geometric { .. } => self.capped(cap),
+            Kind::Redrawn(_) | Kind::Smooth(_) => self,
+        }
+    }
+
+    /// Draws a value of a uniform or geometric law; of another one 0.
+    #[inline(always)]
+    pub(crate) fn draw_plainly<R: Rng + ?Sized>(self, generator: &mut R) -> u64 {
+        let word = generator.next_u64();
+        match self.0 {
+            Kind::Uniform(uniform) => uniform.draw_ns(word, generator),
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+            Kind::Redrawn(_) | Kind::Smooth(_) => 0,
+        }
+    }
+
+    /// The smallest value of a uniform or geometric law; of another one 0.
+    #[inline(always)]
+    pub(crate) const fn plainly_shortest_ns(self) -> u64 {
+        match self.0 {
+            Kind::Uniform(Uniform { first, .. }) => first,
+            Kind::Geometric { .. } | Kind::Redrawn(_) | Kind::Smooth(_) => 0,
         }
     }
 
@@ -266,7 +309,7 @@ impl Law {
     /// The same, with `word` as the first one.
     #[inline]
     pub(crate) fn draw_with_and_remember<R: Rng + ?Sized>(&self, word: u64, generator: &mut R) -> (u64, u64) {
-        let drawn = self.draw_with(word, generator);
+        let drawn = self.lent_draw(word, generator);
         match &self.0 {
             Kind::Smooth(smooth) => (drawn, smooth.end(word)),
             Kind::Uniform(_) | Kind::Geometric { .. } | Kind::Redrawn(_) => (drawn, drawn),
@@ -281,6 +324,17 @@ impl Law {
     /// than others. [`draw_ns`](Self::draw_ns) takes another word then, and is exact.
     #[inline]
     pub const fn at_ns(&self, word: u64) -> u64 {
+        match self.0 {
+            Kind::Uniform(uniform) => uniform.at_ns(word),
+            Kind::Geometric { step, slots, top } => step * geometric(slots, top, word),
+            Kind::Redrawn(redrawn) => redrawn.at_ns(word),
+            Kind::Smooth(smooth) => smooth.at_ns(word),
+        }
+    }
+    /// The same where the law is lent, and not to be copied.
+    #[doc(hidden)]
+    #[inline]
+    pub const fn lent_at_ns(&self, word: u64) -> u64 {
         match &self.0 {
             Kind::Uniform(uniform) => uniform.at_ns(word),
             Kind::Geometric { step, slots, top } => *step * geometric(*slots, *top, word),
@@ -372,18 +426,19 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
     let mut words = Generator::new(word);
     // q^(2^i) in units of 2^−64.
     let mut power = ratio(slots);
-    let mut drawn = 0_u64;
-    let mut digit = 0;
-    while digit < u64::BITS && power != 0 {
+    // The digits from the highest bit down, so that none is shifted by a count of its own; q^(2^38) is below 2^−64.
+    let (mut drawn, mut digits) = (0_u64, 0_u32);
+    while power != 0 {
         let (word, factor) = (words.next_u64() as u128, power as u128);
         // word / 2^64 < q / (1 + q), without the division: word · 2^64 + word · factor < factor · 2^64. As numbers, not
         // as a branch: a digit is as random as the word.
         let product = word * factor;
         let (sum, carried) = (word as u64).overflowing_add((product >> 64) as u64);
-        drawn |= ((!carried & (sum < power)) as u64) << digit;
+        drawn = drawn >> 1 | ((!carried & (sum < power)) as u64) << 63;
         power = ((factor * factor) >> 64) as u64;
-        digit += 1;
+        digits += 1;
     }
+    let drawn = if digits == 0 { 0 } else { drawn.wrapping_shr(digits.wrapping_neg()) };
     // Nothing to take a remainder of, as a rule; and none for all of `u64`.
     if drawn <= top {
         return drawn;
@@ -398,10 +453,9 @@ const fn geometric(slots: u32, top: u64, word: u64) -> u64 {
 /// division of 64 bits.
 const fn ratio(slots: u32) -> u64 {
     let below = if slots == 0 { 2 } else { slots as u64 + 1 };
-    let (Some(quotient), Some(rest)) = (u64::MAX.checked_div(below), u64::MAX.checked_rem(below)) else {
-        return 0;
-    };
-    // 2^64 = quotient · below + rest + 1.
+    let Some(quotient) = u64::MAX.checked_div(below) else { return 0 };
+    // 2^64 = quotient · below + rest + 1. By a product, since another division takes longer.
+    let rest = u64::MAX - quotient.wrapping_mul(below);
     let ceiling = quotient.wrapping_mul(2).wrapping_add(if (rest + 1).wrapping_mul(2) <= below { 1 } else { 2 });
     ceiling.wrapping_neg()
 }

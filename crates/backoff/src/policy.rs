@@ -64,6 +64,17 @@ enum Shape {
     Slotted { choice: Choice, slot: u64 },
 }
 
+impl Shape {
+    /// What it grows from; 0 where slots are counted.
+    #[inline]
+    const fn base(&self) -> u64 {
+        match *self {
+            Shape::Timed { growth, .. } => growth.base(),
+            Shape::Slotted { .. } => 0,
+        }
+    }
+}
+
 /// From how many slots the delay is chosen: K of them, 0 to K − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Choice {
@@ -140,17 +151,6 @@ pub enum Jitter {
     },
     /// Polly's decorrelated jitter, version 2: see [`Policy::polly`]. d is not used.
     Polly,
-}
-
-impl Jitter {
-    /// Whether a delay depends on the one before.
-    const fn is_chained(&self) -> bool {
-        match self {
-            Jitter::Decorrelated | Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly => true,
-            Jitter::None | Jitter::Full | Jitter::Below | Jitter::Equal | Jitter::UpperHalf => false,
-            Jitter::Proportional { .. } | Jitter::AddedMillis { .. } | Jitter::Above { .. } => false,
-        }
-    }
 }
 
 impl Policy {
@@ -572,9 +572,54 @@ impl Policy {
     }
 
     /// The same, and whether every later failure up to the attempt limit has that law too.
-    // A policy that is a constant leaves little of it: a shift and a draw.
     #[inline(always)]
     pub(crate) const fn law_and_whether_it_stays(&self, failures: u64, previous_ns: u64) -> Option<(Law, bool)> {
+        if self.is_chained() {
+            return match self.chained_law(failures, previous_ns) {
+                Some(law) => Some((law, false)),
+                None => None,
+            };
+        }
+        self.unchained_law(failures, previous_ns)
+    }
+
+    /// Whether a delay follows from the one before by a law that is neither uniform nor geometric.
+    #[inline(always)]
+    pub(crate) const fn is_chained(&self) -> bool {
+        match self.shape {
+            Shape::Timed { jitter, .. } => {
+                matches!(jitter, Jitter::DecorrelatedClamped | Jitter::Dhcpv6 { .. } | Jitter::Polly)
+            }
+            Shape::Slotted { .. } => false,
+        }
+    }
+
+    /// That law. Apart, so that the others stay in registers.
+    #[cold]
+    #[inline(never)]
+    pub(crate) const fn chained_law(&self, failures: u64, previous_ns: u64) -> Option<Law> {
+        if failures == 0 {
+            return Some(Law::always(0));
+        }
+        if self.gives_up_after(failures) {
+            return None;
+        }
+        let base = self.shape.base();
+        let law = match self.shape {
+            Shape::Timed { jitter: Jitter::Dhcpv6 { percent, first_above }, .. } => {
+                let first = if failures == 1 { Some(first_above) } else { None };
+                self.around.dhcpv6(base, previous_ns, percent, first)
+            }
+            Shape::Timed { jitter: Jitter::Polly, .. } => self.around.polly(base, failures, previous_ns),
+            Shape::Timed { .. } | Shape::Slotted { .. } => self.around.clamped(base, previous_ns),
+        };
+        Some(law.capped(self.around.cap))
+    }
+
+    /// The law of a policy that is not chained, and whether every later failure up to the attempt limit has it too.
+    // A policy that is a constant leaves little of it: a shift and a draw.
+    #[inline(always)]
+    pub(crate) const fn unchained_law(&self, failures: u64, previous_ns: u64) -> Option<(Law, bool)> {
         // One comparison for both ends: 0 failures, less 1, are more than any limit. And no limit has no end.
         if failures.wrapping_sub(1) >= self.attempt_limit.wrapping_sub(1) {
             if failures == 0 {
@@ -588,29 +633,12 @@ impl Policy {
             Shape::Timed { growth, jitter } => {
                 let grown = growth.after(failures);
                 let stays = grown >= self.around.ceiling || growth.is_constant();
-                let base = growth.base();
-                let law = match jitter {
-                    Jitter::DecorrelatedClamped => self.around.clamped(base, previous_ns),
-                    Jitter::Dhcpv6 { percent, first_above } => {
-                        let first = if failures == 1 { Some(first_above) } else { None };
-                        self.around.dhcpv6(base, previous_ns, percent, first)
-                    }
-                    Jitter::Polly => self.around.polly(base, failures, previous_ns),
-                    Jitter::None
-                    | Jitter::Full
-                    | Jitter::Below
-                    | Jitter::Equal
-                    | Jitter::Proportional { .. }
-                    | Jitter::AddedMillis { .. }
-                    | Jitter::Decorrelated
-                    | Jitter::UpperHalf
-                    | Jitter::Above { .. } => Law::uniform(self.around.timed(grown, jitter, base, previous_ns)),
-                };
-                (law, stays && !jitter.is_chained())
+                let law = self.around.timed(grown, jitter, growth.base(), previous_ns);
+                (Law::uniform(law), stays && !matches!(jitter, Jitter::Decorrelated))
             }
             Shape::Slotted { ref choice, slot } => (self.slotted_law(choice, slot, failures), choice.stays(failures)),
         };
-        Some((law.capped(self.around.cap), stays))
+        Some((law.plainly_capped(self.around.cap), stays))
     }
 
     #[inline(never)]
@@ -628,8 +656,7 @@ impl Policy {
     pub(crate) const fn first_previous_ns(&self) -> u64 {
         match self.shape {
             Shape::Timed { jitter: Jitter::Polly, .. } => 0,
-            Shape::Timed { growth, .. } => growth.base(),
-            Shape::Slotted { .. } => 0,
+            Shape::Timed { .. } | Shape::Slotted { .. } => self.shape.base(),
         }
     }
 

@@ -102,10 +102,36 @@ impl Retry {
     ) -> Result<u64, GiveUp> {
         let previous = if self.failures == 0 { policy.first_previous_ns() } else { self.previous };
         self.failures = self.failures.saturating_add(1);
-        let law = policy.law_after(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
+        if policy.is_chained() {
+            return self.fail_chained(policy, previous, now_ns, hint_ns, generator);
+        }
+        let (law, _) = policy.unchained_law(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
+        let drawn = law.draw_plainly(generator);
+        self.previous = drawn;
+        let delay = drawn.saturating_add(hint_ns.saturating_sub(law.plainly_shortest_ns()));
+        self.within(policy, now_ns, delay)
+    }
+
+    /// The rest of that for a policy that is chained.
+    #[cold]
+    #[inline(never)]
+    fn fail_chained<R: Rng + ?Sized>(
+        &mut self,
+        policy: &Policy,
+        previous: u64,
+        now_ns: u64,
+        hint_ns: u64,
+        generator: &mut R,
+    ) -> Result<u64, GiveUp> {
+        let law = policy.chained_law(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
         let (drawn, remembered) = law.draw_and_remember_ns(generator);
         self.previous = remembered;
-        let delay = law.not_before_ns(hint_ns).raise_ns(drawn);
+        self.within(policy, now_ns, law.not_before_ns(hint_ns).raise_ns(drawn))
+    }
+
+    /// The delay, if it ends before the elapsed limit.
+    #[inline(always)]
+    fn within(&self, policy: &Policy, now_ns: u64, delay: u64) -> Result<u64, GiveUp> {
         match policy.elapsed_limit_ns() {
             Some(limit) if self.elapsed_ns(now_ns).saturating_add(delay) > limit => Err(GiveUp::ElapsedLimit),
             _ => Ok(delay),
