@@ -4,15 +4,18 @@
  * as it does not meet the same call every time.
  *
  *     cc -O2 -I include benches/backoff/longest.c target/release/libbackoff.so -o longest
- *     LD_LIBRARY_PATH=... taskset -c 1 ./longest [VALUES] [RUNS]
+ *     LD_LIBRARY_PATH=... taskset -c 1 ./longest [VALUES] [RUNS] [touched|huge]
+ *
+ * "touched": the memory is written to once before. "huge": and it is made of pages of 2 MiB, where the kernel gives them.
  */
 
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "backoff.h"
@@ -95,9 +98,14 @@ int main(int argc, char **argv)
     static const char *const calls[] = {"insert", "next", "expire"};
     uint32_t values = argc > 1 ? (uint32_t)atoi(argv[1]) : 1000000u, i;
     int runs = argc > 2 ? atoi(argv[2]) : 5, kind, call, n;
-    void *memory = malloc(backoff_schedule_octets(values));
+    size_t page = (size_t)2 << 20, octets = (backoff_schedule_octets(values) + page - 1) & ~(page - 1);
+    void *memory = aligned_alloc(page, octets);
     uint32_t *fastest[CALLS];
     uint64_t floor = UINT64_MAX;
+    if (argc > 3 && strcmp(argv[3], "huge") == 0 && madvise(memory, octets, MADV_HUGEPAGE) != 0)
+        return 1;
+    if (argc > 3)
+        memset(memory, 1, octets);
     for (i = 0; i < 1000; i++) {
         uint64_t start = now_ns(), took = now_ns() - start;
         floor = took < floor ? took : floor;
@@ -113,11 +121,14 @@ int main(int argc, char **argv)
         printf("%s:", kinds[kind]);
         for (call = 0; call < CALLS; call++) {
             uint64_t sum = 0, longest = 0;
+            uint32_t above = 0;
             for (i = 0; i < values; i++) {
                 sum += fastest[call][i];
                 longest = fastest[call][i] > longest ? fastest[call][i] : longest;
+                above += fastest[call][i] > 2000;
             }
-            printf(" %s mean %.0f longest %" PRIu64 " ns;", calls[call], (double)sum / values, longest);
+            printf(" %s mean %.0f longest %" PRIu64 " ns, %" PRIu32 " above 2 us;", calls[call], (double)sum / values,
+                   longest, above);
         }
         printf("\n");
         fflush(stdout);

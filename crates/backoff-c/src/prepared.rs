@@ -61,8 +61,9 @@ const _: () = {
     assert!(BACKOFF_INTERVALS == 16);
 };
 
-/// Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take a third of the time that
-/// backoff_retry_fail takes for kinds that do not double. It gives the same delays, bit for bit.
+/// Reads a policy once, for backoff_prepared_fail and backoff_prepared_draw, which take little more than half of the time
+/// that backoff_retry_fail takes. It gives the same delays, bit for bit. (Of kinds whose delays are neither uniform nor
+/// decorrelated, such as ALOHA_GEOMETRIC, DHCPV6 and POLLY, they ask the policy each time.)
 ///
 /// @param policy    the policy; it may change or go afterwards
 /// @param prepared  receives what was read
