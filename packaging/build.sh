@@ -36,7 +36,7 @@ package() {
         [ "$name" != ethbus ] || echo "Recommends: iproute2, iputils-ping, iperf3, tcpdump"
         echo "Installed-Size: $(du -sk "$root" | cut -f1)"
         echo "Description: $3"
-        echo " $4"
+        fold -s -w 76 <<< "$4" | sed 's/^/ /; s/ *$//'
     } > "$root/DEBIAN/control"
     find "$root" -type d -exec chmod 755 {} +
     find "$root" -type f -not -perm -100 -exec chmod 644 {} +
@@ -78,11 +78,17 @@ package ethbus "libc6" "shared-medium Ethernet on your own machine" \
 stage=$scratch/stage
 PREFIX=/usr DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" > "$scratch/log" 2>&1 ||
     { cat "$scratch/log"; exit 1; }
-mkdir -p "$scratch/libbackoff0/usr/lib/$triplet" "$scratch/libbackoff-dev"
+mkdir -p "$scratch/libbackoff0/usr/lib/$triplet" "$scratch/libbackoff0/DEBIAN" "$scratch/libbackoff-dev"
 cp -a "$stage/usr" "$scratch/libbackoff-dev/"
 for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
+    [ -L "$file" ] || chmod 644 "$file"
     mv "$file" "$scratch/libbackoff0/usr/lib/$triplet/"
 done
+# What links with it needs this package; and the linker's cache has it as soon as it is there.
+echo "libbackoff 0 libbackoff0 (>= $version)" > "$scratch/libbackoff0/DEBIAN/shlibs"
+echo "activate-noawait ldconfig" > "$scratch/libbackoff0/DEBIAN/triggers"
+# As Debian has them, and names for one page as links.
+find "$scratch/libbackoff-dev/usr/share/man" -type f -exec gzip -9n {} +
 package libbackoff0 "libc6" "backoff of IEEE 802.3 and others, as a C library" \
     "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
 package libbackoff-dev "libbackoff0 (= $version)" "backoff of IEEE 802.3 and others: header and static library" \
