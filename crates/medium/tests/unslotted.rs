@@ -224,7 +224,8 @@ fn an_infinite_population_of_aloha_carries_g_e_to_the_minus_2g() {
     }
 }
 
-/// Kleinrock and Tobagi 1975: S over G of nonpersistent and 1-persistent CSMA with a = 0.1, and of the latter with a = 0.
+/// Kleinrock and Tobagi 1975: S over G of nonpersistent and 1-persistent CSMA with a = 0.1 and 0.01, and of the latter with
+/// a = 0.
 #[test]
 fn an_infinite_population_of_csma_carries_what_kleinrock_and_tobagi_say() {
     let non = |g: f64, a: f64| g * (-a * g).exp() / (g * (1.0 + 2.0 * a) + (-a * g).exp());
@@ -233,12 +234,15 @@ fn an_infinite_population_of_csma_carries_what_kleinrock_and_tobagi_say() {
         top / (g * (1.0 + 2.0 * a) - (1.0 - (-a * g).exp()) + (1.0 + a * g) * (-g * (1.0 + a)).exp())
     };
     type Formula<'a> = &'a dyn Fn(f64, f64) -> f64;
-    let cases: [(Persistence, u64, f64, Formula); 5] = [
+    let cases: [(Persistence, u64, f64, Formula); 7] = [
         (Persistence::Non, 58, 0.2, &non),
         (Persistence::Non, 58, 0.4, &non),
         (Persistence::One, 58, 0.2, &one),
         (Persistence::One, 58, 0.35, &one),
         (Persistence::One, 0, 0.4, &one),
+        // a = 0.01: near the maxima of 0.815 and 0.529 of table I.
+        (Persistence::Non, 6, 0.7, &non),
+        (Persistence::One, 6, 0.45, &one),
     ];
     for (persistence, distance, load, formula) in cases {
         let own = |own: &mut Csma| (own.population, own.backoff) = (Population::Infinite, uniform(500));

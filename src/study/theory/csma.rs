@@ -18,8 +18,10 @@
 //!
 //! The maxima at a = 0.01 are those of the paper's table I for unslotted time, 0.529 (1-persistent) and 0.815 (nonpersistent),
 //! and 0.531 (1-persistent, slotted). Three others are higher here than the table is quoted with: 0.865 for 0.857
-//! (nonpersistent, slotted), 0.841 for 0.791 (p = 0.1) and 0.864 for 0.827 (p = 0.03). The formulas above give these
-//! values, and a simulation of the p-persistent protocol slot by slot, which is a test, agrees with them.
+//! (nonpersistent, slotted), 0.841 for 0.791 (p = 0.1) and 0.864 for 0.827 (p = 0.03). The first follows if each cycle has
+//! one idle slot at least, so that (1 + a) (1 - e^(-aG)) + a is below the line: then the maximum is 0.8575. For the other
+//! two no such reading was found. The formulas above give the values here, and a simulation of the p-persistent protocol
+//! slot by slot, which is a test, agrees with them.
 
 use super::roots::highest;
 use super::{Answer, Refusal, Value, offered_traffic};
@@ -241,6 +243,31 @@ mod tests {
         {
             let (best, at) = csma(persistence, slotted, 0.01).maximum().expect("there is one");
             assert!((best - capacity).abs() < 0.0006, "{persistence:?}, slotted {slotted}: {best} at G = {at}");
+        }
+    }
+
+    /// Table I has 0.857 for slotted nonpersistent CSMA. The equation gives 0.865; with an idle slot more in each cycle that is
+    /// not idle anyway, 0.857.
+    #[test]
+    fn the_slotted_nonpersistent_maximum_of_the_table_has_an_idle_slot_more() {
+        let a = 0.01;
+        let protocol = csma(Persistence::Non, true, a);
+        let (best, _) = protocol.maximum().expect("there is one");
+        assert!((best - 0.8655).abs() < 0.0001, "{best}");
+        let with_idle_slot = |log: f64| {
+            let x = a * 10_f64.powf(log);
+            x * (-x).exp() / ((1.0 + a) * (1.0 - (-x).exp()) + a)
+        };
+        let most = with_idle_slot(highest(-2.0, 3.0, with_idle_slot));
+        assert!((most - 0.8575).abs() < 0.0001, "{most}");
+    }
+
+    /// Maxima of the p-persistent equations at a = 0.01. Table I is quoted with 0.791 and 0.827.
+    #[test]
+    fn p_persistent_maxima_stay_what_the_equations_give() {
+        for (p, capacity) in [(0.1, 0.8414), (0.03, 0.8643)] {
+            let (best, _) = csma(Persistence::Probability(p), true, 0.01).maximum().expect("there is one");
+            assert!((best - capacity).abs() < 0.0002, "{p}-persistent: {best}");
         }
     }
 

@@ -207,8 +207,12 @@ impl Contenders {
     }
 
     /// The first for whom something is due at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn take_due(&mut self, now: BitInstant) -> Option<usize> {
+        if self.due.next() == now { self.take_first_due(now) } else { None }
+    }
+
+    fn take_first_due(&mut self, now: BitInstant) -> Option<usize> {
         while let Some(Entry { key, index }) = self.due.take(now) {
             let index = index as usize;
             let contender = &mut self.all[index];

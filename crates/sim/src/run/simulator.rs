@@ -184,6 +184,7 @@ impl<O: Observer> Observer for Counted<'_, O> {
         self.observer.input(at, input, octets)
     }
 
+    #[inline]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
         self.slots.record(event);
         self.observer.event(event)
@@ -206,7 +207,8 @@ struct Present<'a, O: Observer> {
 impl<O: Observer> Host for Present<'_, O> {
     const FEEDS: bool = true;
 
-    #[inline]
+    // Where the kind of the event is known, little is left of it.
+    #[inline(always)]
     fn event(&mut self, event: &Event) {
         self.delays.record(event);
         self.interrupted |= self.hosts.learn(event, self.limit);

@@ -198,10 +198,11 @@ impl Due {
             return None;
         }
         let [one, other] = &mut self.groups;
-        let first = if self.next == self.near {
-            self.take_near()
-        } else if self.next == one.first {
+        // Most are in a group.
+        let first = if self.next == one.first {
             Some(one.take())
+        } else if self.next == self.near {
+            self.take_near()
         } else {
             Some(other.take())
         };
@@ -210,7 +211,6 @@ impl Due {
         first
     }
 
-    #[inline]
     fn take_near(&mut self) -> Option<Entry> {
         let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.near);
         let first = if is_far { self.far.pop().map(|Reverse(far)| far) } else { self.current.pop() };
