@@ -79,7 +79,7 @@ fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     let diagnosis = diagnose(&events(&folder, &right)).expect("a log of PLCA");
     assert_eq!(diagnosis.findings, []);
     assert!(diagnosis.summary.contains("no frames met on the line"), "{}", diagnosis.summary);
-    assert!(diagnosis.summary.contains("at most 4,908 BT"), "{}", diagnosis.summary);
+    assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
 }
 
 /// Some frames of each scenario; the words say how often each was told to wait, as the log does.
