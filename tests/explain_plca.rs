@@ -147,6 +147,35 @@ fn a_picture_shows_what_the_log_has() {
     assert!(!values("beacon", "data-from").is_empty());
 }
 
+/// INET's statistics, worked out from the log, beside what the nodes counted themselves.
+#[test]
+fn statistics_under_inets_names_agree_with_the_counters() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("events");
+    let text = path.to_str().expect("UTF-8");
+    let bus = ["--access", "plca", "--stations", "8", "--burst-count", "1", "--traffic", "poisson:0.5", "--frame-size", "100"];
+    let options = ["--warmup", "0s", "--duration", "200ms", "--format", "json", "--events", text];
+    let results = run(ethbus([&["sim"], &bus[..], &options[..]].concat())).json();
+    let found = run(ethbus(["explain", text, "--segment", "--format", "json"])).json();
+    let of = |name: &str, key: &str| found["statistics"][name][key].as_f64().expect(name);
+    let plca = &results["medium"]["plca"];
+    assert_eq!(of("cycleLength", "min"), plca["cycle_min_bt"].as_f64().expect("a number"));
+    assert_eq!(of("cycleLength", "max"), plca["cycle_max_bt"].as_f64().expect("a number"));
+    // The last cycles are told of only when a busy one ends.
+    let cycles = plca["cycles"].as_f64().expect("a number");
+    assert!(of("cycleLength", "count") > 0.99 * cycles && of("cycleLength", "count") <= cycles);
+    assert_eq!((of("toLength", "min"), of("numPacketsPerTo", "max")), (32.0, 2.0));
+    for station in results["stations"].as_array().expect("stations") {
+        let name = station["name"].as_str().expect("a name");
+        let own = |statistic: &str, key: &str| found["statistics"][statistic][name][key].as_f64().expect(statistic);
+        let used = station["plca"]["counters"]["used"].as_f64().expect("a number");
+        let turns = own("transmitOpportunityUsed", "mean") * own("transmitOpportunityUsed", "count");
+        assert!((turns - used).abs() <= 1.5, "{name}: {turns} turns used, and {used} counted");
+        assert!(own("packetPendingDelay", "max") <= 396.0, "the delay line holds no more");
+        assert!(own("packetInterval", "min") >= 64.0 + 800.0, "{name}");
+    }
+}
+
 #[test]
 fn a_log_without_plca_has_no_segment() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -180,6 +180,63 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use medium::{
+        BitInstant, BitRate, Config, Destination, Event, Frame, Host, Input, Kind, Medium, Method, Octets, Plca,
+        StationId, Topology,
+    };
+
+    /// When frames took their turns, and how long each waited: by station.
+    #[derive(Default)]
+    struct Seen {
+        turns: Vec<(usize, u64)>,
+        waits: Vec<(usize, u64)>,
+    }
+
+    impl Host for Seen {
+        const FEEDS: bool = false;
+
+        fn event(&mut self, event: &Event) {
+            let station = event.station.index();
+            match event.kind {
+                Kind::Commit { .. } => self.turns.push((station, event.at.get())),
+                Kind::Transmitted { access_delay, .. } => self.waits.push((station, access_delay.get())),
+                _ => {}
+            }
+        }
+
+        fn next_frame(&mut self, _: BitInstant, _: StationId) -> Option<Frame> {
+            None
+        }
+    }
+
+    /// Eight nodes, frames of 64 octets offered at these instants.
+    fn run(offers: &[(u64, u16)]) -> Seen {
+        let config = Config::new(BitRate::MBIT_10, Topology::star(8, 0), 1);
+        let config = Config { method: Method::Plca(Plca::right(8)), keep_outputs: false, ..config };
+        let mut medium = Medium::new(config).expect("a valid configuration");
+        let mut seen = Seen::default();
+        for &(at, station) in offers {
+            let frame = Frame::new(Octets::new(64), Destination::All);
+            medium.give(BitInstant::new(at), Input::Offer { station: StationId::new(station), frame }, &mut seen);
+        }
+        medium.run_until(BitInstant::new(30_000), &mut seen);
+        seen
+    }
+
+    /// All become ready as node 0 has just begun its COMMIT. The turns of 1, 2 and 3 end within the gap after its frame; so
+    /// node 3 waits for the turns of all others, longer than a bound without [`Bus::deferred`] says.
+    #[test]
+    fn a_mac_that_defers_misses_its_turn() {
+        let (_, commit) = run(&[(10_000, 0), (10_000, 0)]).turns[0];
+        let others = (0..8).map(|station| (commit + 1, station));
+        let seen = run(&[vec![(10_000, 0), (10_000, 0)], others.collect()].concat());
+        let (_, wait) = seen.waits.iter().find(|(station, _)| *station == 3).expect("it was sent");
+        let bus = Bus { nodes: 8, octets: 64, bursts: 0, to: 32 };
+        let bound = bus.access_delay_bound();
+        assert!((bound - bus.deferred()..=bound).contains(wait), "{wait} BT, and the bound is {bound}");
+        // Only the COMMIT of node 4 is missing: its MAC is ready just as its turn begins.
+        assert_eq!(*wait, bound - 96 - 1);
+    }
 
     fn count(answer: &Answer, key: &str) -> u64 {
         match answer.value(key) {
