@@ -24,7 +24,7 @@ fn idle(nodes: u32, to: u32) -> Check {
             "--access plca --stations {nodes} --to-timer {to} --traffic poisson:0.001 --frame-size 64 --duration {}",
             bench.choose("2s", "500ms")
         ))?;
-        let cycles = run.results.medium.plca.clone().expect("a bus with PLCA");
+        let cycles = run.results.medium.plca.expect("a bus with PLCA");
         let what = format!("{nodes} nodes, to_tmr {to}: idle cycle, BT");
         let form = expected("idle_cycle_bt", nodes, 64, 0, to);
         Ok(vec![Row::exactly(what, form, cycles.cycle_min_bt as f64).from(&run.command)])
@@ -41,7 +41,7 @@ fn one_talks(nodes: u32, octets: u32, bursts: u32) -> Check {
         let title = format!("1 of {nodes} talks, {octets} octets, burst-cnt {bursts}");
         let form = |key| expected(key, nodes, octets, bursts, 32);
         let medium = &run.results.medium;
-        let cycles = medium.plca.clone().expect("a bus with PLCA");
+        let cycles = medium.plca.expect("a bus with PLCA");
         let frame = run.estimate("utilization_frame", Some(medium.utilization_frame));
         let payload = run.estimate("utilization_payload", Some(medium.utilization_payload));
         let mut rows = vec![
@@ -67,7 +67,7 @@ fn all_talk(nodes: u32, octets: u32, bursts: u32) -> Check {
         let title = format!("all {nodes} talk, {octets} octets, burst-cnt {bursts}");
         let form = |key| expected(key, nodes, octets, bursts, 32);
         let medium = &run.results.medium;
-        let cycle = medium.plca.clone().expect("a bus with PLCA").cycle_mean_bt.unwrap_or(0.0);
+        let cycle = medium.plca.expect("a bus with PLCA").cycle_mean_bt.unwrap_or(0.0);
         let frame = run.estimate("utilization_frame", Some(medium.utilization_frame));
         let rows = [
             Row::exactly(format!("{title}: cycle, BT"), form("longest_cycle_bt"), cycle),

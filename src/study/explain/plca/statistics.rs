@@ -189,8 +189,9 @@ impl Statistics {
             }
         }
         if let Some(last) = self.beacon.replace(at) {
-            if empty > 0 {
-                self.cycle_length.add(at.since(last).get().saturating_sub(length.get()) / empty, empty);
+            let idle = at.since(last).get().saturating_sub(length.get()).checked_div(empty);
+            if let Some(idle) = idle {
+                self.cycle_length.add(idle, empty);
                 self.cycle_packets.add(0, empty);
                 self.cycles += empty;
             }
