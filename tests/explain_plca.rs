@@ -27,6 +27,11 @@ fn name(path: &Path) -> String {
     path.file_stem().expect("a name").to_str().expect("UTF-8").to_owned()
 }
 
+/// Segments that go wrong have a number.
+fn is_wrong(scenario: &Path) -> bool {
+    name(scenario).starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// The event log of a scenario.
 fn events(folder: &TempDir, scenario: &Path) -> PathBuf {
     let events = folder.path().join(name(scenario));
@@ -48,7 +53,7 @@ fn every_segment_gets_the_words_that_name_its_cause() {
     let mut text = String::new();
     let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plca.md")).expect("the guide");
     let guide = guide.split_whitespace().filter(|word| *word != ">").collect::<Vec<_>>().join(" ");
-    for scenario in scenarios().iter().filter(|scenario| !name(scenario).starts_with("right")) {
+    for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
         let name = name(scenario);
         let diagnosis = diagnose(&events(&folder, scenario)).expect("a log of PLCA");
         if let Some(number) = name.split('-').next().and_then(|digits| digits.parse::<u8>().ok()) {
@@ -79,14 +84,14 @@ fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     let diagnosis = diagnose(&events(&folder, &right)).expect("a log of PLCA");
     assert_eq!(diagnosis.findings, []);
     assert!(diagnosis.summary.contains("no frames met on the line"), "{}", diagnosis.summary);
-    assert!(diagnosis.summary.contains("at most 4,908 BT"), "{}", diagnosis.summary);
+    assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
 }
 
 /// Some frames of each scenario; the words say how often each was told to wait, as the log does.
 #[test]
 fn frames_of_every_segment_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
-    for scenario in scenarios().iter().filter(|scenario| !name(scenario).starts_with("right")) {
+    for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
         let events = events(&folder, scenario);
         let header = header(&events);
         let mut frames = Vec::new();
@@ -145,6 +150,46 @@ fn a_picture_shows_what_the_log_has() {
     // One may have begun before the picture does.
     assert!(frames.len() > 2 && frames.iter().skip(1).all(|at| turns.contains(at)), "{frames:?}");
     assert!(!values("beacon", "data-from").is_empty());
+}
+
+/// INET's statistics, worked out from the log, beside what the nodes counted themselves.
+#[test]
+fn statistics_under_inets_names_agree_with_the_counters() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("events");
+    let text = path.to_str().expect("UTF-8");
+    let bus = [
+        "--access",
+        "plca",
+        "--stations",
+        "8",
+        "--burst-count",
+        "1",
+        "--traffic",
+        "poisson:0.5",
+        "--frame-size",
+        "100",
+    ];
+    let options = ["--warmup", "0s", "--duration", "200ms", "--format", "json", "--events", text];
+    let results = run(ethbus([&["sim"], &bus[..], &options[..]].concat())).json();
+    let found = run(ethbus(["explain", text, "--segment", "--format", "json"])).json();
+    let of = |name: &str, key: &str| found["statistics"][name][key].as_f64().expect(name);
+    let plca = &results["medium"]["plca"];
+    assert_eq!(of("cycleLength", "min"), plca["cycle_min_bt"].as_f64().expect("a number"));
+    assert_eq!(of("cycleLength", "max"), plca["cycle_max_bt"].as_f64().expect("a number"));
+    // The last cycles are told of only when a busy one ends.
+    let cycles = plca["cycles"].as_f64().expect("a number");
+    assert!(of("cycleLength", "count") > 0.99 * cycles && of("cycleLength", "count") <= cycles);
+    assert_eq!((of("toLength", "min"), of("numPacketsPerTo", "max")), (32.0, 2.0));
+    for station in results["stations"].as_array().expect("stations") {
+        let name = station["name"].as_str().expect("a name");
+        let own = |statistic: &str, key: &str| found["statistics"][statistic][name][key].as_f64().expect(statistic);
+        let used = station["plca"]["counters"]["used"].as_f64().expect("a number");
+        let turns = own("transmitOpportunityUsed", "mean") * own("transmitOpportunityUsed", "count");
+        assert!((turns - used).abs() <= 1.5, "{name}: {turns} turns used, and {used} counted");
+        assert!(own("packetPendingDelay", "max") <= 396.0, "the delay line holds no more");
+        assert!(own("packetInterval", "min") >= 64.0 + 800.0, "{name}");
+    }
 }
 
 #[test]

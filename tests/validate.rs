@@ -1,7 +1,7 @@
 //! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
 use ethbus::study::validate::{Options, Verdict, run};
-use medium::{BitTimes, Config, CsmaCa, Method};
+use medium::{BitTimes, Config, CsmaCa, Method, Plca};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -215,6 +215,43 @@ fn a_medium_that_is_a_little_wrong_is_found() {
         ),
         (|config| config.parameters.backoff_limit = 4, "real ethernets", &["98 percent", "24 hosts"]),
         (
+            |config| plca(config, |own| own.beacon = BitTimes::new(24)),
+            "plca",
+            &[
+                "2 nodes, to_tmr 32: idle cycle",
+                "1 of 8 talks, 64 octets, burst-cnt 0: cycle",
+                "all 2 talk, 1518 octets",
+            ],
+        ),
+        (
+            |config| plca(config, |own| own.nodes.iter_mut().for_each(|node| node.settings.to_timer = 36)),
+            "plca",
+            &[
+                "8 nodes, to_tmr 32: idle cycle",
+                "8 nodes, to_tmr 24: idle cycle",
+                "1 of 40 talks, 64 octets, burst-cnt 0: goodput",
+            ],
+        ),
+        (
+            |config| plca(config, |own| own.end_delimiter = BitTimes::new(0)),
+            "plca",
+            &["1 of 8 talks, 1518 octets, burst-cnt 0: cycle", "all 8 talk, 64 octets, burst-cnt 0: cycle"],
+        ),
+        (
+            |config| plca(config, |own| own.nodes.iter_mut().for_each(|node| node.settings.burst_count = 1)),
+            "plca",
+            &["1 of 8 talks, 64 octets, burst-cnt 2: goodput", "all 8 talk, 64 octets, burst-cnt 2: utilization"],
+        ),
+        (
+            |config| plca(config, |own| own.nodes.iter_mut().skip(2).for_each(|node| node.settings.node_id = 1)),
+            "plca",
+            &[
+                "all 8 talk, 64 octets, burst-cnt 0: collisions on the line",
+                "load 0.6: collisions on the line",
+                "longest wait",
+            ],
+        ),
+        (
             |config| csma_ca(config, |own| own.most_window = 512),
             "csma/ca",
             &["n = 50, RTS: tau", "n = 50, basic: tau", "n = 50, basic: S"],
@@ -248,6 +285,13 @@ fn a_medium_that_is_a_little_wrong_is_found() {
         }
     }
     assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// Changes what PLCA has of its own.
+fn plca(config: &mut Config, change: impl FnOnce(&mut Plca)) {
+    if let Method::Plca(own) = &mut config.method {
+        change(own);
+    }
 }
 
 fn csma_ca(config: &mut Config, change: impl Fn(&mut CsmaCa)) {

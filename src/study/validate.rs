@@ -10,6 +10,7 @@ mod capture;
 mod contention;
 mod csma_ca;
 mod efficiency;
+mod plca;
 mod published;
 mod queueing;
 mod rates;
@@ -127,6 +128,7 @@ fn topics(quick: bool) -> Vec<Topic> {
         access::aloha(),
         access::csma(),
         csma_ca::topic(),
+        plca::topic(),
         published::topic(),
     ]
 }

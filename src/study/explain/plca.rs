@@ -1,13 +1,14 @@
 //! A log of a bus with PLCA, explained: what goes wrong on the segment and why, and the life of one frame in it.
 //!
 //! `segment` folds a log into what each node was told, did and met; `findings` names causes; `turns` is what was on the
-//! line in a stretch of time; `rows` and `picture` draw that; `life` tells of one frame.
+//! line in a stretch of time; `rows` and `picture` draw that; `life` tells of one frame; `statistics` has INET's names.
 
 mod findings;
 mod life;
 mod picture;
 mod rows;
 mod segment;
+mod statistics;
 mod turns;
 
 use super::ExplainError;
@@ -18,6 +19,8 @@ use serde::Serialize;
 use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError};
 use sim::words::sentences::TIED;
+use statistics::Of;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 use turns::Turns;
@@ -44,12 +47,14 @@ pub struct Finding {
 }
 
 /// What is to be said of a segment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnosis {
     /// Nodes with PLCA on, cycles, and how the frames fared.
     pub summary: String,
     /// What is wrong, in the order of docs/plca.md.
     pub findings: Vec<Finding>,
+    /// Under the names of INET's EthernetPlca, in bit times.
+    pub statistics: BTreeMap<&'static str, Of>,
 }
 
 /// The PLCA of a log's configuration, if it is a log of PLCA.
@@ -70,7 +75,8 @@ fn open(events: &Path) -> Result<EventLogReader<impl std::io::BufRead + use<>>, 
 /// A log that is damaged or of another method.
 pub fn diagnose(events: &Path) -> Result<Diagnosis, ExplainError> {
     let segment = Segment::read(&mut open(events)?)?;
-    Ok(Diagnosis { summary: segment.summary(), findings: findings(&segment) })
+    let statistics = segment.statistics.written(&segment.names);
+    Ok(Diagnosis { summary: segment.summary(), findings: findings(&segment), statistics })
 }
 
 /// The same in words.

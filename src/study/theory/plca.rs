@@ -49,22 +49,49 @@ impl Bus {
         BEACON + self.nodes * self.turn()
     }
 
-    /// From when a frame is at the head to its first bit: one's own turn has just begun, all others use theirs, and COMMIT
-    /// comes before the frame. Where the delay line is shorter than an idle cycle, a frame may be told of a logical
-    /// collision before, and miss the turn that comes within pending_timer.
+    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT comes
+    /// before the frame. Where the delay line is shorter than an idle cycle, a frame may be told of a logical collision
+    /// before, and miss the turn that comes within pending_timer.
     fn access_delay_bound(&self) -> u64 {
-        let line = self.idle_cycle().clamp(USUAL_LINE, LONGEST_LINE);
+        let line = self.line();
         let missed = if self.idle_cycle() - self.to > line { line + PENDING } else { 0 };
-        self.longest_cycle() - self.turn() + self.to + GAP + missed
+        self.longest_cycle() - self.turn() + self.to + GAP + missed + self.deferred()
+    }
+
+    /// What a MAC loses that defers. A frame that comes while another is on the line waits until that is over, and a gap of
+    /// 96 BT more. Turns that end within the gap are missed: the own one is the last of them at worst.
+    ///
+    /// ```text
+    ///   |COMMIT, frame of k − 3, ESD|turn of k − 2|turn of k − 1|turn of k|
+    ///    ^ ready here               |gap 96 BT ........................|^ the MAC may send here
+    /// ```
+    fn deferred(&self) -> u64 {
+        if self.nodes < 2 || self.to > GAP {
+            return 0;
+        }
+        self.turn() + self.to * (GAP / self.to - 1).min(self.nodes - 2)
     }
 
     /// How long a cycle is in which one node always has a frame and nobody else has any. Its MAC is ready a gap after its
-    /// frame, and if its turn is over then, it waits for the next.
+    /// frame, and if its turn is over then, it waits for the next. Where that takes longer than the delay line holds, a
+    /// logical collision comes first, and COMMIT before the frame.
     fn lone_cycle(&self) -> u64 {
         let others = BEACON + self.to * (self.nodes - 1);
         let burst = (1 + self.bursts) * self.frame() + self.bursts * GAP + DELIMITER;
-        let idle_before = (0..).find(|cycles| DELIMITER + others + cycles * self.idle_cycle() >= GAP).unwrap_or(0);
-        burst + others + idle_before * self.idle_cycle()
+        // Idle cycles until its turn comes no sooner than `ready` after its MAC was done.
+        let idle_until = |ready: u64| (ready.saturating_sub(DELIMITER + others)).div_ceil(self.idle_cycle());
+        let idle = idle_until(GAP);
+        let held = DELIMITER + others + idle * self.idle_cycle() - GAP;
+        let line = self.line();
+        if held <= line {
+            return burst + others + idle * self.idle_cycle();
+        }
+        burst + others + idle_until(GAP + line + PENDING) * self.idle_cycle() + GAP
+    }
+
+    /// How long the delay line is, as nodes here have it.
+    fn line(&self) -> u64 {
+        self.idle_cycle().clamp(USUAL_LINE, LONGEST_LINE)
     }
 
     /// Octets of frames, and of what the MAC carries in them, as parts of a cycle with `frames`.
@@ -129,12 +156,12 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
         .with("longest_turn_bt", "COMMIT, the frames of a turn, and ESD", count(bus.turn()))
         .with(
             "access_delay_bound_bt",
-            "from the head of the queue to the first bit, at most: the longest cycle without one's own turn, one's own \
-             turn just missed, and COMMIT",
+            "from the head of the queue to the first bit, at most: the MAC defers to a frame and misses its turn, which \
+             comes within the gap after it; all others use theirs; COMMIT",
             count(bus.access_delay_bound()),
         )
         .with("access_delay_bound_us", "the same at 10 Mb/s", Value::Number(bus.access_delay_bound() as f64 / 10.0))
-        .with("one_cycle_bt", "a cycle in which one node sends all it may", count(lone))
+        .with("one_cycle_bt", "from turn to turn of one node that sends all it may, others idle", count(lone))
         .with("one_utilization", "frames, if one node always has one", Value::Number(one.0))
         .with("one_goodput", "the same without header and FCS", Value::Number(one.1))
         .with("all_utilization", "frames, if all nodes always have one", Value::Number(every.0))
@@ -153,6 +180,63 @@ pub fn answer(nodes: u32, octets: u32, bursts: u32, to: u32, load: Option<f64>) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use medium::{
+        BitInstant, BitRate, Config, Destination, Event, Frame, Host, Input, Kind, Medium, Method, Octets, Plca,
+        StationId, Topology,
+    };
+
+    /// When frames took their turns, and how long each waited: by station.
+    #[derive(Default)]
+    struct Seen {
+        turns: Vec<(usize, u64)>,
+        waits: Vec<(usize, u64)>,
+    }
+
+    impl Host for Seen {
+        const FEEDS: bool = false;
+
+        fn event(&mut self, event: &Event) {
+            let station = event.station.index();
+            match event.kind {
+                Kind::Commit { .. } => self.turns.push((station, event.at.get())),
+                Kind::Transmitted { access_delay, .. } => self.waits.push((station, access_delay.get())),
+                _ => {}
+            }
+        }
+
+        fn next_frame(&mut self, _: BitInstant, _: StationId) -> Option<Frame> {
+            None
+        }
+    }
+
+    /// Eight nodes, frames of 64 octets offered at these instants.
+    fn run(offers: &[(u64, u16)]) -> Seen {
+        let config = Config::new(BitRate::MBIT_10, Topology::star(8, 0), 1);
+        let config = Config { method: Method::Plca(Plca::right(8)), keep_outputs: false, ..config };
+        let mut medium = Medium::new(config).expect("a valid configuration");
+        let mut seen = Seen::default();
+        for &(at, station) in offers {
+            let frame = Frame::new(Octets::new(64), Destination::All);
+            medium.give(BitInstant::new(at), Input::Offer { station: StationId::new(station), frame }, &mut seen);
+        }
+        medium.run_until(BitInstant::new(30_000), &mut seen);
+        seen
+    }
+
+    /// All become ready as node 0 has just begun its COMMIT. The turns of 1, 2 and 3 end within the gap after its frame; so
+    /// node 3 waits for the turns of all others, longer than a bound without [`Bus::deferred`] says.
+    #[test]
+    fn a_mac_that_defers_misses_its_turn() {
+        let (_, commit) = run(&[(10_000, 0), (10_000, 0)]).turns[0];
+        let others = (0..8).map(|station| (commit + 1, station));
+        let seen = run(&[vec![(10_000, 0), (10_000, 0)], others.collect()].concat());
+        let (_, wait) = seen.waits.iter().find(|(station, _)| *station == 3).expect("it was sent");
+        let bus = Bus { nodes: 8, octets: 64, bursts: 0, to: 32 };
+        let bound = bus.access_delay_bound();
+        assert!((bound - bus.deferred()..=bound).contains(wait), "{wait} BT, and the bound is {bound}");
+        // Only the COMMIT of node 4 is missing: its MAC is ready just as its turn begins.
+        assert_eq!(*wait, bound - 96 - 1);
+    }
 
     fn count(answer: &Answer, key: &str) -> u64 {
         match answer.value(key) {
@@ -167,8 +251,18 @@ mod tests {
         let answer = answer(8, 64, 0, 32, None).expect("in range");
         assert_eq!(count(&answer, "idle_cycle_bt"), 276);
         assert_eq!(count(&answer, "longest_cycle_bt"), 20 + 8 * (96 + 64 + 512 + 8));
-        assert_eq!(count(&answer, "access_delay_bound_bt"), 20 + 7 * 680 + 32 + 96);
+        assert_eq!(count(&answer, "access_delay_bound_bt"), (680 + 2 * 32) + 32 + (20 + 7 * 680) + 96);
         assert_eq!(count(&answer, "one_cycle_bt"), 20 + 7 * 32 + 64 + 512 + 8);
+    }
+
+    /// Above 16 nodes the delay line is full before the next turn: the node is told to wait, and misses a turn within
+    /// pending_timer; at 40 nodes the turn comes after that, with COMMIT.
+    #[test]
+    fn a_lone_node_among_many_is_told_to_wait() {
+        let one = |nodes| count(&answer(nodes, 64, 0, 32, None).expect("in range"), "one_cycle_bt");
+        assert_eq!(one(16), 584 + 20 + 15 * 32);
+        assert_eq!(one(20), 584 + (20 + 19 * 32) + (20 + 20 * 32) + 96);
+        assert_eq!(one(40), 584 + (20 + 39 * 32) + 96);
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl Access for Reconciliation {
     }
 
     fn parted(engine: &mut Engine<Reconciliation>) {
-        engine.method.cycles.disturb();
+        engine.method.cycles.forget();
         let beyond = |cut| engine.core.line.topology().beyond(cut).map(Into::into);
         engine.method.wire.parted = engine.core.cut.and_then(|cut| beyond(cut).ok());
     }

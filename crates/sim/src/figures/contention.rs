@@ -52,6 +52,10 @@ impl Contention {
     }
 
     fn collision(&mut self, episode: u64) {
+        // What only PLCA tells a MAC of met nobody on the medium.
+        if episode == 0 {
+            return;
+        }
         // One that began before the counting did is not counted.
         let Some(index) = episode.checked_sub(self.first) else { return };
         let index = index as usize;
@@ -132,6 +136,15 @@ mod tests {
     }
 
     /// Three attempts, then two, then a success; and one without a collision before it.
+    /// Episode 0 is none: PLCA told a MAC to wait for its turn.
+    #[test]
+    fn logical_collisions_are_no_episodes() {
+        let mut contention = Contention::default();
+        contention.record(&collision(0));
+        contention.record(&collision(0));
+        assert_eq!(contention.multiplicity(), &[] as &[u64]);
+    }
+
     #[test]
     fn attempts_of_an_episode_are_counted_together() {
         let mut contention = Contention::default();

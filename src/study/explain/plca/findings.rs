@@ -28,7 +28,10 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(phy_delay(segment));
     found.extend(long_cable(segment));
     found.extend(stations(segment).filter_map(|station| slow_host(segment, station)));
-    found.extend(segment.resets.iter().map(|reset| super::findings::reset(segment, reset)));
+    // What took the coordinator away, or brought it back, is told of there.
+    let told = |at: BitInstant| segment.spells.iter().any(|spell| spell.from == at || spell.to == Some(at));
+    let resets = segment.resets.iter().filter(|reset| !told(reset.at));
+    found.extend(resets.map(|reset| super::findings::reset(segment, reset)));
     found.extend(status_fell(segment));
     if found.is_empty() {
         found.extend(unexplained(segment));

@@ -1,6 +1,7 @@
 //! A log of PLCA in one pass: what each node was told, did and met, when there was no coordinator, who met whom.
 
 use super::super::{ExplainError, words};
+use super::statistics::Statistics;
 use crate::study::theory;
 use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Plca, PlcaSettings, StationId};
 use sim::files::event_log::{Entry, EventLogReader};
@@ -121,6 +122,7 @@ pub struct Segment {
     pub beacons: u64,
     pub empty: u64,
     pub now: BitInstant,
+    pub statistics: Statistics,
     open: VecDeque<(u64, BitInstant, Vec<StationId>, bool)>,
 }
 
@@ -133,8 +135,14 @@ impl Segment {
         let mut segment = Segment::new(log)?;
         loop {
             match log.next_entry() {
-                Ok(Some(Entry::Medium(event))) => segment.event(&event),
-                Ok(Some(Entry::Input { at, input })) => segment.input(at, input),
+                Ok(Some(Entry::Medium(event))) => {
+                    segment.statistics.event(&event);
+                    segment.event(&event);
+                }
+                Ok(Some(Entry::Input { at, input })) => {
+                    segment.statistics.input(input);
+                    segment.input(at, input);
+                }
                 Ok(Some(Entry::Emulator(_))) => {}
                 // A log that ends within a line is told of as far as it goes.
                 Ok(None) | Err(ReadError::CutShort { .. }) => break,
@@ -168,6 +176,7 @@ impl Segment {
             largest_frame: 64,
             turn_for: None,
         };
+        let statistics = Statistics::new(&plca);
         let nodes: Vec<Node> = plca.nodes.iter().map(|own| node(own.settings)).collect();
         let mut segment = Segment {
             names: log.header().stations.clone(),
@@ -185,6 +194,7 @@ impl Segment {
             beacons: 0,
             empty: 0,
             now: BitInstant::ZERO,
+            statistics,
             open: VecDeque::new(),
         };
         if !segment.has_coordinator() {

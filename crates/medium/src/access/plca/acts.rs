@@ -253,7 +253,7 @@ impl Engine<Reconciliation> {
         self.look_ahead(station);
     }
 
-    fn note_change(&mut self, station: StationId) {
+    pub(super) fn note_change(&mut self, station: StationId) {
         let own = &mut self.stations[station.index()].mac;
         if !std::mem::replace(&mut own.changed, true) {
             self.method.changed.push(station);

@@ -55,6 +55,14 @@ struct Begin {
     counters: Vec<PlcaCounters>,
 }
 
+/// A cycle that comes back: how the nodes are as it begins, how long it is, and what each node counts in it.
+#[derive(Debug)]
+struct Known {
+    nodes: Vec<(Node, Watch)>,
+    length: BitTimes,
+    counted: Vec<PlcaCounters>,
+}
+
 /// What is known of cycles.
 #[derive(Debug)]
 pub(super) struct Cycles {
@@ -64,6 +72,8 @@ pub(super) struct Cycles {
     /// Empty cycles since the last event that told of a BEACON.
     pub untold: u64,
     begin: Option<Begin>,
+    /// The last cycle that came back. It comes back again whenever all nodes are as they were then.
+    known: Option<Known>,
     /// Empty cycles in a row.
     quiet: u8,
     /// The coordinator whose cycles they are.
@@ -79,6 +89,7 @@ impl Cycles {
             last: None,
             untold: 0,
             begin: None,
+            known: None,
             quiet: 0,
             owner: None,
             regular: false,
@@ -93,10 +104,17 @@ impl Cycles {
         self.regular = false;
     }
 
-    /// The cycle that ends was empty: whether the one before it was so too.
-    pub fn is_second_empty(&mut self) -> bool {
+    /// The same, and nothing is known of cycles any more: what is heard where has changed.
+    pub fn forget(&mut self) {
+        self.disturb();
+        self.known = None;
+    }
+
+    /// The cycle that ends was empty: whether the next may be known, since the one before it was empty too, or since a cycle
+    /// has come back before.
+    pub fn may_be_known(&mut self) -> bool {
         self.quiet = self.quiet.saturating_add(1);
-        self.quiet > 1
+        self.quiet > 1 || self.known.is_some()
     }
 
     /// The coordinator sends a BEACON at `now`: the length of the cycle that ends, if one does.
@@ -120,13 +138,19 @@ impl Cycles {
             self.disturb();
             return None;
         };
+        if let Some(known) = self.known.as_ref().filter(|known| known.nodes == nodes) {
+            self.begin = Some(Begin { at: now, nodes, counters });
+            return Some((known.length, known.counted.clone()));
+        }
         let before = self.begin.replace(Begin { at: now, nodes, counters })?;
         let begin = self.begin.as_ref()?;
         if before.nodes != begin.nodes {
             return None;
         }
-        let counted = begin.counters.iter().zip(&before.counters).map(|(now, before)| now.since(before)).collect();
-        Some((now - before.at, counted))
+        let counted = begin.counters.iter().zip(&before.counters).map(|(now, before)| now.since(before));
+        let (length, counted): (_, Vec<PlcaCounters>) = (now - before.at, counted.collect());
+        self.known = Some(Known { nodes: begin.nodes.clone(), length, counted: counted.clone() });
+        Some((length, counted))
     }
 
     /// `count` cycles, each of `length` and empty, went by, in each of which each node `counted` so much.

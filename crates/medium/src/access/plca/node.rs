@@ -170,8 +170,14 @@ impl Node {
     }
 
     /// The first of its ids from `id` on, below `end`.
+    #[inline]
     fn next_own(&self, id: u8, end: u8) -> Option<u8> {
-        (id..end).find(|&id| self.owns(id))
+        let word = usize::from(id) / 64;
+        let rest = self.ids[word] & (u64::MAX << (id % 64));
+        let first = |word: usize, bits: u64| (bits != 0).then(|| (64 * word) as u8 + bits.trailing_zeros() as u8);
+        first(word, rest)
+            .or_else(|| (word + 1..self.ids.len()).find_map(|word| first(word, self.ids[word])))
+            .filter(|&own| own < end)
     }
 
     /// Its MAC waits for a turn that it would use.
@@ -384,7 +390,7 @@ impl Node {
 
     fn sync(&mut self, seen: &Seen, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) {
         if seen.beacon {
-            let came = (0..=self.cur_id).any(|id| self.owns(id));
+            let came = self.owns(self.cur_id) || self.next_own(0, self.cur_id).is_some();
             counters.beacons_before_turn += u64::from(self.active && !came);
             self.beacon(counters);
             self.invalid_end = NEVER;

@@ -119,7 +119,13 @@ impl Engine<Reconciliation> {
         let mut told = std::mem::take(&mut self.method.told);
         while let Some((place, id)) = self.method.wire.take(now, Edge::Begin) {
             self.method.wire.begins_at(place, id, now);
-            self.add_told(place, &mut told);
+            // A COMMIT that goes on as a frame is carrier as before: only what the MACs are told of it is not.
+            if told.is_empty() && self.method.wire.goes_on_alone(id) {
+                (0..self.stations.len() as u16).for_each(|station| self.note_change(StationId::new(station)));
+                told.push(self.method.wire.get(id).source);
+            } else {
+                self.add_told(place, &mut told);
+            }
         }
         self.tell(told, host);
     }
@@ -245,7 +251,7 @@ impl Engine<Reconciliation> {
             && self.method.changed.is_empty()
             && self.core.done.is_empty()
             && self.method.next.iter().enumerate().all(alone);
-        if !quiet || !self.method.cycles.is_second_empty() {
+        if !quiet || !self.method.cycles.may_be_known() {
             return;
         }
         let parameters = &self.core.config.parameters;
@@ -254,7 +260,7 @@ impl Engine<Reconciliation> {
         let counters = self.stations.iter().map(|this| this.mac.counters).collect();
         let Some((length, counted)) = self.method.cycles.period(now, nodes, counters) else { return };
         self.method.cycles.regular = true;
-        let bound = self.core.limit.min(self.next_irregular());
+        let bound = self.core.limit.min(self.next_irregular()).min(self.next_settled());
         let count = bound.since(now).get().saturating_sub(1) / length.get().max(1);
         if count > 0 {
             self.let_cycles_pass(length, count, &counted);

@@ -208,6 +208,13 @@ impl Wire {
         self.one_place
     }
 
+    /// All places are one, nothing else is heard, and this frame goes on where a COMMIT ends.
+    pub fn goes_on_alone(&self, id: u64) -> bool {
+        let piece = self.get(id);
+        let goes_on = piece.what == What::Frame && piece.follows == Some(What::Commit);
+        goes_on && self.one_place && self.heard[0].count() == 1
+    }
+
     pub fn get(&self, id: u64) -> &Piece {
         &self.pieces[(id - self.first) as usize]
     }
