@@ -234,8 +234,9 @@ mod tests {
         let bus = Bus { nodes: 8, octets: 64, bursts: 0, to: 32 };
         let bound = bus.access_delay_bound();
         assert!((bound - bus.deferred()..=bound).contains(wait), "{wait} BT, and the bound is {bound}");
-        // Only the COMMIT of node 4 is missing: its MAC is ready just as its turn begins.
-        assert_eq!(*wait, bound - 96 - 1);
+        // Two COMMITs are missing: node 0's first frame comes out of its delay line, and the MAC of node 4 is ready just as its
+        // turn begins.
+        assert_eq!(*wait, bound - 2 * GAP - 1);
     }
 
     fn count(answer: &Answer, key: &str) -> u64 {
