@@ -187,4 +187,8 @@ fn check_medium(results: &Value) {
     assert_eq!(multiplicity, number(&results["medium"], "collision_episodes"), "each episode has a multiplicity");
     let successes: u64 = counts("episodes_before_success").iter().sum();
     assert_eq!(successes, sum(results, "frames_transmitted_ok"), "each success comes after some number of episodes");
+    let runs = counts("capture_runs");
+    let in_runs: u64 = (1..).zip(&runs).map(|(length, count)| length * count).sum();
+    // The last of 1,024 places has longer ones, too.
+    assert!(in_runs == successes || runs.len() == 1_024 && in_runs < successes, "{in_runs} of {successes} in runs");
 }

@@ -27,6 +27,8 @@ struct Lam {
     throughput: f64,
     offered_traffic: f64,
     backlog: f64,
+    /// The part of slots with 0, 1, 2 … backlogged users.
+    shares: Vec<f64>,
 }
 
 /// C(n, k) p^k (1 − p)^(n − k)
@@ -66,6 +68,7 @@ fn lam(users: usize, new: f64, again: f64) -> Lam {
         throughput: mean(&|n| alone(n) + leaves(n)),
         offered_traffic: mean(&|n| (users - n) as f64 * new + n as f64 * again),
         backlog: mean(&|n| n as f64),
+        shares,
     }
 }
 
@@ -84,6 +87,14 @@ fn users_with_one_frame_each_are_lams_chain() {
         agrees(&results, "offered_traffic", slotted.offered_traffic, theory.offered_traffic);
         agrees(&results, "backlog", slotted.backlog, theory.backlog);
         agrees(&results, "delay", slotted.delay.expect("frames"), 1.0 + theory.backlog / theory.throughput);
+        let parts = &slotted.backlog_distribution;
+        assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "all of the time: {parts:?}");
+        let mean: f64 = (0..).zip(parts).map(|(n, part)| f64::from(n) * part).sum();
+        assert!((mean - slotted.backlog).abs() < 1e-9 * mean.max(1.0), "{mean} of {}", slotted.backlog);
+        // Over all numbers together; 20,000 slots that depend on each other come no nearer for sure.
+        let apart: f64 =
+            theory.shares.iter().enumerate().map(|(n, share)| (share - parts.get(n).unwrap_or(&0.0)).abs()).sum();
+        assert!(apart < 0.15, "{users} users: {parts:?} beside {:?}", theory.shares);
     }
 }
 

@@ -1,14 +1,18 @@
-//! How stations contended: how many attempts met in a collision, and how many collisions stood between two successes.
+//! How stations contended: how many attempts met in a collision, how many collisions stood between two successes, and
+//! how often one station won in a row.
 //!
 //! A fold of the engine's events.
 
-use medium::{Event, Kind};
+use medium::{Event, Kind, StationId};
 use std::collections::VecDeque;
 
 /// Collisions that may still get another attempt: far more than can go on at once, since each has two stations or more.
 const OPEN: usize = 2_048;
 /// The last place of `episodes_before_success`, which counts all from there on.
 const MOST_EPISODES: usize = 1_023;
+
+/// The last place of `capture_runs`, which counts all from there on.
+const LONGEST_RUN: usize = 1_023;
 
 /// What collisions were like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +25,9 @@ pub struct Contention {
     attempts: VecDeque<u32>,
     /// Episodes since the last frame that got through.
     since: usize,
+    runs: Vec<u64>,
+    /// Who won last, and how many times in a row.
+    winner: Option<(StationId, usize)>,
 }
 
 impl Contention {
@@ -35,20 +42,35 @@ impl Contention {
         &self.before_success
     }
 
+    /// Runs of 1, 2, 3 … frames of one station that got through without another station's in between, the last run as long
+    /// as it is; the last of 1,024 places counts longer ones, too.
+    pub fn capture_runs(&self) -> &[u64] {
+        &self.runs
+    }
+
     /// Takes one more event in.
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         if let Kind::Collision { episode, .. } = event.kind {
             self.collision(episode);
         } else if let Kind::Transmitted { .. } = event.kind {
-            self.success();
+            self.success(event.frame.station);
         }
     }
 
     #[inline]
-    fn success(&mut self) {
+    fn success(&mut self, station: StationId) {
         increment(&mut self.before_success, self.since.min(MOST_EPISODES));
         self.since = 0;
+        let run = match self.winner {
+            Some((winner, run)) if winner == station => {
+                self.runs[run.min(LONGEST_RUN + 1) - 1] -= 1;
+                run + 1
+            }
+            _ => 1,
+        };
+        self.winner = Some((station, run));
+        increment(&mut self.runs, run.min(LONGEST_RUN + 1) - 1);
     }
 
     fn collision(&mut self, episode: u64) {
@@ -85,6 +107,7 @@ impl Contention {
     pub fn add(&mut self, other: &Contention) {
         add(&mut self.multiplicity, &other.multiplicity);
         add(&mut self.before_success, &other.before_success);
+        add(&mut self.runs, &other.runs);
     }
 }
 
@@ -135,7 +158,6 @@ mod tests {
         })
     }
 
-    /// Three attempts, then two, then a success; and one without a collision before it.
     /// Episode 0 is none: PLCA told a MAC to wait for its turn.
     #[test]
     fn logical_collisions_are_no_episodes() {
@@ -145,6 +167,7 @@ mod tests {
         assert_eq!(contention.multiplicity(), &[] as &[u64]);
     }
 
+    /// Three attempts, then two, then a success; and one without a collision before it.
     #[test]
     fn attempts_of_an_episode_are_counted_together() {
         let mut contention = Contention::default();
@@ -152,6 +175,7 @@ mod tests {
         events.iter().for_each(|event| contention.record(event));
         assert_eq!(contention.multiplicity(), [0, 1, 1]);
         assert_eq!(contention.before_success(), [1, 0, 1]);
+        assert_eq!(contention.capture_runs(), [0, 1]);
     }
 
     #[test]
@@ -163,6 +187,22 @@ mod tests {
         assert_eq!(contention.multiplicity(), [0, 1]);
         // The success ends a contention that began before the counting.
         assert_eq!(contention.before_success(), [0, 0, 1]);
+    }
+
+    /// st1 three times, st2 once, st1 once; and a run that goes on at the start is counted from there.
+    #[test]
+    fn capture_runs_are_as_long_as_one_station_wins() {
+        let of = |station: u16| {
+            let station = StationId::new(station);
+            Event { station, frame: FrameId { station, serial: 1 }, ..success() }
+        };
+        let mut contention = Contention::default();
+        [of(0), of(0), of(0), of(1), of(0)].iter().for_each(|event| contention.record(event));
+        assert_eq!(contention.capture_runs(), [2, 0, 1]);
+        contention.restart();
+        (0..2_000).for_each(|_| contention.record(&of(0)));
+        assert_eq!(contention.capture_runs().iter().rposition(|&count| count == 1), Some(LONGEST_RUN));
+        assert_eq!(contention.capture_runs().iter().sum::<u64>(), 1);
     }
 
     #[test]

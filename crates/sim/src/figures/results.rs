@@ -130,6 +130,10 @@ pub struct MediumResults {
     /// counts those after more, too.
     #[serde(default)]
     pub episodes_before_success: Vec<u64>,
+    /// Capture: runs of 1, 2, 3 … successful frames of one station in a row; the last of 1,024 places counts longer ones,
+    /// too.
+    #[serde(default)]
+    pub capture_runs: Vec<u64>,
     /// Throughput, offered traffic, backlog and delay in slots, of a slotted medium in virtual time.
     #[serde(flatten)]
     pub slotted: Option<SlottedResults>,
@@ -149,6 +153,7 @@ impl MediumResults {
     pub fn take_in(&mut self, contention: &Contention) {
         self.collision_multiplicity = contention.multiplicity().to_vec();
         self.episodes_before_success = contention.before_success().to_vec();
+        self.capture_runs = contention.capture_runs().to_vec();
     }
 }
 

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// What a frame of Ethernet has besides data, in octets.
 const HEADER_AND_FCS: u32 = 18;
+/// The last place of `backlog_distribution`, which has all from there on.
+const LARGEST_BACKLOG: usize = (1 << 16) - 1;
 
 /// The figures of a slotted medium.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,9 @@ pub struct SlottedResults {
     pub offered_traffic: f64,
     /// Mean number of backlogged frames.
     pub backlog: f64,
+    /// The part of the time in which 0, 1, 2 … frames were backlogged; the last of 65,536 places has more, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backlog_distribution: Vec<f64>,
     /// Mean time from a frame's arrival to its last bit, in slots; none if no frame got through.
     pub delay: Option<f64>,
     /// Of CSMA/CA: data of acknowledged frames, and of those for groups, in Mb/s.
@@ -58,6 +63,14 @@ pub fn all() -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
 }
 
 impl SlottedResults {
+    /// The same with what part of the time so many frames were backlogged, from the bit times for each number.
+    pub fn with_distribution(mut self, spent: &[u64]) -> SlottedResults {
+        let all: u64 = spent.iter().sum();
+        let places = spent.iter().rposition(|&bits| bits > 0).map_or(0, |last| last + 1);
+        self.backlog_distribution = spent[..places].iter().map(|&bits| bits as f64 / all as f64).collect();
+        self
+    }
+
     /// What the method has whose results these are.
     pub fn figures(&self) -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
         let further = if self.goodput_mbps.is_some() { CSMA_CA } else { &[] };
@@ -93,6 +106,8 @@ pub struct Slots {
     from: BitInstant,
     at: BitInstant,
     backlogged: u64,
+    /// For how many bit times so many frames were backlogged.
+    spent: Vec<u64>,
     /// Who has just found the line busy: if it gives way, that is no attempt in vain.
     deferred: Option<(BitInstant, FrameId)>,
     /// Which station was unplugged last, and when.
@@ -112,7 +127,8 @@ impl Slots {
     /// Slots of this length, nothing counted yet.
     pub fn new(slot: BitTimes) -> Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };
-        Slots { sums, from: BitInstant::ZERO, at: BitInstant::ZERO, backlogged: 0, deferred: None, unplugged: None }
+        let (from, at) = (BitInstant::ZERO, BitInstant::ZERO);
+        Slots { sums, from, at, backlogged: 0, spent: Vec::new(), deferred: None, unplugged: None }
     }
 
     /// The medium is given an input at `at`; its events come next.
@@ -170,6 +186,17 @@ impl Slots {
         sums
     }
 
+    /// Takes the bit times that were spent with 0, 1, 2 … backlogged frames, up to where the sums were taken.
+    pub fn take_spent(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.spent)
+    }
+
+    /// Counts from zero again.
+    pub fn restart(&mut self, at: BitInstant) {
+        self.take(at);
+        self.spent.clear();
+    }
+
     fn leave(&mut self, at: BitInstant, attempts: u32) {
         if attempts > 1 {
             self.pass(at);
@@ -178,7 +205,13 @@ impl Slots {
     }
 
     fn pass(&mut self, at: BitInstant) {
-        self.sums.backlog += u128::from(self.backlogged) * u128::from(at.since(self.at).get());
+        let passed = at.since(self.at).get();
+        self.sums.backlog += u128::from(self.backlogged) * u128::from(passed);
+        let place = (self.backlogged as usize).min(LARGEST_BACKLOG);
+        if place >= self.spent.len() {
+            self.spent.resize(place + 1, 0);
+        }
+        self.spent[place] += passed;
         self.at = at;
     }
 }
@@ -213,6 +246,7 @@ impl SlotSums {
             throughput: a_slot(self.frames),
             offered_traffic: a_slot(self.attempts),
             backlog: if self.measured == 0 { 0.0 } else { self.backlog as f64 / self.measured as f64 },
+            backlog_distribution: Vec::new(),
             delay: (self.frames > 0).then_some(delay),
             goodput_mbps: is_wireless.then(|| megabits(self.data)),
             collision_probability: attempted.then(|| self.collisions as f64 / self.attempts as f64),

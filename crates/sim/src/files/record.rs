@@ -381,7 +381,7 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 run_through(&mut medium, run_to, &mut listener)?;
                 medium.restart_tally();
                 listener.delays.restart();
-                let _ = listener.slots.as_mut().map(|slots| slots.take(at));
+                listener.slots.as_mut().into_iter().for_each(|slots| slots.restart(at));
                 listener.observer.restart(run_to, at)?;
                 start = Start::take(&medium, at);
             }
@@ -402,7 +402,8 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 let now = BitInstant::new(end.t);
                 let snapshot = Snapshot::take(&medium, &start, now, &listener.delays, None);
                 let (inputs, confirmed) = (record.inputs, recorded.is_some());
-                let slotted = listener.slots.map(|mut slots| slots.take(now).results());
+                let slotted =
+                    listener.slots.map(|mut slots| slots.take(now).results().with_distribution(&slots.take_spent()));
                 return Ok(Replayed { snapshot, slotted, inputs, digest: replayed, confirmed });
             }
         }

@@ -1,5 +1,6 @@
 //! A measurement in virtual time: warm-up, the measured time in batches, independent runs, and how far figures can be off.
 
+use crate::figures::contention;
 use crate::figures::delays::Delays;
 use crate::figures::intervals::{Samples, intervals};
 use crate::figures::metrics::Sums;
@@ -46,6 +47,8 @@ pub struct Measured {
     joinable: Option<Vec<(Sums, Delays)>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
     slots: Vec<SlotSums>,
+    /// Of a slotted medium, the bit times with 0, 1, 2 … backlogged frames.
+    spent: Vec<u64>,
     /// Cycles of a bus with PLCA.
     plca: Option<PlcaCycles>,
     /// It was measured to its end.
@@ -175,6 +178,7 @@ impl Measured {
             batches: Vec::new(),
             joinable: None,
             slots: Vec::new(),
+            spent: Vec::new(),
             plca: None,
             whole: false,
             end,
@@ -185,6 +189,7 @@ impl Measured {
         let sums = simulator.sums(measured);
         let delays = simulator.take_batch();
         self.slots.extend(simulator.take_slots(self.end));
+        contention::add(&mut self.spent, &simulator.take_spent());
         if whole {
             let own = sums.since(&self.sums);
             self.batches.push(MediumResults::new(&own, delays.figures()));
@@ -220,7 +225,9 @@ fn add_slotted(medium: &mut MediumResults, runs: &[Measured]) {
     let sum = |run: &Measured| run.slots.iter().copied().reduce(SlotSums::and);
     let of_runs: Vec<SlotSums> = runs.iter().filter_map(sum).collect();
     let Some(all) = of_runs.iter().copied().reduce(SlotSums::and) else { return };
-    medium.slotted = Some(all.results());
+    let mut spent = Vec::new();
+    runs.iter().for_each(|run| contention::add(&mut spent, &run.spent));
+    medium.slotted = Some(all.results().with_distribution(&spent));
     if let Some(intervals) = &mut medium.ci95 {
         match runs {
             [one] => slotted::add_half_widths(intervals, &one.slots[..one.batches.len()], false),

@@ -109,7 +109,7 @@ impl Series {
         (self.from, self.to) = (at, at + self.interval);
         self.tally.restart();
         self.delays.restart();
-        let _ = self.slots.as_mut().map(|slots| slots.take(at));
+        self.slots.as_mut().into_iter().for_each(|slots| slots.restart(at));
         self.queued_before.clone_from(&self.queued);
     }
 

@@ -62,6 +62,11 @@ impl Simulator {
         self.slots.as_mut().map(|slots| slots.take(at))
     }
 
+    /// Of a slotted medium, the bit times spent with 0, 1, 2 … backlogged frames since then, up to where its sums were taken.
+    pub fn take_spent(&mut self) -> Vec<u64> {
+        self.slots.as_mut().map(Slots::take_spent).unwrap_or_default()
+    }
+
     /// Gives the medium an input that is no frame, at instant 0 and before anything else.
     ///
     /// # Errors
@@ -115,7 +120,7 @@ impl Simulator {
     pub fn begin_measurement(&mut self, at: BitInstant) {
         self.medium.restart_tally();
         self.delays.restart();
-        let _ = self.take_slots(at);
+        self.slots.as_mut().into_iter().for_each(|slots| slots.restart(at));
         self.start = Start::take(&self.medium, at);
     }
 

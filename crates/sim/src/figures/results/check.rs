@@ -52,6 +52,7 @@ impl Results {
         let contention = [
             ("collision_multiplicity", &self.medium.collision_multiplicity),
             ("episodes_before_success", &self.medium.episodes_before_success),
+            ("capture_runs", &self.medium.capture_runs),
         ];
         contention.into_iter().try_for_each(|(name, counts)| check_sum(name, counts.iter().map(|&count| Some(count))))
     }
