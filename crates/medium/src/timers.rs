@@ -6,6 +6,7 @@
 //! Setting a timer again leaves its old place in a queue behind; it is passed over when its time comes.
 
 mod calendar;
+pub(crate) mod ring;
 
 use crate::time::{BitInstant, BitTimes};
 use calendar::Calendar;

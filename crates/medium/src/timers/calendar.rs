@@ -7,14 +7,12 @@
 //! To set a timer is to hang it into its bucket; only the first bucket is in order. Backoff is some slots of one length
 //! long, so a bucket has few timers, however many there are.
 
+use super::ring::{Filled, RING, place};
 use super::{Key, NONE, instant, key, number};
 use crate::time::{BitInstant, BitTimes};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Buckets in a turn of the ring: as many as backoff has slots at the most.
-const RING: u64 = 1024;
-const WORDS: usize = RING as usize / 64;
 /// No timer has this number.
 const NOBODY: u16 = u16::MAX;
 
@@ -29,7 +27,7 @@ pub(super) struct Calendar {
     bucket: u64,
     /// The first timer in each bucket of the ring, and which buckets have any.
     heads: Box<[u16]>,
-    filled: [u64; WORDS],
+    filled: Filled,
     /// The timer that comes after each in its bucket.
     next: Box<[u16]>,
     /// What was set more than a turn ahead; some of it may have been stopped since.
@@ -46,7 +44,7 @@ impl Calendar {
             current: Vec::new(),
             bucket: 0,
             heads: vec![NOBODY; RING as usize].into(),
-            filled: [0; WORDS],
+            filled: Filled::default(),
             next: vec![NOBODY; timers].into(),
             far: BinaryHeap::new(),
             is_far: vec![false; timers].into(),
@@ -121,11 +119,11 @@ impl Calendar {
 
     /// Makes the next bucket with timers in it the current one. `ends` says when each timer ends.
     fn turn(&mut self, ends: &[BitInstant]) {
-        let from = (self.bucket + 1) % RING;
-        let Some(place) = self.filled_from(from) else { return };
-        self.bucket += 1 + (place + RING - from) % RING;
-        let mut timer = std::mem::replace(&mut self.heads[place as usize], NOBODY);
-        self.filled[place as usize / 64] &= !(1 << (place % 64));
+        let Some(next) = self.filled.after(self.bucket) else { return };
+        self.bucket = next;
+        let place = place(next);
+        let mut timer = std::mem::replace(&mut self.heads[place], NOBODY);
+        self.filled.clear(place);
         while timer != NOBODY {
             self.current.push(key(ends[usize::from(timer)], timer));
             timer = self.next[usize::from(timer)];
@@ -135,32 +133,20 @@ impl Calendar {
         }
     }
 
-    /// The first place of the ring from `from` on, once around, that has timers.
-    fn filled_from(&self, from: u64) -> Option<u64> {
-        let (word, bit) = (from as usize / 64, from % 64);
-        let first = self.filled[word] & (u64::MAX << bit);
-        if first != 0 {
-            return Some((word * 64) as u64 + u64::from(first.trailing_zeros()));
-        }
-        // The word that it began in comes last, with the places before `from`.
-        let word = (1..=WORDS).map(|ahead| (word + ahead) % WORDS).find(|&word| self.filled[word] != 0)?;
-        Some((word * 64) as u64 + u64::from(self.filled[word].trailing_zeros()))
-    }
-
     #[inline]
     fn hang(&mut self, bucket: u64, timer: u16) {
-        let place = (bucket % RING) as usize;
+        let place = place(bucket);
         self.next[usize::from(timer)] = std::mem::replace(&mut self.heads[place], timer);
-        self.filled[place / 64] |= 1 << (place % 64);
+        self.filled.set(place);
     }
 
     fn unhang(&mut self, bucket: u64, timer: u16) {
-        let place = (bucket % RING) as usize;
+        let place = place(bucket);
         let after = self.next[usize::from(timer)];
         if self.heads[place] == timer {
             self.heads[place] = after;
             if after == NOBODY {
-                self.filled[place / 64] &= !(1 << (place % 64));
+                self.filled.clear(place);
             }
             return;
         }

@@ -9,12 +9,9 @@
 
 use crate::frame::FrameId;
 use crate::time::{BitInstant, BitTimes};
+use crate::timers::ring::{Filled, RING, place};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Buckets in a turn of the ring: backoff is mostly below 1024 slots.
-const RING: u64 = 1024;
-const WORDS: usize = RING as usize / 64;
 
 /// When something is due, and below it station and serial number of the frame: compared as one number.
 ///
@@ -57,7 +54,7 @@ pub(super) struct Due {
     bucket: u64,
     /// The entries of the others, and which of them have any.
     ring: Box<[Vec<Entry>]>,
-    filled: [u64; WORDS],
+    filled: Filled,
     /// What was more than a turn ahead.
     far: BinaryHeap<Reverse<Entry>>,
     /// The first of all these.
@@ -129,7 +126,7 @@ impl Due {
             current: Vec::new(),
             bucket: 0,
             ring: vec![Vec::new(); RING as usize].into(),
-            filled: [0; WORDS],
+            filled: Filled::default(),
             far: BinaryHeap::new(),
             near: NONE,
             groups: [Group::new(), Group::new()],
@@ -186,9 +183,9 @@ impl Due {
 
     #[inline]
     fn hang(&mut self, bucket: u64, entry: Entry) {
-        let place = (bucket % RING) as usize;
+        let place = place(bucket);
         self.ring[place].push(entry);
-        self.filled[place / 64] |= 1 << (place % 64);
+        self.filled.set(place);
     }
 
     /// Takes out the first entry, if it is due at `now`.
@@ -224,26 +221,14 @@ impl Due {
 
     /// Makes the next bucket with entries in it the current one.
     fn turn(&mut self) {
-        let from = (self.bucket + 1) % RING;
-        let Some(place) = self.filled_from(from) else { return };
-        self.bucket += 1 + (place + RING - from) % RING;
-        std::mem::swap(&mut self.current, &mut self.ring[place as usize]);
-        self.filled[place as usize / 64] &= !(1 << (place % 64));
+        let Some(next) = self.filled.after(self.bucket) else { return };
+        self.bucket = next;
+        let place = place(next);
+        std::mem::swap(&mut self.current, &mut self.ring[place]);
+        self.filled.clear(place);
         if self.current.len() > 1 {
             self.current.sort_unstable_by_key(|entry| Reverse(entry.key));
         }
-    }
-
-    /// The first place of the ring from `from` on, once around, that has entries.
-    fn filled_from(&self, from: u64) -> Option<u64> {
-        let (word, bit) = (from as usize / 64, from % 64);
-        let first = self.filled[word] & (u64::MAX << bit);
-        if first != 0 {
-            return Some((word * 64) as u64 + u64::from(first.trailing_zeros()));
-        }
-        // The word that it began in comes last, with the places before `from`.
-        let word = (1..=WORDS).map(|ahead| (word + ahead) % WORDS).find(|&word| self.filled[word] != 0)?;
-        Some((word * 64) as u64 + u64::from(self.filled[word].trailing_zeros()))
     }
 }
 
