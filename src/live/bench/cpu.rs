@@ -4,7 +4,7 @@ use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, rest, run,
 use super::machine::{Conditions, Meter};
 use super::row::{Asked, Figure, Row};
 use crate::live::driver::offering::Offering;
-use crate::live::driver::sender::{Spacing, line_rate};
+use crate::live::driver::sender::{Spacing, line_rate, saturating_level};
 use link::Pid;
 use link::process::cpu_time;
 use medium::{BitRate, Octets};
@@ -64,10 +64,9 @@ pub fn windows(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     let figure = |name, value| Figure::new(name, value, "% of a core");
     let mut before = 0.0;
     for (name, seen) in [("without files", false), ("with every file", true)] {
-        let wanted = Wanted { seen, ..Wanted::silent(STATIONS, rate) };
-        let mut bus = Bus::start(context, &wanted)?;
-        let gap = 1e9 * STATIONS as f64 / (OFFERED * line_rate(rate, SHORTEST));
-        let offering = Offering::paced(bus.senders(SHORTEST, |_| Spacing::Even(gap))?);
+        let queue_limit = Some(saturating_level(rate, SHORTEST));
+        let mut bus = Bus::start(context, &Wanted { seen, queue_limit, ..Wanted::silent(STATIONS, rate) })?;
+        let offering = bus.saturated(SHORTEST)?;
         let (used, results, conditions) = plane_time(context, &mut bus, offering)?;
         row.figures.push(figure(name, used));
         if seen {
