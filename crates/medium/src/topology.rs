@@ -226,6 +226,14 @@ impl Topology {
         }
     }
 
+    /// Whether it is a star without distance: every station hears every signal at the same instants.
+    pub(crate) fn is_one_place(&self) -> bool {
+        match self {
+            Topology::Star { .. } => self.farthest(StationId::new(0)) == BitTimes::ZERO,
+            Topology::Bus { .. } | Topology::Segments(_) => false,
+        }
+    }
+
     /// How long a signal takes from `a` to the station farthest from it.
     pub fn farthest(&self, a: StationId) -> BitTimes {
         match self {

@@ -19,9 +19,8 @@ use crate::engine::Engine;
 use crate::frame::{Queued, StationId};
 use crate::inputs::Host;
 use crate::line::{Course, Transmission};
-use crate::time::{BitInstant, BitTimes};
+use crate::time::BitInstant;
 use crate::timers::NEVER;
-use crate::topology::Topology;
 
 /// The medium as everyone hears it.
 #[derive(Debug)]
@@ -41,8 +40,7 @@ pub(super) struct OnePlace {
 impl OnePlace {
     /// A medium made from `config` on which nobody has sent.
     pub fn new(config: &Config) -> OnePlace {
-        let star = matches!(config.topology, Topology::Star { .. });
-        let together = star && config.topology.farthest(StationId::new(0)) == BitTimes::ZERO;
+        let together = config.topology.is_one_place();
         OnePlace {
             holds: together && !config.keep_outputs,
             air: Together::new(),

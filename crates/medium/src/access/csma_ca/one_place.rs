@@ -27,7 +27,6 @@ use crate::frame::{Destination, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
-use crate::topology::Topology;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -106,8 +105,7 @@ fn wait_key(at: BitInstant, station: StationId) -> Key {
 impl OnePlace {
     /// A medium made from `config` on which nobody has sent.
     pub fn new(config: &Config, spans: Spans) -> OnePlace {
-        let star = matches!(config.topology, Topology::Star { .. });
-        let together = star && config.topology.farthest(StationId::new(0)) == BitTimes::ZERO;
+        let together = config.topology.is_one_place();
         let gap = Gap::default();
         OnePlace {
             holds: together && !config.keep_outputs && super::own(config).reach.is_none(),

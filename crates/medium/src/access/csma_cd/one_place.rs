@@ -21,7 +21,6 @@ use crate::line::{Course, StationSet, Transmission, Worth};
 use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
-use crate::topology::Topology;
 
 /// The medium as everyone hears it.
 #[derive(Debug)]
@@ -120,8 +119,7 @@ impl OnePlace {
     /// A medium made from `config` on which nobody has sent.
     pub fn new(config: &Config) -> OnePlace {
         let stations = config.topology.stations();
-        let star = matches!(config.topology, Topology::Star { .. });
-        let together = star && config.topology.farthest(StationId::new(0)) == BitTimes::ZERO;
+        let together = config.topology.is_one_place();
         OnePlace {
             // What is given out early, and bursts, need signals that stand for themselves.
             holds: together && !config.keep_outputs && config.parameters.burst_limit == BitTimes::ZERO,
