@@ -16,12 +16,13 @@ use findings::findings;
 use medium::{BitInstant, Method, Plca};
 use segment::Segment;
 use serde::Serialize;
-use sim::files::event_log::{EventLogReader, Header};
+use sim::files::event_log::{Entry, EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError};
 use sim::words::sentences::TIED;
 use statistics::Of;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io::BufRead;
 use std::path::Path;
 use turns::Turns;
 
@@ -65,8 +66,16 @@ pub fn of(header: &Header) -> Option<Plca> {
     }
 }
 
-fn open(events: &Path) -> Result<EventLogReader<impl std::io::BufRead + use<>>, ReadError> {
+fn open(events: &Path) -> Result<EventLogReader<impl BufRead + use<>>, ReadError> {
     EventLogReader::new(LineReader::open(events)?)
+}
+
+/// The next entry of a log, which is told of as far as it goes: none at its end, and where it is cut short.
+fn next<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Option<Entry>, ReadError> {
+    match log.next_entry() {
+        Err(ReadError::CutShort { .. }) => Ok(None),
+        entry => entry,
+    }
 }
 
 /// Reads a log of PLCA, and says what goes wrong on its segment.

@@ -26,7 +26,7 @@ pub struct Contention {
     /// Episodes since the last frame that got through.
     since: usize,
     runs: Vec<u64>,
-    /// Who won last, and how many times in a row.
+    /// Who won last, and the place of `runs` that its run stands at.
     winner: Option<(StationId, usize)>,
 }
 
@@ -63,14 +63,14 @@ impl Contention {
         increment(&mut self.before_success, self.since.min(MOST_EPISODES));
         self.since = 0;
         let run = match self.winner {
-            Some((winner, run)) if winner == station => {
-                self.runs[run.min(LONGEST_RUN + 1) - 1] -= 1;
-                run + 1
+            Some((winner, before)) if winner == station => {
+                self.runs[before] -= 1;
+                (before + 1).min(LONGEST_RUN)
             }
-            _ => 1,
+            Some(_) | None => 0,
         };
         self.winner = Some((station, run));
-        increment(&mut self.runs, run.min(LONGEST_RUN + 1) - 1);
+        increment(&mut self.runs, run);
     }
 
     fn collision(&mut self, episode: u64) {

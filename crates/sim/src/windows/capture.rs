@@ -19,7 +19,7 @@ use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use crate::words::sentences::{self, TIED};
+use crate::words::sentences::{self, TIED, frame_name};
 use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -233,13 +233,6 @@ impl Capture {
         })
     }
 
-    /// Appends a frame's name.
-    fn name(&self, text: &mut String, frame: FrameId) {
-        text.push_str(self.frames.name(frame.station));
-        text.push('#');
-        text.push_str(itoa::Buffer::new().format(frame.serial));
-    }
-
     fn attempt(&mut self, event: &Event, attempt: u32, burst: bool) {
         // In a burst interPacketGap of extension bits comes before the preamble.
         let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
@@ -347,8 +340,7 @@ impl Capture {
             | pcapng::CRC_ERROR
             | if short { pcapng::TOO_SHORT } else { 0 }
             | if bits.is_multiple_of(8) { 0 } else { pcapng::UNALIGNED };
-        let mut name = String::new();
-        self.name(&mut name, frame);
+        let name = frame_name(self.frames.names(), frame);
         let comment = match sending.collision {
             Some((at, episode, attempt)) => {
                 format!("{name}, attempt {attempt}: collision {episode} at {at} BT, jam until {end} BT")

@@ -135,7 +135,7 @@ pub fn nanos(nanos: u64) -> String {
     // Three digits after the point are a thousandth; zeros at the end say nothing.
     let point = digits.find('.').unwrap_or(0);
     let said = if point > 0 { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
-    [said, "\u{a0}", unit].concat()
+    format!("{said}{TIED}{unit}")
 }
 
 /// A span in real time.
@@ -145,7 +145,7 @@ pub fn real(span: BitTimes, rate: BitRate) -> String {
 
 /// A span in bit times and in real time.
 pub fn span(span: BitTimes, rate: BitRate) -> String {
-    [group(span.get()).as_str(), "\u{a0}BT\u{a0}(", &real(span, rate), ")"].concat()
+    format!("{}{TIED}BT{TIED}({})", group(span.get()), real(span, rate))
 }
 
 /// Who was met in a collision.

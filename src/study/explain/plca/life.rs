@@ -11,7 +11,6 @@ use medium::{
     BitInstant, BitTimes, Config, Destination, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca, StationId,
 };
 use sim::files::event_log::{Entry, EventLogReader, Header};
-use sim::files::json_lines::ReadError;
 use sim::words::sentences::{self, TIED, frame_name};
 use sim::words::units::group;
 use std::io::BufRead;
@@ -88,13 +87,13 @@ pub fn find(events: &Path, wanted: Wanted) -> Result<Life, ExplainError> {
     let called = |frames: &[FrameId]| frames.iter().map(|&frame| frame_name(&names, frame)).collect::<Vec<_>>();
     let frame = match (scene.frames.as_slice(), wanted) {
         ([frame], _) => *frame,
-        ([], Wanted::Frame(frame)) => {
+        ([], _) => {
+            let frame = match wanted {
+                Wanted::Frame(frame) => frame_name(&names, frame),
+                Wanted::Serial(serial) => serial.to_string(),
+            };
             let there = "ask `--list` for those that have ended".to_owned();
-            return Err(ExplainError::Absent { frame: frame_name(&names, frame), there });
-        }
-        ([], Wanted::Serial(serial)) => {
-            let there = "ask `--list` for those that have ended".to_owned();
-            return Err(ExplainError::Absent { frame: serial.to_string(), there });
+            return Err(ExplainError::Absent { frame, there });
         }
         (frames, Wanted::Frame(FrameId { serial, .. }) | Wanted::Serial(serial)) => {
             return Err(ExplainError::Ambiguous { serial, frames: called(frames) });
@@ -137,13 +136,11 @@ impl Scene {
             wait: None,
             now: BitInstant::ZERO,
         };
-        loop {
-            match log.next_entry() {
-                Ok(Some(Entry::Medium(event))) => scene.event(&event, wanted, log.destination()),
-                Ok(Some(Entry::Input { at, input })) => scene.input(at, input),
-                Ok(Some(Entry::Emulator(_))) => {}
-                Ok(None) | Err(ReadError::CutShort { .. }) => break,
-                Err(error) => return Err(error.into()),
+        while let Some(entry) = super::next(log)? {
+            match entry {
+                Entry::Medium(event) => scene.event(&event, wanted, log.destination()),
+                Entry::Input { at, input } => scene.input(at, input),
+                Entry::Emulator(_) => {}
             }
             let over = scene.end.is_some_and(|end| scene.now > end + BitTimes::new(4_096));
             if over && matches!(wanted, Wanted::Frame(_)) {

@@ -5,7 +5,6 @@ use super::statistics::Statistics;
 use crate::study::theory;
 use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Plca, PlcaSettings, StationId};
 use sim::files::event_log::{Entry, EventLogReader};
-use sim::files::json_lines::ReadError;
 use sim::words::units::group;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::BufRead;
@@ -133,20 +132,17 @@ impl Segment {
     /// A log that is damaged or of another method.
     pub fn read<R: BufRead>(log: &mut EventLogReader<R>) -> Result<Segment, ExplainError> {
         let mut segment = Segment::new(log)?;
-        loop {
-            match log.next_entry() {
-                Ok(Some(Entry::Medium(event))) => {
+        while let Some(entry) = super::next(log)? {
+            match entry {
+                Entry::Medium(event) => {
                     segment.statistics.event(&event);
                     segment.event(&event);
                 }
-                Ok(Some(Entry::Input { at, input })) => {
+                Entry::Input { at, input } => {
                     segment.statistics.input(input);
                     segment.input(at, input);
                 }
-                Ok(Some(Entry::Emulator(_))) => {}
-                // A log that ends within a line is told of as far as it goes.
-                Ok(None) | Err(ReadError::CutShort { .. }) => break,
-                Err(error) => return Err(error.into()),
+                Entry::Emulator(_) => {}
             }
         }
         while let Some(one) = segment.open.pop_front() {
@@ -155,10 +151,7 @@ impl Segment {
         Ok(segment)
     }
 
-    fn new<R>(log: &EventLogReader<R>) -> Result<Segment, ExplainError>
-    where
-        R: BufRead,
-    {
+    fn new<R: BufRead>(log: &EventLogReader<R>) -> Result<Segment, ExplainError> {
         let plca = super::of(log.header()).ok_or(ExplainError::Segment)?;
         let node = |settings| Node {
             settings,

@@ -4,7 +4,6 @@
 use super::super::ExplainError;
 use medium::{BitInstant, BitTimes, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca};
 use sim::files::event_log::{Entry, EventLogReader};
-use sim::files::json_lines::ReadError;
 use std::io::BufRead;
 
 /// What a node does.
@@ -113,14 +112,12 @@ impl Turns {
         };
         // What begins in time may end, and be told of, as late as this.
         let late = to + BitTimes::new(40_000);
-        loop {
-            match log.next_entry() {
-                Ok(Some(Entry::Medium(event))) if event.at > late => break,
-                Ok(Some(Entry::Medium(event))) => turns.event(&event),
-                Ok(Some(Entry::Input { at, input })) => turns.input(at, input),
-                Ok(Some(Entry::Emulator(_))) => {}
-                Ok(None) | Err(ReadError::CutShort { .. }) => break,
-                Err(error) => return Err(error.into()),
+        while let Some(entry) = super::next(log)? {
+            match entry {
+                Entry::Medium(event) if event.at > late => break,
+                Entry::Medium(event) => turns.event(&event),
+                Entry::Input { at, input } => turns.input(at, input),
+                Entry::Emulator(_) => {}
             }
         }
         turns.finish();
