@@ -20,16 +20,68 @@ use std::path::{Path, PathBuf};
 fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args.rs");
     println!("cargo::rerun-if-changed=src/cli/args");
+    println!("cargo::rerun-if-changed=src/cli/completions");
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;
     std::fs::create_dir_all(&man)?;
     for &shell in clap_complete::Shell::value_variants() {
-        clap_complete::generate_to(shell, &mut args::Cli::command(), "ethbus", &completions)?;
+        let file = clap_complete::generate_to(shell, &mut args::Cli::command(), "ethbus", &completions)?;
+        let text = std::fs::read_to_string(&file)?;
+        std::fs::write(&file, with_names(shell, &text))?;
     }
     clap_mangen::generate_to(args::Cli::command(), &man)?;
     pages(&man, &out.join("pages.rs"))
+}
+
+/// Completions that also know what only the program can tell while somebody types: names of labs and stations.
+fn with_names(shell: clap_complete::Shell, text: &str) -> String {
+    // What `clap_complete` writes may change its form: then this has to.
+    let replaced = |text: &str, from: &str, to: &str| {
+        assert!(text.contains(from), "no `{from}` in the completions for {shell}");
+        text.replace(from, to)
+    };
+    match shell {
+        clap_complete::Shell::Bash => {
+            let (functions, ends) = text.split_at(text.rfind("\nif [[ \"${BASH_VERSINFO").expect("the end"));
+            let ends = replaced(ends, "complete -F _ethbus ", "complete -F _ethbus_names ");
+            format!("{functions}{}{}", include_str!("src/cli/completions/names.bash"), ends.trim_start())
+        }
+        clap_complete::Shell::Zsh => {
+            // `:LAB:_default` of an option, `:station -- The station:_default` of a place.
+            const NAMES: [&str; 7] = [
+                ":LAB:",
+                ":STATION:",
+                ":DESTINATION:",
+                "':station -- ",
+                "':other -- ",
+                "'::lab -- ",
+                "'*::command -- ",
+            ];
+            let named = |line: &str| match NAMES.iter().any(|name| line.contains(name)) {
+                true => replaced(line, ":_default'", ":_ethbus_names'"),
+                false => line.to_owned(),
+            };
+            let text: String = text.split_inclusive('\n').map(named).collect();
+            let end = "if [ \"$funcstack[1]\"";
+            replaced(&text, end, &format!("{}{end}", include_str!("src/cli/completions/names.zsh")))
+        }
+        clap_complete::Shell::Fish => {
+            // Some of these have other values in other commands: then ethbus has no names for them.
+            const NAMES: [&str; 4] = [" -l name -d ", " -l from -d ", " -l to -d ", " -l at -d "];
+            let named = |line: &str| match line.strip_suffix(" -r\n") {
+                Some(option) if NAMES.iter().any(|name| line.contains(name)) => {
+                    format!("{option} -r -f -a '(__fish_ethbus_names)'\n")
+                }
+                Some(_) | None => line.to_owned(),
+            };
+            let text: String = text.split_inclusive('\n').map(named).collect();
+            assert!(text.contains("__fish_ethbus_names"), "no option with a name in the completions for fish");
+            text + include_str!("src/cli/completions/names.fish")
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// All man pages as a Rust constant, by name, so that the program carries them.

@@ -20,6 +20,8 @@ rows=(
     "10 stations, \`csma-ca\`, \`dsss-11\`, 1 BT apart|200|1|2704|11000000|--access csma-ca --stations 10 --topology star:1bt"
     "50 stations, \`csma-ca\`, \`dsss-11\`|400|1|2704|11000000|--access csma-ca --stations 50 --topology star:0bt"
     "10 stations, \`csma\`, 1-persistent|150|0.5|576|10000000|--access csma --stations 10 --topology star:0bt"
+    "8 stations, \`csma-cd\`|300|0.5|576|10000000|--stations 8 --topology star:0bt"
+    "8 stations, \`plca\`|100|0.5|576|10000000|--access plca --stations 8 --topology star:0bt"
     "400 stations, \`slotted-aloha\`, S = 0.3|100|2|576|10000000|--access slotted-aloha --backoff uniform:200 --traffic bernoulli:0.0008 --stations 400 --topology star:0bt"
     "400 stations, \`slotted-aloha\`, saturated|50|1|576|10000000|--access slotted-aloha --backoff uniform:1000 --stations 400 --topology star:0bt"
 )

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the pictures of README and docs, each from a real run: docs/pictures.sh [PROGRAM]
 #
-# Needs root (two of the runs are live), python3, tmux and chromium. What it makes stands in docs/pictures.
+# Needs root (two of the runs are live), python3, tmux, chromium, and for the windows of other programs xvfb, xdotool,
+# imagemagick, wireshark and gtkwave. What it makes stands in docs/pictures.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ethbus=$(realpath "${1:-target/release/ethbus}")
@@ -17,8 +18,9 @@ mkdir -p "$out"
 "$ethbus" explain "$scratch/run.events" --pick collisions=1,station=st1 --svg "$out/collision.svg" > "$scratch/life"
 
 # Segments with PLCA that go wrong.
-for scenario in 01-coordinator-lost 03-one-id-twice 04-id-above-the-count 08-other-to-timer 10-logical-collisions-ignored; do
-    "$ethbus" sim "examples/plca/$scenario.toml" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
+for file in examples/plca/[01]*.toml; do
+    scenario=$(basename "$file" .toml)
+    "$ethbus" sim "$file" --events "$scratch/plca.events" > "$scratch/table" 2> "$scratch/warnings"
     "$ethbus" explain "$scratch/plca.events" --segment --svg "$out/plca-${scenario%%-*}.svg" > "$scratch/findings"
 done
 
@@ -39,7 +41,7 @@ done
 view() { tmux -L "$lab" "$@"; }
 view -f /dev/null new-session -d -x 100 -y 30 "NO_COLOR=1 LANG=C.UTF-8 '$ethbus' sim examples/classroom.toml --watch"
 sleep 1
-view send-keys Space n
+view send-keys n
 sleep 1
 view capture-pane -p > "$scratch/watch"
 view kill-server
@@ -51,6 +53,40 @@ sed 's#</head>#<style>body > :not(section) { display: none !important }</style><
 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/chromium" \
     --virtual-time-budget=4000 --window-size=1060,790 --screenshot="$PWD/$out/report.png" \
     "file://$scratch/diagram.html" > "$scratch/shot" 2>&1
+
+# The window of a program, as a person sees it: NAME TITLE PROGRAM…
+window() {
+    local name=$1 title=$2
+    shift 2
+    HOME=$scratch xvfb-run --auto-servernum --server-args "-screen 0 1400x620x24" bash -c '
+        set -euo pipefail
+        shot=$1 title=$2
+        shift 2
+        timeout 120 "$@" &
+        for _ in $(seq 60); do
+            sleep 1
+            id=$(xdotool search --name "$title" | tail -n 1) && [ -n "$id" ] && break
+        done
+        sleep 8
+        xdotool windowsize "$id" 1400 620 windowmove "$id" 0 0
+        sleep 3
+        import -window root miff:- | convert - -dither None -colors 48 "PNG8:$shot"
+        kill %1
+        wait || true
+    ' bash "$(realpath "$out")/$name.png" "$title" "$@" > "$scratch/$name" 2>&1
+}
+"$ethbus" sim --stations 4 --topology bus:500m --duration 1ms --warmup 0s --seed 3 --pcapng "$scratch/run.pcapng" \
+    --vcd "$scratch/run.vcd" > "$scratch/table"
+mkdir -p "$scratch/.config/wireshark/profiles"
+cp -r examples/wireshark "$scratch/.config/wireshark/profiles/ethbus"
+window wireshark run.pcapng wireshark -C ethbus -r "$scratch/run.pcapng"
+cat > "$scratch/all.tcl" <<'END'
+set all [list]
+for {set i 0} {$i < [gtkwave::getNumFacs]} {incr i} { lappend all [gtkwave::getFacName $i] }
+gtkwave::addSignalsFromList $all
+gtkwave::/Time/Zoom/Zoom_Full
+END
+(out=$(realpath "$out") && cd "$scratch" && window gtkwave GTKWave gtkwave --rcvar "hier_max_level 2" --script all.tcl run.vcd)
 
 python3 - "$scratch" "$out" "$lab" <<'END'
 import json, sys

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Some(Command::Report(args)) => commands::report::report(args),
         Some(Command::Explain(args)) => commands::explain::explain(args),
         Some(Command::Convert(args)) => commands::convert::convert(args),
+        Some(Command::Names(args)) => commands::names::names(args),
         Some(Command::Bus) => return plane::run().map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS),
     };
     let code = outcome.unwrap_or_else(|error| {

@@ -1,9 +1,11 @@
 //! Results for people: the table, and the live line.
 
 mod emulator;
+mod fitted;
 pub mod messages;
 pub mod metrics;
 pub mod program;
+pub mod refresh;
 pub mod sentence;
 pub mod terminal;
 mod turns;
@@ -16,12 +18,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sim::figures::intervals::BELOW;
 use sim::figures::results::{DelayResults, MediumResults, Results, StationResults};
 use sim::words::cable::Cut;
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::error::Error;
-use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
+pub use fitted::fitted;
 pub use messages::say;
 
 /// An error with everything that led to it, each part once.
@@ -44,31 +46,39 @@ const NOT_MEASURED: &str = "–";
 /// The whole table: stations, medium, emulator, and what it comes to in a sentence; no line is wider than a terminal is
 /// usually.
 pub fn table(results: &Results) -> String {
-    let mut text = String::new();
+    let mut text = heading(results) + "\n";
+    text += &stations(results);
+    text += &medium(results);
+    text += &attempts(results);
+    text += "\n";
+    text += &turns::turns(results);
+    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
+    text += &verdict_line(results);
+    if results.emulator.is_some() {
+        text += "\n";
+    }
+    terminal::fold(&format!("{text}{}\n", sentence::sentence(results)), terminal::USUAL)
+}
+
+/// What was run.
+fn heading(results: &Results) -> String {
     let config = &results.config;
     let seconds = results.measured_bit_times as f64 / config.rate_bits_per_second as f64;
     let rate = medium::BitRate::per_second(config.rate_bits_per_second).map_or(String::new(), |rate| rate.to_string());
-    writeln!(
-        text,
-        "{} stations, {} of {} BT, {rate}, {seconds:.2} s ({} bit times), seed {}\n",
-        results.stations.len(),
+    format!(
+        "{}, {} of {} BT, {rate}, {seconds:.2} s ({} bit times), seed {}\n",
+        many(results.stations.len() as u64, "station"),
         config.topology,
         config.longest_distance_bt,
         group(results.measured_bit_times),
         results.seed
     )
-    .expect("a string takes any text");
-    text += &stations(results);
-    text += &medium(results);
-    text += &turns::turns(results);
-    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
-    if let Some(verdict) = results.emulator.as_ref().and_then(|emulator| emulator.verdict.as_ref()) {
-        writeln!(text, "  verdict       {verdict}").expect("a string takes any text");
-    }
-    if results.emulator.is_some() {
-        text += "\n";
-    }
-    terminal::fold(&format!("{text}{}\n", sentence::sentence(results)), terminal::USUAL)
+}
+
+/// Whether a live run is to be trusted.
+fn verdict_line(results: &Results) -> String {
+    let verdict = results.emulator.as_ref().and_then(|emulator| emulator.verdict.as_ref());
+    verdict.map_or_else(String::new, |verdict| format!("  verdict       {verdict}\n"))
 }
 
 /// A plain table: the first column to the left, numbers to the right.
@@ -120,8 +130,18 @@ fn station_row(name: &str, stations: &[&StationResults]) -> [String; 11] {
 }
 
 fn stations(results: &Results) -> String {
+    format!("{}{}\n", station_table(&station_rows(results)), station_notes(results))
+}
+
+/// A row for each station, and the last for all of them.
+fn station_rows(results: &Results) -> Vec<[String; 11]> {
     let mut rows: Vec<_> = results.stations.iter().map(|station| station_row(&station.name, &[station])).collect();
     rows.push(station_row("all", &results.stations.iter().collect::<Vec<_>>()));
+    rows
+}
+
+/// What stands below the stations' table.
+fn station_notes(results: &Results) -> String {
     let wrong: Vec<&str> = results.stations.iter().filter(|s| !s.adds_up()).map(|s| s.name.as_str()).collect();
     let verdict = if wrong.is_empty() {
         "it adds up at every station".to_owned()
@@ -130,7 +150,6 @@ fn stations(results: &Results) -> String {
     };
     let queued_before: u64 = results.stations.iter().map(|station| station.queued_at_start).sum();
     let before = if queued_before > 0 { format!(" + {} queued before", group(queued_before)) } else { String::new() };
-    let table = station_table(&rows);
     let causes = [
         ("late collision", "late_collision_discards"),
         ("too short", "too_short"),
@@ -142,12 +161,17 @@ fn stations(results: &Results) -> String {
     let other: Vec<String> =
         other.iter().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {}", group(*count))).collect();
     let other = if other.is_empty() { String::new() } else { format!("  other: {}\n", other.join(", ")) };
+    let is_more = |station: &StationResults| station.counter("delivered") > station.counter("frames_transmitted_ok");
+    let groups = if results.stations.iter().any(is_more) { GROUPS } else { "" };
     let states: String = results.stations.iter().filter_map(unusual).collect();
     format!(
-        "{table}{other}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other)\n  \
-         + queued: {verdict}\n\n"
+        "{other}{groups}{states}  offered{before} = transmitted + discarded (queue drops, excessive collisions, other)\n  \
+         + queued: {verdict}\n"
     )
 }
+
+/// Why more is delivered than was transmitted.
+const GROUPS: &str = "  delivered: a frame to several stations counts once for each that gets it\n";
 
 /// The stations' table, without columns that say nothing.
 fn station_table(rows: &[[String; 11]]) -> String {
@@ -199,7 +223,8 @@ fn medium(results: &Results) -> String {
         let spread = match half_width(medium, &format!("{key}.mean_bt{BELOW}")) {
             Some(below) => {
                 let above = half_width(medium, &format!("{key}.mean_bt")).unwrap_or(below);
-                format!(" \u{2212}{} +{}", width(below), width(above))
+                // No delay is below 0.
+                format!(" \u{2212}{} +{}", width(below.min(mean)), width(above))
             }
             None => plus_minus(&format!("{key}.mean_bt"), &width),
         };
@@ -218,48 +243,55 @@ fn medium(results: &Results) -> String {
         let on = if results.config.topology == "segments" { format!(" on segment {segment}") } else { String::new() };
         format!("  the cable is cut at {} BT{on}\n", group(position_bt))
     });
-    let mut text = format!(
+    format!(
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
-         attempts per frame {}\n  collisions         {} episodes of {} stations\n  \
+         attempts per frame {}\n  collisions         {} of {} stations\n  \
          fairness           {} (Jain), same winner {}\n  \
-         access delay       {}\n  MAC delay          {}\n  {}\n",
+         access delay       {}\n  MAC delay          {}\n",
         percent("utilization_frame", Some(medium.utilization_frame)),
         percent("utilization_wire", Some(medium.utilization_wire)),
         percent("utilization_total", Some(medium.utilization_total)),
         number("attempts_per_frame", medium.attempts_per_frame, 3),
-        group(medium.collision_episodes),
+        many(medium.collision_episodes, "episode"),
         number("stations_per_collision", medium.stations_per_collision, 2),
         number("fairness", medium.fairness, 4),
         percent("same_winner", medium.same_winner),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
-        if medium.plca.is_some() {
-            "frames after n collisions, logical ones included"
-        } else {
-            "frames after n collisions"
-        },
-    );
-    text += &attempts(results);
-    text + "\n"
+    )
 }
+
+/// Empty bars that are shown between the frames that got through and those that were given up.
+const MOST_EMPTY: usize = 16;
 
 /// A bar for each number of collisions that successful frames had, and one for frames that were given up.
 fn attempts(results: &Results) -> String {
     let medium = &results.medium;
-    let mut text = String::new();
+    let logical = if medium.plca.is_some() { ", logical ones included" } else { "" };
+    let mut text = format!("  frames after n collisions{logical}\n");
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
     let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
     let discarded = sum("excessive_collisions");
     let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
     let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    if last == 0 && discarded == 0 {
+        return format!("{} {NOT_MEASURED}\n", text.trim_end());
+    }
     for (collisions, &count) in counts[..last].iter().enumerate() {
         text += &histogram_line(&collisions.to_string(), count, most);
     }
     if discarded > 0 {
         let attempts = results.config.medium.config().attempt_limit();
+        let limit = attempts.map_or(last, |attempts| attempts.get() as usize);
+        for collisions in last..limit.min(last + MOST_EMPTY) {
+            text += &histogram_line(&collisions.to_string(), 0, most);
+        }
+        if limit > last + MOST_EMPTY {
+            text += &histogram_line("…", 0, most);
+        }
         let label = attempts.map_or_else(String::new, |attempts| attempts.to_string());
-        text += &histogram_line(&label, discarded, most);
+        text += &format!("{} given up\n", histogram_line(&label, discarded, most).trim_end());
     }
     text
 }
@@ -267,7 +299,7 @@ fn attempts(results: &Results) -> String {
 fn histogram_line(label: &str, count: u64, most: u64) -> String {
     const WIDTH: u64 = 40;
     let bar = "█".repeat((count * WIDTH).div_ceil(most.max(1)) as usize);
-    format!("  {label:>4} {:>10} {bar}\n", group(count))
+    format!("{}\n", format!("  {label:>4} {:>10} {bar}", group(count)).trim_end())
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.
@@ -313,8 +345,8 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width
     let more = if results.stations.len() > queued.len() { " …" } else { "" };
     let mut line = format!("{:>5.1}/{duration:?} [{bar}] {:>3.0} %", elapsed.as_secs_f64(), 100.0 * used);
     let parts = [
-        format!("  {} frames", group(sum("frames_transmitted_ok"))),
-        format!("  {} collisions", group(results.medium.collision_episodes)),
+        format!("  {}", many(sum("frames_transmitted_ok"), "frame")),
+        format!("  {}", many(results.medium.collision_episodes, "collision")),
         format!(
             "  {} attempts/frame",
             results
@@ -355,9 +387,49 @@ mod tests {
         assert_eq!(histogram_line("1", 0, 0).matches('█').count(), 0);
     }
 
-    fn told_results() -> Results {
+    pub(super) fn told_results() -> Results {
         let told: serde_json::Value = serde_json::from_slice(TOLD).expect("a message");
         serde_json::from_value(told["results"].clone()).expect("results")
+    }
+
+    /// docs/glossary.md has every word of the tables.
+    #[test]
+    fn the_glossary_has_every_word_of_the_tables() {
+        let glossary = include_str!("../docs/glossary.md");
+        let cells: Vec<&str> =
+            glossary.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+        let words: Vec<&str> = cells.iter().flat_map(|cell| cell.split(", ")).map(str::trim).collect();
+        let columns = STATION_COLUMNS.map(|column| column.replace("-\n", "").replace('\n', " "));
+        let lines = [
+            "utilization",
+            "attempts per frame",
+            "fairness",
+            "same winner",
+            "access delay",
+            "MAC delay",
+            "p50",
+            "p99",
+            "frames after n collisions",
+            "turns",
+            "cycles",
+            "emulator",
+            "lateness",
+            "late arrivals",
+            "drops",
+            "in the kernel",
+            "taken by",
+            "slip",
+            "time scale",
+            "verdict",
+        ];
+        for word in columns.iter().map(String::as_str).chain(lines) {
+            assert!(words.contains(&word), "{word} is not in docs/glossary.md");
+        }
+        let text = table(&told_results());
+        let labels = text.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).map(|(label, _)| label);
+        for label in labels.filter(|label| label.starts_with(char::is_alphabetic)) {
+            assert!(words.contains(&label), "{label} is not in docs/glossary.md");
+        }
     }
 
     #[test]

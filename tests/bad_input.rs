@@ -235,7 +235,7 @@ fn a_bad_option_is_refused_with_what_would_be_right() {
     refused_arguments("--duration 0s", &["--duration", "0s", "above zero"]);
     refused_arguments("--duration 5parsecs", &["--duration", "5parsecs", "10s"]);
     refused_arguments("--load 0", &["--load", "saturated"]);
-    refused_arguments("--load 1001%", &["--load", "1001%", "0.4"]);
+    refused_arguments("--load 1001%", &["--load", "1001%", "1000%", "saturated", "rate"]);
     for size in ["63", "1519"] {
         refused_arguments(&format!("--frame-size {size}"), &["--frame-size", size, "64", "1518"]);
     }
@@ -243,6 +243,7 @@ fn a_bad_option_is_refused_with_what_would_be_right() {
     refused_arguments("up --name LAB --rate 1000M", &["rate", "1000", "100Mbit/s"]);
     refused_arguments("--stations 2 up", &["up"]);
     refused_arguments("send --name LAB --from st1 --to st2 --rate 0/s", &["--rate", "max"]);
+    refused_arguments("report run.events -o page.html --at 5ms", &["--at", "5ms", "30,216,041"]);
 }
 
 /// `sim` checks interface names in scenarios, and `link` before it calls the kernel: both must draw one line.

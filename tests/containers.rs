@@ -106,6 +106,7 @@ fn a_container_and_a_named_namespace_are_on_the_bus_and_stay_whose_they_are() {
     let file = scenario(&text);
     let mut lab = Lab::up(&[path(&file)]);
     assert!(lab.greeting().contains(&format!("c: bus0 in the namespace pid:{}", container.pid())));
+    assert!(lab.greeting().contains("a ping n\n"), "no station is to ping itself: {}", lab.greeting());
     assert_eq!(lab.namespaces().len(), 2, "the bus's and that of a");
     lab.ping("a", &lab.ipv4("c"));
     run(container.command(&format!("ping -c 1 -W 5 {}", lab.ipv4("n")))).succeeded();

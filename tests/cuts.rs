@@ -109,6 +109,7 @@ fn a_cut_makes_two_media_in_virtual_time() {
             assert_eq!(number(station, "frames_transmitted_ok").abs_diff(number(station, "delivered")), 0, "{station}");
         }
     }
+    assert!(number(&cut["medium"]["cut"], "position_bt") > 0, "{cut}");
     assert!(half["medium"]["cut"].is_null() || half["medium"].get("cut").is_none(), "{half}");
     assert_eq!(cuts_of(&record).iter().map(|(t, _)| *t).collect::<Vec<_>>(), [2_500_000, 7_500_000]);
 }

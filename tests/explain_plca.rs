@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::process::{ethbus, run};
+use common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::choice::ended;
 use ethbus::study::explain::plca::{diagnose, draw, draw_life, find, tell, told};
 use ethbus::study::explain::{ExplainError, Wanted};
@@ -114,7 +114,7 @@ fn frames_of_every_segment_are_told() {
                 2 => "twice".to_owned(),
                 times => format!("{times} times"),
             };
-            let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let flat = unwrapped(&text);
             assert!(flat.contains(&format!("told to wait for its turn {words}")), "{frame}: {text}");
             assert!(draw_life(&life).ends_with("</svg>\n"), "{frame}");
         }

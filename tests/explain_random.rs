@@ -7,11 +7,14 @@
 //!
 //! One file above 500 lines because the second derivation of every sentence is one piece.
 
+#[path = "common/logged.rs"]
+mod logged;
 #[path = "../crates/medium/tests/common/scenario.rs"]
 mod scenario;
 
 use ethbus::study::explain::{Wanted, find, tell};
-use medium::{BitInstant, Config, FrameId, Input, Medium, StationId};
+use logged::{beyond_cut, logged, number, station, text};
+use medium::{BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use scenario::{
@@ -19,9 +22,10 @@ use scenario::{
     joined_segments, runner,
 };
 use serde_json::Value;
-use sim::files::event_log::{EventLog, EventLogReader, Header};
+use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
 const PREAMBLE: u64 = 64;
 
@@ -50,40 +54,10 @@ struct Run {
     tally: BTreeMap<&'static str, u64>,
 }
 
-fn text<'a>(line: &'a Value, key: &str) -> &'a str {
-    line[key].as_str().unwrap_or("")
-}
-
-fn number(line: &Value, key: &str) -> u64 {
-    line[key].as_u64().unwrap_or_else(|| panic!("no {key} in {line}"))
-}
-
-fn station(name: &str) -> usize {
-    name.trim_start_matches("st").split('#').next().and_then(|digits| digits.parse::<usize>().ok()).expect("a name") - 1
-}
-
 impl Run {
     fn of(scenario: &Scenario) -> Run {
         let config = scenario.config.clone();
-        let names: Vec<String> = (1..=config.topology.stations()).map(|number| format!("st{number}")).collect();
-        let file = tempfile::NamedTempFile::new().expect("a file");
-        let mut log = EventLog::create(file.path(), &[], &Header::new("", &config, &names)).expect("a file");
-        let mut medium = Medium::new(config.clone()).expect("valid");
-        let take = |medium: &mut Medium, log: &mut EventLog| {
-            while let Some(event) = medium.poll_event() {
-                log.event(&event).expect("room");
-            }
-        };
-        for &(at, input) in &scenario.inputs {
-            log.input(BitInstant::new(at), &input).expect("room");
-            medium.handle_input(BitInstant::new(at), input);
-            take(&mut medium, &mut log);
-        }
-        medium.advance(BitInstant::new(1 << 40));
-        take(&mut medium, &mut log);
-        log.finish().expect("room");
-        let log = std::fs::read_to_string(file.path()).expect("UTF-8");
-        let lines: Vec<Value> = log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let (medium, log, lines) = logged(&config, &scenario.inputs, 1 << 40);
         let mut tally = BTreeMap::new();
         for counters in medium.tally().stations() {
             counters.named().for_each(|(name, count)| *tally.entry(name).or_default() += count);
@@ -126,14 +100,7 @@ fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
     for line in lines {
         match text(line, "kind") {
             "set_fault" => faults[station(text(line, "station"))] = line["fault"].as_str().map(str::to_owned),
-            "set_cut" => {
-                let place = |cut: &Value| medium::Place {
-                    segment: number(cut, "segment") as usize,
-                    position: medium::BitTimes::new(number(cut, "position_bt")),
-                };
-                let cut = Some(&line["cut"]).filter(|cut| !cut.is_null()).map(place);
-                far = cut.map_or(vec![false; stations], |cut| config.topology.beyond(cut).expect("a cut").to_vec());
-            }
+            "set_cut" => far = beyond_cut(config, line),
             "attempt" => {
                 let (own, begin) = (station(text(line, "station")), number(line, "t"));
                 let burst = line["burst"] == true;
@@ -225,7 +192,7 @@ impl<'a> Check<'a> {
             ("The host of ", Check::offered),
             ("The MAC of ", Check::head),
             ("Ready for attempt ", Check::deferred),
-            ("Collision (4.2.3.2.4)", Check::collided),
+            ("Collision ", Check::collided),
             ("The jam of ", |check, t, words| _ = check.line("jam_end", t, words)),
             ("Backoff (4.2.3.2.5)", Check::backed_off),
             ("The last bit is out", Check::transmitted),
@@ -287,7 +254,11 @@ impl<'a> Check<'a> {
 
     fn deferred(&self, t: u64, words: &str) {
         self.line("defer", t, words);
-        let hears = self.run.hears(self.own, t);
+        // Of a signal that ends at this very bit it is the gap that is waited for.
+        let hears = self.run.names(|one| {
+            let (begin, end) = self.run.at(one, self.own);
+            begin < t && t < end && one.heard[self.own]
+        });
         assert_eq!(words.contains("it hears "), !hears.is_empty(), "{words}");
         if !hears.is_empty() {
             return assert_eq!(named(words), hears, "{words} at {t}");
@@ -363,7 +334,7 @@ impl<'a> Check<'a> {
     fn collided(&self, t: u64, words: &str) {
         let (line, parameters) = (self.line("collision", t, words), &self.run.config.parameters);
         let own = self.signal(number(line, "attempt"));
-        assert_eq!(bits_after(words, "on this medium: "), t - own.begin, "{words}");
+        assert_eq!(bits_after(words, "on this medium (4.2.3.2.4): "), t - own.begin, "{words}");
         let met = self.run.names(|one| {
             let (begin, end) = self.run.at(one, self.own);
             one.station != self.own && begin <= t && t < end && one.reaches[self.own]
@@ -596,6 +567,19 @@ fn every_sentence_about_every_frame_of_random_runs_is_true() {
     }
     for (begin, times) in seen.into_inner() {
         println!("{times:>8} {begin}");
+    }
+}
+
+/// Where nobody is any way from anybody, decisions and ends fall on one bit time; the log tells the ones before the others.
+#[test]
+fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
+    let frame = Frame { size: Octets::new(64), destination: Destination::Nobody, tagged: false };
+    let offer = |station| (0, Input::Offer { station: StationId::new(station), frame });
+    for (attempt_limit, stations) in [(1, vec![0, 2, 2]), (2, vec![0, 1]), (16, vec![0, 1, 2])] {
+        let mut config = Config::new(BitRate::MBIT_10, Topology::star(3, 0), 0);
+        config.parameters.attempt_limit = NonZeroU32::new(attempt_limit).expect("at least one");
+        let inputs = stations.into_iter().map(offer).collect();
+        check(&Scenario { config, inputs }, &mut BTreeMap::new());
     }
 }
 

@@ -116,6 +116,18 @@ fn a_station_sees_its_own_interfaces_only() {
     assert_eq!(folder, [INTERFACE, "lo"]);
 }
 
+/// A lab has no router as a rule: stations do not ask for one for ever, which each of the others would hear.
+#[test]
+fn a_station_asks_for_a_router_three_times() {
+    if skipped(&[]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "2"]);
+    let setting = format!("/proc/sys/net/ipv6/conf/{INTERFACE}/router_solicitations");
+    assert_eq!(run(lab.exec("st2", &["cat", &setting])).succeeded().stdout, "3\n");
+}
+
 /// `stats` conserves frames, in the one schema (DESIGN.md), and as a table.
 #[test]
 fn stats_add_up_while_the_lab_runs() {

@@ -109,6 +109,9 @@ fn machine_with_eth1() -> (Machine, Machine) {
     }
     far.ip("address add 10.77.0.99/16 dev far0");
     wait_until(PATIENCE, "the cable", || home.ip("link show dev eth1").contains("LOWER_UP"));
+    // The kernel takes an IPv6 address into use a while after the cable is there.
+    let is_in_use = |line: &String| line.starts_with("local fd00:1::1 ");
+    wait_until(PATIENCE, "the address", || home.interface("eth1").iter().any(is_in_use));
     (home, far)
 }
 

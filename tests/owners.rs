@@ -50,8 +50,7 @@ fn a_copy_that_a_station_did_not_get_has_its_cause() {
     let after = lab.settled_stats();
     copies_add_up(&start, &after, 4);
     // The table is wrapped at 80 columns.
-    let shown = run(lab.ethbus("stats", &[])).succeeded().stdout;
-    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = run(lab.ethbus("stats", &[])).unwrapped();
     for words in ["a station's MTU 20", "ports gone 1", "copies not made for detached stations"] {
         assert!(shown.contains(words), "no `{words}` in {shown}");
     }

@@ -153,3 +153,34 @@ fn one_metric_over_another_in_another_unit() {
         ended.failed_with(WRONG_USE, &[word]);
     }
 }
+
+/// A sweep that was interrupted: the figure is drawn of what there is, and the command for the rest can be pasted.
+#[test]
+fn a_figure_of_a_part_of_a_sweep_says_so() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let table = folder.path().join("runs.csv");
+    let path = table.to_str().expect("plain");
+    run(ethbus(["sweep", "--set", "stations=1,2", "--seeds", "2", "--duration", "10ms", "--out", path])).succeeded();
+    let whole = std::fs::read_to_string(&table).expect("a table");
+    let plot = || {
+        let out = folder.path().join("figure.svg");
+        let arguments = ["plot", path, "--x", "stations", "--y", "utilization_total", "--out"];
+        run(ethbus(arguments.iter().map(|argument| argument.as_ref()).chain([out.as_os_str()]))).succeeded().stderr
+    };
+    assert_eq!(plot(), "");
+    let part: String = whole.split_inclusive('\n').take(4).collect();
+    std::fs::write(&table, part).expect("own folder");
+    let told = plot();
+    assert!(told.contains("has 3 of the 4 runs of its sweep"), "{told}");
+    let command = told.lines().nth(1).expect("a command").trim();
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", command]);
+    run(shell).succeeded();
+    assert_eq!(std::fs::read_to_string(&table).expect("a table"), whole);
+    assert_eq!(plot(), "");
+    std::fs::write(&table, "").expect("own folder");
+    let out = folder.path().join("none.svg");
+    let arguments = ["plot", path, "--x", "stations", "--y", "utilization_total", "--out"];
+    run(ethbus(arguments.iter().map(|argument| argument.as_ref()).chain([out.as_os_str()])))
+        .failed_with(2, &["runs.csv is empty"]);
+}

@@ -4,7 +4,7 @@
 mod common;
 
 use common::browser::{self, Page};
-use common::process::{ethbus, program, run};
+use common::process::{ethbus, program, run, unwrapped};
 use common::{is_installed, note, skip};
 use serde_json::{Value, json};
 use std::fs;
@@ -78,6 +78,12 @@ fn a_page_is_whole_and_loads_nothing() {
     let page = runs.report(&["a.json"], &[]);
     assert!(!page.contains("<canvas") && page.contains("Key figures"));
     assert!(page.contains(&format!("ethbus report {}", runs.file("a.json"))));
+    // A figure of theory has its formula, its numbers, and what it is of.
+    let theory = between(&page, "Theory beside measurement", "</table>");
+    assert!(
+        theory.contains("E = P / (P + W T); P = ") && theory.contains("stations that always have a frame"),
+        "{theory}"
+    );
 }
 
 /// Figures of a log, of a record and of the results are the same; two runs stand beside each other.
@@ -136,7 +142,6 @@ fn the_page_tells_collisions_in_the_words_of_explain() {
     let logged = fs::read_to_string(runs.path("a.events")).expect("a log");
     let logged: Vec<Value> = logged.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(told.lines().count(), logged.len(), "every event is unpacked");
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut collisions = 0;
     for (line, event) in told.lines().zip(&logged) {
         let [t, kind, frame, sentence] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -147,8 +152,8 @@ fn the_page_tells_collisions_in_the_words_of_explain() {
         assert!(!sentence.contains('{') && !sentence.contains("undefined") && !sentence.contains("NaN"), "{line}");
         if ["collision", "backoff", "transmitted", "jam_end"].contains(&kind) && collisions < 12 {
             collisions += u32::from(kind == "collision");
-            let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).succeeded().stdout;
-            assert!(words(&explained).contains(&words(sentence)), "{sentence}\n{explained}");
+            let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
+            assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
         }
     }
     assert_eq!(collisions, 12);
@@ -213,7 +218,7 @@ fn hands_find_a_collision_on_the_page() {
     let opened = shown.page.value("document.body.dataset.opened");
     note(&format!("a page of {} events was open after {opened} ms", described(&page)["count"]));
     let first = shown.told();
-    assert!(first.contains("Collision (4.2.3.2.4), episode 1 on this medium"), "{first}");
+    assert!(first.contains("Collision 1 on this medium (4.2.3.2.4)"), "{first}");
 
     let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
     shown.page.click(middle);
@@ -222,15 +227,17 @@ fn hands_find_a_collision_on_the_page() {
         shown.page.press("n");
         words.push(shown.told());
     }
-    assert!(words.iter().all(|told| told.contains(": Collision (4.2.3.2.4)")), "{words:?}");
+    assert!(
+        words.iter().all(|told| told.contains(": Collision ") && told.contains(" on this medium (4.2.3.2.4)")),
+        "{words:?}"
+    );
     assert!(words.windows(2).all(|both| both[0] != both[1]), "each the next one: {words:?}");
     shown.page.press("N");
     assert_eq!(shown.told(), words[2], "back");
     for told in &words {
         let (frame, sentence) =
             told.split_once(" BT, ").and_then(|(_, rest)| rest.split_once(": ")).expect("a collision");
-        let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).succeeded().stdout;
-        let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+        let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
         assert!(explained.contains(sentence), "{sentence}\n{explained}");
     }
 

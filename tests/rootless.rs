@@ -396,6 +396,10 @@ fn a_users_record_stands_where_nobody_else_can_write_or_nowhere() {
     let user = User::logged_in();
     std::fs::set_permissions(user.login(), Permissions::from_mode(0o777)).expect("root may");
     up(&user).failed_with(1, &["is open to other users"]);
+    let told = run(user.ethbus(&["doctor"])).stdout;
+    let login = user.login();
+    assert!(told.contains(&format!("MISSING   {} is open to other users", login.display())), "{told}");
+    assert!(told.contains(&format!("do: chmod 700 {}", login.display())), "{told}");
     std::fs::set_permissions(user.login(), Permissions::from_mode(0o700)).expect("root may");
     symlink(elsewhere.path(), user.login().join("ethbus")).expect("root may");
     up(&user).failed_with(1, &["is no folder"]);

@@ -164,11 +164,38 @@ fn told_as_explained(events: &str, rows: &[(u64, Value)]) {
     let of = |kind: &'static str| rows.iter().map(|(_, row)| row).filter(move |row| row["kind"] == kind).take(4);
     for row in of("collision").chain(of("backoff")) {
         let [frame, says] = ["frame", "says"].map(|column| row[column].as_str().expect("a text"));
-        let explained = run(ethbus(["explain", events, "--frame", frame])).succeeded().stdout;
-        let explained = explained.split_whitespace().collect::<Vec<_>>().join(" ");
+        let explained = run(ethbus(["explain", events, "--frame", frame])).unwrapped();
         assert!(explained.contains(says), "{says}\n{explained}");
     }
     assert!(of("collision").count() == 4 && of("backoff").count() == 4);
+}
+
+/// The profile that the repository has: Wireshark's library takes all of it, and the last columns name a frame and tell what
+/// happened to it.
+#[test]
+fn wiresharks_profile_tells_what_happened() {
+    if skipped(&["tshark"]) {
+        return;
+    }
+    let folder = folder();
+    let [capture, home] = ["run.pcapng", "home"].map(|name| path(&folder, name));
+    run(ethbus(["sim", "--duration", "5ms", "--warmup", "0s", "--stations", "4", "--pcapng", &capture])).succeeded();
+    let profile = format!("{home}/.config/wireshark/profiles/ethbus");
+    fs::create_dir_all(&profile).expect("own folder");
+    for file in ["preferences", "colorfilters", "dfilter_buttons", "recent"] {
+        fs::copy(format!("examples/wireshark/{file}"), format!("{profile}/{file}")).expect("own folder");
+    }
+    let mut tshark = program("tshark", ["-C", "ethbus", "-r", &capture]);
+    tshark.env("HOME", &home).env_remove("XDG_CONFIG_HOME");
+    let told = run(tshark).succeeded();
+    assert!(!told.stderr.contains("preferences"), "{}", told.stderr);
+    for words in [
+        "attempt 1: collision 1 on this medium at",
+        "st1#1 Collision 1 on this medium (4.2.3.2.4)",
+        "st1#1 Backoff (4.2.3.2.5)",
+    ] {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
 }
 
 /// Whatever way a run becomes a capture, it is the same one.

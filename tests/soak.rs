@@ -9,7 +9,7 @@ mod common;
 use common::derive::Derivation;
 use common::lab::{INTERFACE, Lab};
 use common::process::{Running, data_plane, program, run};
-use common::results::{check, emulator, number, station, sum};
+use common::results::{check, emulator, nothing_is_on_its_way, number, station, sum};
 use common::{PATIENCE, Turn, note, skipped, wait_until};
 use link::station::StationSocket;
 use serde_json::Value;
@@ -235,8 +235,9 @@ fn received_by_host(lab: &Lab, station: &str) -> u64 {
 
 /// Results at a moment of silence, and what each station's kernel has received by then.
 ///
-/// Stations speak of their own accord now and then: between two looks with the same figures nobody did. At the first of
-/// them nothing may be on its way either, or a station's kernel is asked before it has its copy.
+/// Stations speak of their own accord now and then: between two looks with the same figures nobody did. The medium's
+/// figures and the kernel's on the links are read one after the other, so both are compared. At the first look nothing may
+/// be on its way either, or a station's kernel is asked before it has its copy.
 #[track_caller]
 fn still(lab: &Lab, kind: &Kind) -> (Value, Vec<u64>) {
     let (mut last, mut hosts) = (lab.settled_stats(), Vec::new());
@@ -244,17 +245,13 @@ fn still(lab: &Lab, kind: &Kind) -> (Value, Vec<u64>) {
         std::thread::sleep(Duration::from_millis(200));
         hosts = (1..=kind.stations).map(|number| received_by_host(lab, &name(number))).collect();
         let results = lab.stats();
-        let figures = |of: &Value| (sum(of, "offered"), emulator(of, "deliveries"));
+        let figures = |of: &Value| (sum(of, "offered"), emulator(of, "deliveries"), of["emulator"]["links"].clone());
         let silent =
             figures(&results) == figures(&last) && nothing_is_on_its_way(&last) && nothing_is_on_its_way(&results);
         last = results;
         silent
     });
     (last, hosts)
-}
-
-fn nothing_is_on_its_way(results: &Value) -> bool {
-    emulator(results, "deliveries_pending") + emulator(results, "arrivals_pending") + sum(results, "queued") == 0
 }
 
 /// Two labs live side by side through all of it.

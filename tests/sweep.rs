@@ -198,7 +198,7 @@ fn another_grid_is_refused_and_what_differs_is_named() {
     let cases: [(&str, &[&str]); 6] = [
         ("--set stations=2,4", &["--set stations=2,4"]),
         ("--set stations=3,2", &["--set stations=3,2"]),
-        ("--set stations=2,3 --seeds 2..3", &["seeds", "2 3"]),
+        ("--set stations=2,3 --seeds 2..3", &["seeds", "here 2..3"]),
         ("--set stations=2,3 --traffic poisson:0.4", &["--traffic poisson:0.4"]),
         ("--set stations=2,3 --shard 1/2", &["shard", "1/2"]),
         ("--set stations=2,3 --timing", &["--timing"]),

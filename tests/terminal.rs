@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::lab::Lab;
 use common::process::{program, run};
 use common::terminal::Terminal;
 use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
@@ -42,6 +43,48 @@ fn tables_fit_80_columns() {
     let shown = terminal.wait_for("THE END");
     assert!(shown.contains("Sixteen stations shared") || shown.contains("16 stations shared"), "{shown}");
     terminal.assert_nothing_wrapped();
+}
+
+/// The figures of a lab stay in their place on a terminal of any size: whom there is no line for is counted, and `q` or Ctrl-C
+/// ends it with the terminal as it was.
+#[test]
+fn stats_that_are_watched_fit_the_terminal_and_end_with_q() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let lab = Lab::up(&["--stations", "20"]);
+    for (size, key, code) in [((80, 24), "q", 0), ((120, 40), "C-c", 130), ((60, 20), "Escape", 0)] {
+        let command = format!("{ETHBUS} stats {} --watch; echo ENDED WITH $?", lab.name);
+        let terminal = Terminal::run(&format!("stats{}", size.0), size, &command);
+        terminal.wait_for("q ends");
+        // It stands in the last line but those that may be left out.
+        wait_until(PATIENCE, "the figures", || terminal.screen().contains("verdict"));
+        let screen = terminal.screen();
+        assert!(screen.starts_with(&format!("lab {}", lab.name)), "{screen}");
+        assert!(screen.contains("stations that this terminal has no line for") || screen.contains("st20"), "{screen}");
+        assert!(screen.contains("utilization"), "{screen}");
+        terminal.assert_nothing_wrapped();
+        terminal.press(&[key]);
+        let shown = terminal.wait_for("THE END");
+        assert!(shown.contains(&format!("ENDED WITH {code}")), "{key}: {shown}");
+    }
+}
+
+/// What `ethbus validate` compares, side by side on 80 columns.
+#[test]
+fn validation_fits_the_terminal() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    for size in [(80, 24), (100, 30)] {
+        let command = format!("{ETHBUS} validate --quick --only 'Frame rates'");
+        let terminal = Terminal::run(&format!("validate{}", size.0), size, &command);
+        let shown = terminal.wait_for("THE END");
+        assert!(shown.contains("agrees"), "{shown}");
+        terminal.assert_nothing_wrapped();
+    }
 }
 
 /// Help has colour on a terminal, unless the user wants none (no-color.org), and none in a file.

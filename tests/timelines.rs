@@ -177,6 +177,42 @@ fn waveforms_tell_what_the_log_does() {
     }
 }
 
+/// Whose turn is used stands in waveforms of PLCA: each COMMIT of the log in its order, and nothing of it without PLCA.
+#[test]
+fn waveforms_of_plca_have_its_turns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [events, vcd, plain] = ["run.events", "run.vcd", "plain.vcd"].map(|name| path(&folder, name));
+    let sim = ["sim", "--stations", "4", "--traffic", "poisson:0.4", "--duration", "20ms", "--warmup", "0s"];
+    run(ethbus([&sim[..], &["--access", "plca", "--events", &events, "--vcd", &vcd]].concat())).succeeded();
+    run(ethbus([&sim[..], &["--vcd", &plain]].concat())).succeeded();
+    let read = |path: &str| std::fs::read_to_string(path).expect("UTF-8");
+    let (waves, log) = (read(&vcd), read(&events));
+    let turns: Vec<&str> = waves.lines().filter_map(|line| line.strip_prefix('s')?.strip_suffix(" turn")).collect();
+    let mut taken: Vec<&str> = turns.iter().filter_map(|turn| Some(turn.split_once('_')?.1)).collect();
+    // A frame that follows a COMMIT is of the same turn.
+    let follows: Vec<bool> = turns
+        .iter()
+        .filter(|turn| turn.contains('_'))
+        .scan("", |before, turn| {
+            let follows = turn.starts_with("frame") && before.starts_with("COMMIT");
+            *before = turn;
+            Some(follows)
+        })
+        .collect();
+    let mut follows = follows.into_iter();
+    taken.retain(|_| !follows.next().expect("one for each"));
+    let commits: Vec<String> = log
+        .lines()
+        .filter(|line| line.contains("\"commit\""))
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["id"].to_string())
+        .collect();
+    assert!(commits.len() > 20, "{} turns", commits.len());
+    assert_eq!(taken, commits);
+    let beacons = log.lines().filter(|line| line.contains("\"beacon\"")).count();
+    assert_eq!(turns.iter().filter(|turn| **turn == "BEACON").count(), beacons);
+    assert!(!read(&plain).contains("turn"), "turns without PLCA");
+}
+
 /// GTKWave's own reader takes the waveforms, and has every change of every signal.
 #[test]
 fn gtkwave_reads_the_waveforms() {

@@ -1,7 +1,8 @@
 //! `ethbus validate`, quick: what it says, how it ends, what the docs show of it, and that its checks can fail.
 
+use backoff::Policy;
 use ethbus::study::validate::{Options, Verdict, run};
-use medium::{BitTimes, Config, CsmaCa, Method, Plca};
+use medium::{Aloha, BitTimes, Config, Csma, CsmaCa, Method, Persistence, Plca, SlottedAloha, Topology};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -258,6 +259,31 @@ fn a_medium_that_is_a_little_wrong_is_found() {
         ),
         (|config| csma_ca(config, |own| own.window = 24), "csma/ca", &["n = 2, basic: tau", "n = 5, RTS: tau"]),
         (|config| csma_ca(config, |own| own.rts = !own.rts), "csma/ca", &["n = 20, RTS: S", "n = 50, basic: S"]),
+        (
+            |config| aloha(config, |own| own.slot = BitTimes::new(2 * 576)),
+            "aloha and slotted",
+            &["pure ALOHA, S = G e^(-2G), S = 0.1", "pure ALOHA, S = G e^(-2G), S = 0.15"],
+        ),
+        (
+            |config| slotted_aloha(config, |own| own.backoff = Policy::aloha_geometric(SlottedAloha::SLOT, 100)),
+            "aloha and slotted",
+            &["50 users, S = 0.3, K = 60: backlog", "400 users, S = 0.32, K = 200: backlog"],
+        ),
+        (
+            |config| slotted_aloha(config, |own| own.ack_delay = 12),
+            "aloha and slotted",
+            &["50 users, S = 0.3, K = 60: delay"],
+        ),
+        (
+            |config| config.topology = Topology::star(config.topology.stations(), config.topology.round_trip().get()),
+            "csma without",
+            &["nonpersistent CSMA, 58 BT, S = 0.4", "1-persistent CSMA, 58 BT, S = 0.35"],
+        ),
+        (
+            |config| csma(config, |own| own.persistence = Persistence::Non),
+            "csma without",
+            &["1-persistent CSMA, 5 BT, S = 0.4", "0.1-persistent CSMA, 7 BT, S = 0.5"],
+        ),
     ];
     let mut missed = Vec::new();
     for (alter, only, wanted) in mutants {
@@ -290,6 +316,24 @@ fn a_medium_that_is_a_little_wrong_is_found() {
 /// Changes what PLCA has of its own.
 fn plca(config: &mut Config, change: impl FnOnce(&mut Plca)) {
     if let Method::Plca(own) = &mut config.method {
+        change(own);
+    }
+}
+
+fn aloha(config: &mut Config, change: impl Fn(&mut Aloha)) {
+    if let Method::Aloha(own) = &mut config.method {
+        change(own);
+    }
+}
+
+fn slotted_aloha(config: &mut Config, change: impl Fn(&mut SlottedAloha)) {
+    if let Method::SlottedAloha(own) = &mut config.method {
+        change(own);
+    }
+}
+
+fn csma(config: &mut Config, change: impl Fn(&mut Csma)) {
+    if let Method::Csma(own) = &mut config.method {
         change(own);
     }
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::lab::Lab;
-use common::process::{ethbus, run};
+use common::process::{ethbus, run, unwrapped};
 use common::results::check;
 use common::terminal::Terminal;
 use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
@@ -116,8 +116,7 @@ fn a_collision_is_the_same_in_the_view_and_in_explain() {
         let told = player.view().sentence(&event, &names).replace('\u{a0}', " ");
         let frame = sim::words::sentences::frame_name(&names, event.frame);
         let explained = run(ethbus(["explain", log, "--frame", &frame])).succeeded().stdout;
-        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words(&explained).contains(&words(&told)), "{frame}: {told}\n{explained}");
+        assert!(unwrapped(&explained).contains(&unwrapped(&told)), "{frame}: {told}\n{explained}");
         let t = sim::words::units::group(event.at.get());
         assert!(explained.lines().any(|line| line.trim_start().starts_with(&format!("{t} "))), "{t}: {explained}");
     }
@@ -148,11 +147,15 @@ fn keys_do_what_help_says() {
     for (no_colour, columns, lines) in [("", 80, 24), ("NO_COLOR=1 ", 200, 60)] {
         let command = format!("{no_colour}{ETHBUS} sim --stations 4 --topology bus:500m --duration 2s --watch");
         let terminal = Terminal::run(&format!("watch{columns}"), (columns, lines), &command);
+        // It waits at the beginning, so that nobody misses the first collision.
+        terminal.wait_for("Paused. Space: let time go on.");
+        assert!(terminal.screen().contains("t = 0 BT"), "{}", terminal.screen());
+        terminal.press(&["n"]);
+        terminal.wait_for("Collision 1 on this medium (4.2.3.2.4)");
+        terminal.press(&["Space"]);
         terminal.wait_for("BT/s, 1/");
         terminal.press(&["Space"]);
         terminal.wait_for("paused");
-        terminal.press(&["n"]);
-        terminal.wait_for("Collision (4.2.3.2.4), episode ");
         let at =
             |screen: &str| screen.split("t = ").nth(1).and_then(|rest| rest.split(" BT").next().map(str::to_owned));
         let first = at(&terminal.screen());
@@ -163,7 +166,7 @@ fn keys_do_what_help_says() {
         terminal.press(&["f"]);
         terminal.wait_for("following ");
         terminal.press(&["?"]);
-        terminal.wait_for("the next collision, or the last one");
+        terminal.wait_for("the next collision, or the one before");
         let shown = terminal.shown(&["-e"]);
         let coloured = shown.contains("\u{1b}[38;5;");
         assert_eq!(coloured, no_colour.is_empty(), "colours where they are wanted");
@@ -184,7 +187,7 @@ fn a_terminal_that_is_closed_ends_the_view() {
     let mark = folder.path().join("closed.events");
     let command = format!("{ETHBUS} sim --duration 2s --watch --events {}", mark.display());
     let terminal = Terminal::run("closed", (80, 24), &command);
-    terminal.wait_for("BT/s, 1/");
+    terminal.wait_for("Paused. Space");
     let running = || {
         let mark = mark.to_str().expect("UTF-8");
         let own = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
@@ -227,12 +230,46 @@ fn a_record_and_a_log_are_watched() {
         ("log", format!("{ETHBUS} watch {log}"), "THE END"),
     ] {
         let terminal = Terminal::run(name, (80, 24), &command);
+        terminal.wait_for("Paused. Space");
+        terminal.press(&["Space"]);
         terminal.wait_for("BT/s, 1/");
         terminal.press(&["+"; 12]);
         terminal.wait_for("the end");
         terminal.press(&["q"]);
         terminal.wait_for(last);
     }
+}
+
+/// A log is shown from where somebody wants it, as tables write instants, and its end is told.
+#[test]
+fn a_log_is_shown_from_an_instant_on() {
+    if skipped(&["tmux"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("log").to_str().expect("UTF-8").to_owned();
+    let sim = ["sim", "--topology", "bus:500m", "--duration", "100ms", "--warmup", "0s", "--events", &log];
+    run(ethbus(sim)).succeeded();
+    let listed = run(ethbus(["explain", &log, "--pick", "collisions=2", "--format", "json"])).succeeded().json();
+    let collision = listed["steps"].as_array().expect("steps").iter().find(|step| step["kind"] == "collision");
+    let at = collision.and_then(|step| step["t_bt"].as_u64()).expect("a collision");
+    let told = sim::words::units::group(at);
+    for written in [told.clone(), at.to_string()] {
+        let terminal = Terminal::run("log-at", (80, 24), &format!("{ETHBUS} watch {log} --at {written}"));
+        let screen = terminal.wait_for("Paused. Space");
+        assert!(screen.contains(&format!("t = {told} BT")) && screen.contains("on this medium"), "{screen}");
+        terminal.press(&["q"]);
+        terminal.wait_for("THE END");
+    }
+    let terminal = Terminal::run("log-at", (80, 24), &format!("{ETHBUS} watch {log} --at 999,999,999"));
+    terminal.wait_for("the run ends before t = 999,999,999 BT");
+    terminal.press(&["q"]);
+    terminal.wait_for("THE END");
+    let none = run(ethbus(["watch", "--at", "5"]));
+    none.failed_with(2, &["--at: a lab that is up has no past to go to: name an event log"]);
+    run(ethbus(["watch", "nothing.events", "--at", "5"])).failed_with(2, &["there is no event log `nothing.events`"]);
+    run(ethbus(["watch", &log, "--at", "5ms"])).failed_with(2, &["`5ms` is no instant in bit times"]);
 }
 
 /// A lab: what its stations send is drawn; frames are injected, stations unplugged, the cable cut, all from the view.
@@ -246,6 +283,7 @@ fn a_live_bus_is_watched_and_changed() {
     let command = format!("{ETHBUS} watch {}", lab.name);
     let terminal = Terminal::run("live-view", (100, 30), &command);
     terminal.wait_for("live");
+    terminal.wait_for("lost 0");
     terminal.press(&["i"]);
     terminal.wait_for("st1 has offered a frame to all stations");
     terminal.wait_for("st2 receives the frame whole (4.2.4).");

@@ -40,6 +40,14 @@ fn main() {
             })
         })
     });
+    let mut apart = Backoff::new(black_box(Limits::IEEE_802_3));
+    measure("collide, in a function that is not inlined", samples, || {
+        repeat(|_| {
+            let mut slots = 0;
+            collide_apart(black_box(&mut apart), &mut generator, &mut slots);
+            slots
+        })
+    });
     policies(samples);
     let (limits, mut rate, mut now) = (black_box(RateLimits::new(Duration::ZERO)), Rate::new(), 0);
     measure("rate", samples, || {
@@ -54,6 +62,17 @@ fn main() {
         }
     }
     peers(samples);
+}
+
+/// What a program pays that decides in another crate without inlining: as C does, whose every decision is a call.
+#[inline(never)]
+fn collide_apart(backoff: &mut Backoff, generator: &mut Generator, slots: &mut u64) -> bool {
+    if let Some(drawn) = backoff.collide_with(generator) {
+        *slots = drawn;
+        return true;
+    }
+    backoff.reset();
+    false
 }
 
 fn policies(samples: usize) {

@@ -27,7 +27,7 @@ pub use self::labs::{
     WatchArgs,
 };
 pub use self::machine::{
-    Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, Shell,
+    Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
 };
 pub use self::simulation::{
     CsmaCaArgs, ExplainArgs, MergeArgs, PlcaOptions, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs,
@@ -62,7 +62,7 @@ Labs:
   cut          Cut the cable between two stations
   mend         Mend a cable that was cut
   send         Offer frames from a station, with sequence numbers
-  receive      Receive such frames, and tell loss, order and delay
+  receive      Receive frames of `send`, and tell loss, order and delay
   down         Take a lab down, or remove what a killed one left behind
 
 Simulation:
@@ -97,8 +97,8 @@ Examples:
   ethbus up, then: ethbus exec st1 ping st2
   ethbus sim --stations 50 --duration 10s   no privileges, no waiting
 
-Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`), 130 interrupted; `exec` and `shell` give
-their program's own.";
+Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`),
+130 interrupted; `exec` and `shell` end with the code of their program.";
 
 /// Shared-medium Ethernet on your own machine: real frames over one CSMA/CD bus
 ///
@@ -134,7 +134,7 @@ pub enum Command {
     /// List the labs that are up, their stations and addresses
     ///
     /// Labs of the user who asks, and what killed ones left behind, which `ethbus down` removes.
-    #[command(visible_alias = "ls", after_help = "Examples:\n  ethbus list\n  ethbus list --format json")]
+    #[command(visible_alias = "ls", alias = "ps", after_help = "Examples:\n  ethbus list\n  ethbus list --format json")]
     List(ListArgs),
     /// Run a program in a station of a lab
     ///
@@ -162,7 +162,9 @@ pub enum Command {
     ///
     /// Stations stand at their places, signals travel between them, and collisions show where they are noticed. `?` tells the
     /// keys. With an event log instead of a lab it shows the run that the log is of; see docs/watch.md.
-    #[command(after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events\n  ethbus sim --watch")]
+    #[command(
+        after_help = "Examples:\n  ethbus watch\n  ethbus watch run.events --at 30,216,041\n  ethbus sim --watch"
+    )]
     Watch(WatchArgs),
     /// Put a station back on the medium
     #[command(alias = "attach", after_help = "Example:\n  ethbus plug st3")]
@@ -191,12 +193,12 @@ pub enum Command {
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
-    #[command(after_help = "Examples:\n  ethbus down\n  ethbus down coax")]
+    #[command(aliases = ["stop", "rm", "destroy"], after_help = "Examples:\n  ethbus down\n  ethbus down coax")]
     Down(NamedLabArgs),
     /// Offer frames from a station, with sequence numbers
     #[command(after_help = "Example:\n  ethbus send --from st1 --to st2 --rate 100/s --count 50")]
     Send(SendArgs),
-    /// Receive such frames in a station, and tell loss, duplicates, order and delay
+    /// Receive the frames of `ethbus send` in a station, and tell loss, duplicates, order and delay
     #[command(after_help = "Example:\n  ethbus receive --at st2 --duration 12s")]
     Receive(ReceiveArgs),
     /// Run the medium in virtual time, and tell every counter and metric
@@ -217,7 +219,7 @@ pub enum Command {
     /// Draw figures of a sweep's table
     #[command(after_help = "Example:\n  ethbus plot runs.csv --x stations --y utilization_total --out runs.svg")]
     Plot(PlotArgs),
-    /// Run what anyone can check, and show agreement and deviation side by side
+    /// Compare the simulator with figures that the standard and papers give, side by side
     ///
     /// Needs no privileges. Ends with 1 if a figure deviates and nothing explains it. See docs/validation.md.
     #[command(after_help = "Example:\n  ethbus validate --quick --only capture")]
@@ -230,10 +232,12 @@ pub enum Command {
     /// Work out what theory says of ALOHA, CSMA, Ethernet, 802.11 and backoff
     ///
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
+    #[command(after_help = "Example:\n  ethbus theory bianchi --stations 10")]
     Theory(theory::TheoryArgs),
     /// Show how clients retry: delays of policies, and what a service sees when all come back at once
     ///
-    /// See docs/retry.md. Examples: ethbus retry google-http sip-e; ethbus retry herd full-jitter:100ms,20s
+    /// See docs/retry.md.
+    #[command(after_help = "Examples:\n  ethbus retry google-http sip-e\n  ethbus retry herd full-jitter:100ms,20s")]
     Retry(retry::RetryArgs),
     /// Run a recorded run again, and give the same events
     #[command(after_help = "Example:\n  ethbus replay run.record --events again.events")]
@@ -259,7 +263,7 @@ pub enum Command {
         after_help = "Examples:\n  ethbus convert run.events --to pcapng --out run.pcapng\n  ethbus convert run.record --to pcapng | wireshark -k -i -"
     )]
     Convert(ConvertArgs),
-    /// Write a scenario to begin with: every line has a comment
+    /// Write a scenario to begin with, with comments
     #[command(after_help = "Examples:\n  ethbus init bus\n  ethbus init segments --out campus.toml")]
     Init(InitArgs),
     /// Check scenario files, without running anything
@@ -271,10 +275,15 @@ pub enum Command {
     #[command(after_help = "Examples:\n  ethbus doctor\n  ethbus doctor --format json")]
     Doctor(DoctorArgs),
     /// Measure what this machine makes of a bus
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example:\n  ethbus bench live --only idle,echo")]
     Bench(BenchCommand),
     /// Print a shell's completions
-    #[command(after_help = "Example:\n  ethbus completions bash > /etc/bash_completion.d/ethbus")]
+    ///
+    /// In bash, zsh and fish the Tab key then also knows the names of the labs that you have up, and of their stations: root's
+    /// where root types.
+    #[command(
+        after_help = "Examples:\n  source <(ethbus completions bash)\n  ethbus completions bash > /etc/bash_completion.d/ethbus\n  ethbus completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus completions fish > ~/.config/fish/completions/ethbus.fish"
+    )]
     Completions(CompletionsArgs),
     /// Show the man page of ethbus, or of one of its commands
     #[command(after_help = "Examples:\n  ethbus man\n  ethbus man sim\n  ethbus man --out /usr/local/share/man/man1")]
@@ -282,6 +291,9 @@ pub enum Command {
     /// The data plane; started by the supervisor
     #[command(name = "__bus", hide = true)]
     Bus,
+    /// Names that may stand at a place of a command line; asked by the shells' completions
+    #[command(name = "__names", hide = true)]
+    Names(NamesArgs),
 }
 
 /// How results are written.
@@ -290,7 +302,7 @@ pub enum Format {
     /// For people.
     #[default]
     Table,
-    /// One JSON object, described in docs/results.md.
+    /// For programs, as JSON; docs/results.md describes that of a run.
     Json,
 }
 
@@ -365,17 +377,42 @@ mod tests {
         }
     }
 
+    /// Every command that is not hidden, those of other commands too, each as one types it.
+    fn all_commands() -> Vec<(String, clap::Command)> {
+        fn walk(name: &str, command: &clap::Command, all: &mut Vec<(String, clap::Command)>) {
+            all.push((name.to_owned(), command.clone()));
+            for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
+                walk(&format!("{name} {}", inner.get_name()), inner, all);
+            }
+        }
+        let mut all = Vec::new();
+        let mut whole = Cli::command();
+        whole.build();
+        walk("ethbus", &whole, &mut all);
+        all
+    }
+
     /// A terminal of 24 lines shows a command's short help without scrolling.
     #[test]
     fn a_short_help_fits_a_terminal() {
-        let whole = Cli::command().term_width(80);
         let mut long = Vec::new();
-        for command in whole.get_subcommands().chain([&whole]) {
-            let help = command.clone().term_width(80).render_help().to_string();
+        for (name, command) in all_commands() {
+            let help = command.term_width(80).render_help().to_string();
             if help.lines().count() > 24 {
-                long.push(format!("{}: {} lines\n{help}", command.get_name(), help.lines().count()));
+                long.push(format!("{name}: {} lines\n{help}", help.lines().count()));
             }
         }
         assert!(long.is_empty(), "{}", long.join("\n"));
+    }
+
+    /// Whoever reads an example can paste it: it begins as the command does.
+    #[test]
+    fn every_command_has_an_example() {
+        for (name, mut command) in all_commands().into_iter().skip(1) {
+            let help = command.render_help().to_string();
+            let example =
+                help.split_once("Example").and_then(|(_, after)| after.split_once(":\n")).map(|(_, text)| text);
+            assert!(example.is_some_and(|text| text.contains(&name)), "{name}: {help}");
+        }
     }
 }

@@ -13,6 +13,7 @@ pub mod init;
 pub mod list;
 pub mod man;
 pub mod metrics;
+pub mod names;
 pub mod plca;
 pub mod plot;
 pub mod receive;
@@ -32,7 +33,7 @@ pub mod watch;
 mod watch_live;
 
 use crate::cli::args::Format;
-use crate::cli::windows::OpenError;
+use crate::cli::windows::{self, OpenError};
 use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
@@ -288,7 +289,7 @@ impl CommandError {
     }
 }
 
-/// Refuses one file for two things, before either is made.
+/// Refuses one file for two things, before either is made, and `-` where no option says that it is standard output.
 fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), PlanError> {
     let whole = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -296,6 +297,10 @@ fn refuse_one_file_for_two(outputs: &[(&str, Option<&Path>)]) -> Result<(), Plan
     };
     let given: Vec<(&str, &Path)> = outputs.iter().filter_map(|(option, path)| Some((*option, (*path)?))).collect();
     for (index, (option, path)) in given.iter().enumerate() {
+        if *path == Path::new("-") && !windows::ON_STDOUT.contains(option) {
+            let what = "`-` is no file: write /dev/stdout for standard output, or ./- for a file of that name";
+            return Err(PlanError::option(option, what.to_owned()));
+        }
         let same = |other: &Path| other == *path || (whole(other).is_some() && whole(other) == whole(path));
         if let Some((other, _)) = given[..index].iter().find(|(_, other)| same(other)) {
             let what = format!("`{}` is the file of {other} too: write another one", path.display());

@@ -12,6 +12,9 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+/// Options that take `-` for standard output.
+pub const ON_STDOUT: [&str; 3] = ["--pcapng", "--perfetto", "--vcd"];
+
 /// What stands for standard output.
 const STDOUT: &str = "-";
 

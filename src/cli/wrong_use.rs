@@ -11,7 +11,8 @@ use std::process::ExitCode;
 pub const WRONG_USE: u8 = 2;
 
 /// Options of other programs, and ours for them.
-const HABITS: [(&str, &str); 12] = [
+const HABITS: [(&str, &str); 13] = [
+    ("load", "traffic"),
     ("bandwidth", "rate"),
     ("bitrate", "rate"),
     ("time", "duration"),
@@ -34,7 +35,7 @@ const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 /// # Errors
 /// It asks for help or for the version, which has been printed, or it is wrong, which has been said: the exit code.
 pub fn parse() -> Result<Cli, ExitCode> {
-    Cli::try_parse_from(joined(std::env::args_os().collect())).map_err(|error| {
+    Cli::try_parse_from(joined(asked_by_name(std::env::args_os().collect()))).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
             crate::show::say(&format!("ethbus: {}\n", what(&error)));
             return ExitCode::from(WRONG_USE);
@@ -43,6 +44,19 @@ pub fn parse() -> Result<Cli, ExitCode> {
         let _ = error.print();
         ExitCode::from(error.exit_code() as u8)
     })
+}
+
+/// `help` and `version` are options, and commands of many programs: `ethbus help up` is `ethbus up --help`.
+fn asked_by_name(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    match arguments.get(1).and_then(|first| first.to_str()) {
+        Some("help") => {
+            arguments.remove(1);
+            arguments.push("--help".into());
+        }
+        Some("version") if arguments.len() == 2 => arguments[1] = "--version".into(),
+        Some(_) | None => {}
+    }
+    arguments
 }
 
 /// The arguments with `--option -1` as `--option=-1`, so that a value may begin with a minus.
@@ -164,7 +178,9 @@ fn with_value(what: &str, value: &str) -> String {
 fn unknown(error: &clap::Error, name: &str) -> String {
     let command = command(error);
     if !name.starts_with('-') {
-        return format!("`{name}` is too much here: write `{}`", usage(error));
+        let frame = command == "ethbus explain" && name.contains('#');
+        let hint = if frame { format!("ethbus explain FILE --frame {name}") } else { usage(error) };
+        return format!("`{name}` is too much here: write `{hint}`");
     }
     if OF_ONE_RUN.contains(&name) && !has_option(&command, name.trim_start_matches('-')) {
         return format!(
@@ -199,9 +215,10 @@ fn no_command(error: &clap::Error) -> String {
             "`{written}`: a scenario comes after a command: write `ethbus sim {written}` or `ethbus up {written}`"
         );
     }
+    let above = command(error);
     match list(error, ContextKind::SuggestedSubcommand).first() {
-        Some(hint) => format!("`{written}` is no command: did you mean `ethbus {hint}`?"),
-        None => format!("`{written}` is no command: `ethbus --help` lists them"),
+        Some(hint) => format!("`{written}` is no command: did you mean `{above} {hint}`?"),
+        None => format!("`{written}` is no command: `{above} --help` lists them"),
     }
 }
 
@@ -212,6 +229,18 @@ mod tests {
     fn joined_text(line: &str) -> String {
         let arguments = joined(line.split(' ').map(OsString::from).collect());
         arguments.iter().map(|argument| argument.to_str().expect("plain")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn help_and_version_are_commands_too() {
+        let asked = |line: &str| {
+            let asked = asked_by_name(line.split(' ').map(OsString::from).collect());
+            asked.iter().map(|word| word.to_str().unwrap_or_default()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(asked("ethbus help"), "ethbus --help");
+        assert_eq!(asked("ethbus help retry herd"), "ethbus retry herd --help");
+        assert_eq!(asked("ethbus version"), "ethbus --version");
+        assert_eq!(asked("ethbus exec st1 help"), "ethbus exec st1 help");
     }
 
     #[test]

@@ -35,8 +35,8 @@ use filter::Filter;
 use link::Pid;
 use link::channel::Channel;
 use link::clock::{Priority, limit_fifo, monotonic_nanos, raise_nice};
-use link::confine;
-use link::fanout::{FanOut, Hub};
+use link::confine::{self, ConfineError};
+use link::fanout::{Copiers, Helper, Hub};
 use link::netlink::{LinkMonitor, LinkWatch};
 use link::packet::{Receiver, RingSize, Sender};
 use precedence::Precedence;
@@ -45,6 +45,9 @@ use sim::words::choices::FilterChoice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use writer::Writer;
+
+/// What threads are called that help to copy frames.
+pub const COPIER: &str = "copier";
 
 /// Why the data plane could not start, or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -80,18 +83,18 @@ pub fn run() -> Result<(), BusError> {
     let (setup, descriptors) = receive_setup(stdin)?;
     confine::close_stdin().map_err(BusError::link)?;
     link::process::die_with_parent(Pid::from_raw(setup.supervisor)).map_err(BusError::link)?;
-    let Descriptors { sockets: [receiver, sender, monitor, stream], memory, watch, files } = descriptors;
+    let Descriptors { sockets: [receiver, sender, monitor, stream], memories, watch, files } = descriptors;
     let receiver = Receiver::new(receiver, RingSize::default()).map_err(BusError::link)?;
     let (sender, monitor) = (Sender::new(sender), LinkMonitor::from_fd(monitor));
-    let hub = setup.hub.zip(memory).map(|(index, memory)| Hub { index, memory });
-    let fan_out = hub.map(|hub| FanOut::new(hub, setup.ports.len())).transpose().map_err(BusError::link)?;
-    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
-    let delivery = Delivery::new(sender, fan_out, filter.unwrap_or_default());
     let precedence = precedence();
     let latency = latency(&setup);
     // A page of the program that is read from disk again is a stop of the medium. Most users without root may not keep it.
     let _ = link::memory::lock_present();
-    // Before there are threads, since each has capabilities of its own.
+    // Each drops its own capabilities.
+    let copiers = copiers(&setup, memories, &sender)?;
+    let filter = watch.map(|watch| Filter::new(&setup.ports, LinkWatch::from_fd(watch)));
+    let delivery = Delivery::new(sender, copiers, filter.unwrap_or_default());
+    // Before there are other threads, since each has capabilities of its own.
     confine::drop_capabilities().map_err(BusError::link)?;
     let observers = reporter::start(UnixStream::from(stream), &setup).map_err(BusError::link)?;
     let writer = Writer::start(&setup, files).map_err(BusError::link)?;
@@ -119,6 +122,35 @@ fn latency(setup: &Setup) -> String {
     punctual::in_words(latency, setup.awake, link::load::huge_pages_on_request(), bound)
 }
 
+/// Has the kernel copy frames behind the setup's hubs, if there are any, with the help of other processors.
+fn copiers(setup: &Setup, memories: Vec<OwnedFd>, sender: &Sender) -> Result<Option<Copiers>, BusError> {
+    if setup.hubs.is_empty() {
+        return Ok(None);
+    }
+    let hubs = setup.hubs.iter().zip(memories).map(|(&index, memory)| Hub { index, memory }).collect();
+    let mut copiers = Copiers::new(hubs, setup.ports.len()).map_err(BusError::link)?;
+    // Who wants the data plane on one processor wants all of it there.
+    let wanted = match setup.pace.latency.processor {
+        Some(_) => 0,
+        None => copiers.helpers_wanted(std::thread::available_parallelism().map_or(1, usize::from)),
+    };
+    for _ in 0..wanted {
+        let helper = copiers.helper(sender.try_clone().map_err(BusError::link)?);
+        let (thread, confined) =
+            threads::start_prepared(COPIER, prepare_helper, || Helper::run(helper)).map_err(BusError::link)?;
+        confined.map_err(BusError::link)?;
+        copiers.helped_by(thread.thread().clone());
+    }
+    Ok(Some(copiers))
+}
+
+/// What a helper does before it begins: a thread has a place and capabilities of its own.
+fn prepare_helper() -> Result<(), ConfineError> {
+    // Who may not be ahead of others helps as it is.
+    let _ = raise_nice();
+    confine::drop_capabilities()
+}
+
 /// How many descriptors come with every setup.
 const SOCKETS: usize = 4;
 
@@ -126,8 +158,8 @@ const SOCKETS: usize = 4;
 struct Descriptors {
     /// Receiver, sender, monitor, stream.
     sockets: [OwnedFd; SOCKETS],
-    /// What a hub's program shares, if there is a hub.
-    memory: Option<OwnedFd>,
+    /// What each hub's program shares.
+    memories: Vec<OwnedFd>,
     /// What tells of the stations' interfaces, if there is a filter.
     watch: Option<OwnedFd>,
     /// The outputs.
@@ -141,10 +173,11 @@ fn receive_setup(stdin: OwnedFd) -> Result<(Setup, Descriptors), BusError> {
     let setup: Setup = serde_json::from_slice(&message)?;
     let mut others = descriptors.split_off(SOCKETS.min(descriptors.len())).into_iter();
     let sockets = <[OwnedFd; SOCKETS]>::try_from(descriptors).map_err(|_| BusError::NoSupervisor)?;
-    let mut next = |wanted: bool| match wanted {
-        true => others.next().map(Some).ok_or(BusError::NoSupervisor),
-        false => Ok(None),
+    let mut next = |wanted: usize| {
+        let found: Vec<OwnedFd> = others.by_ref().take(wanted).collect();
+        if found.len() == wanted { Ok(found) } else { Err(BusError::NoSupervisor) }
     };
-    let (memory, watch) = (next(setup.hub.is_some())?, next(setup.filter == FilterChoice::Address)?);
-    Ok((setup, Descriptors { sockets, memory, watch, files: others.collect() }))
+    let memories = next(setup.hubs.len())?;
+    let watch = next(usize::from(setup.filter == FilterChoice::Address))?.pop();
+    Ok((setup, Descriptors { sockets, memories, watch, files: others.collect() }))
 }

@@ -1,6 +1,7 @@
 //! The supervisor's side of the data plane: starts it, asks it, ends it, and notices when it dies.
 
 use crate::live::lab::Segment;
+use crate::live::plane::COPIER;
 use crate::live::plane::protocol::{Request, Setup, Told};
 use crate::show::say;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -10,7 +11,7 @@ use link::clock::give_fifo;
 use link::confine::lend;
 use link::load::Awake;
 use link::namespace::Capability;
-use link::process::lead_session;
+use link::process::{lead_session, threads_called};
 use link::signals::Signal;
 use sim::figures::results::Results;
 use sim::words::choices::{LatencyChoice, PortState};
@@ -53,6 +54,18 @@ fn manner(status: ExitStatus) -> String {
         return format!("{status}: it made a system call that a bus has no use for, and the kernel ended it");
     }
     status.to_string()
+}
+
+/// How a process ended that is about to: on a busy machine it takes its time to give its memory back.
+fn ending(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    loop {
+        let status = child.try_wait().ok().flatten();
+        if status.is_some() || begin.elapsed() >= patience {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// A running data plane. Killed when dropped.
@@ -115,7 +128,7 @@ impl DataPlane {
         let message = serde_json::to_vec(&setup).expect("numbers and names");
         let mut descriptors =
             vec![segment.receiver.as_fd(), segment.sender.as_fd(), segment.monitor.as_fd(), their_stream.as_fd()];
-        descriptors.extend(segment.fan_out.hub().map(|hub| hub.memory.as_fd()));
+        descriptors.extend(segment.fan_out.hubs().iter().map(|hub| hub.memory.as_fd()));
         descriptors.extend(segment.watch.as_ref().map(AsFd::as_fd));
         descriptors.extend(outputs.iter().map(File::as_fd));
         ours.send_with_fds(&message, &descriptors)?;
@@ -180,10 +193,7 @@ impl DataPlane {
         let results = self.wait_for(Self::PATIENCE, results)?;
         self.waits();
         // It ends by itself, or it is made to: when this is dropped.
-        let begin = Instant::now();
-        while self.child.try_wait().map_err(SupervisorError::Start)?.is_none() && begin.elapsed() < ENDING {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        ending(&mut self.child, ENDING);
         Ok(results)
     }
 
@@ -195,14 +205,9 @@ impl DataPlane {
     /// What its end looks like from here.
     pub fn died(&mut self) -> SupervisorError {
         self.waits();
-        let begin = Instant::now();
-        let mut status = None;
-        while status.is_none() && begin.elapsed() < Duration::from_millis(200) {
-            status = self.child.try_wait().ok().flatten();
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let status = ending(&mut self.child, DataPlane::PATIENCE);
         // Its last words come first.
-        let _ = self.said.recv_timeout(Duration::from_millis(200));
+        let _ = self.said.recv_timeout(ENDING);
         SupervisorError::Died { status }
     }
 
@@ -263,7 +268,10 @@ pub fn say_port(station: &str, state: PortState) {
 /// Tells whoever watches that the machine did not keep up in the last second.
 pub fn say_overload(slip_ns: u64, drops: u64) {
     let slip = format!("the medium's time stood still for {:.1} ms of the last second", slip_ns as f64 / 1e6);
-    let drops_text = format!("{drops} deliveries of the last second were too late and dropped");
+    let drops_text = match drops {
+        1 => "1 delivery of the last second was too late and dropped".to_owned(),
+        drops => format!("{drops} deliveries of the last second were too late and dropped"),
+    };
     let what: Vec<String> = [(slip_ns, slip), (drops, drops_text)]
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -283,6 +291,8 @@ fn precede(pid: Pid, waited_for: &Mutex<bool>) {
     if !*waited_for {
         // Who may not, like most without root, has a data plane that says so itself.
         let _ = give_fifo(pid);
+        // One that is gone meanwhile needs no place.
+        threads_called(pid, COPIER).into_iter().for_each(|copier| _ = give_fifo(copier));
     }
 }
 
@@ -358,24 +368,32 @@ mod tests {
         assert_eq!(plain(b"a\x1b[31mb\r\nc\x07\xff\xc2\x9b"), "a\u{fffd}[31mb\u{fffd}\nc\u{fffd}\u{fffd}\u{fffd}");
     }
 
+    /// One that is no more than its process, and its end of the channel.
+    fn plane(seconds: &str, told: Receiver<Told>) -> (DataPlane, UnixStream) {
+        let child = Command::new("sleep").arg(seconds).spawn().expect("every system can sleep");
+        let (stream, theirs) = UnixStream::pair().expect("a pair");
+        let waited_for = Arc::default();
+        (DataPlane { child, stream, told, said: bounded(0).1, waited_for, awake: None }, theirs)
+    }
+
     /// It may say that it is done, and not be: then it is killed, and the lab is taken down all the same.
     #[test]
     fn one_that_does_not_end_is_ended() {
-        let child = Command::new("sleep").arg("1000").spawn().expect("every system can sleep");
-        let pid = child.id();
-        let (stream, _other) = UnixStream::pair().expect("a pair");
         let (sender, told) = bounded(1);
         let results = include_bytes!("../../fuzz/corpus/messages/results");
         sender.send(Told::read(results).expect("results")).expect("somebody listens");
-        let plane = DataPlane {
-            child,
-            stream,
-            told,
-            said: crossbeam_channel::never(),
-            waited_for: Arc::default(),
-            awake: None,
-        };
+        let (plane, _theirs) = plane("1000", told);
+        let pid = plane.child.id();
         plane.stop().expect("it told its results");
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    /// Its channel closes before the process has ended, on a busy machine long before.
+    #[test]
+    fn how_it_ended_is_told_even_if_that_takes_a_while() {
+        let (mut plane, theirs) = plane("0.5", bounded(1).1);
+        drop(theirs);
+        let died = plane.died();
+        assert_eq!(died.to_string(), "the data plane ended unexpectedly (exit status: 0)");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::NOT_MEASURED;
 use sim::figures::results::{EmulatorResults, LinkResults};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 
 /// A median lateness that no medium explains: the machine does not keep up.
 const FAR_BEHIND: u64 = 1_000_000;
@@ -21,6 +21,7 @@ pub(super) fn emulator(emulator: &EmulatorResults) -> String {
     };
     let fan_out = match emulator.copying.fan_out.as_str() {
         "" => String::new(),
+        way if emulator.copying.helped_copies > 0 => format!(", fan-out: {way}, by several processors"),
         way => format!(", fan-out: {way}"),
     };
     format!(
@@ -46,12 +47,12 @@ fn lateness(emulator: &EmulatorResults) -> String {
     match emulator.timing.deliveries {
         0 => NOT_MEASURED.to_owned(),
         deliveries => format!(
-            "{:.1} us p50, {:.1} us p99, {:.1} us longest, over {} deliveries, {} frames above 1 ms",
+            "{:.1} us p50, {:.1} us p99, {:.1} us longest, over {}, {} above 1 ms",
             micros(emulator.timing.lateness_p50_ns),
             micros(emulator.timing.lateness_p99_ns),
             micros(emulator.timing.lateness_max_ns),
-            group(deliveries),
-            group(emulator.machine.late_deliveries)
+            if deliveries == 1 { "1 delivery".to_owned() } else { format!("{} deliveries", group(deliveries)) },
+            many(emulator.machine.late_deliveries, "frame")
         ),
     }
 }
@@ -73,12 +74,12 @@ fn drops(emulator: &EmulatorResults) -> String {
 
 /// Who else had the processors meanwhile.
 fn taken(emulator: &EmulatorResults) -> String {
-    let taken = [("a hypervisor", emulator.machine.steal_ns), ("other programs", emulator.machine.cpu_wait_ns)];
-    let taken = taken.map(|(who, nanos)| match nanos {
-        Some(nanos) => format!("{who} {:.1} ms", nanos as f64 / 1e6),
-        None => format!("{who} unknown"),
-    });
-    taken.join(", ")
+    let taken = |nanos: u64| format!("{:.1} ms", nanos as f64 / 1e6);
+    let others = emulator.machine.cpu_wait_ns.map_or_else(|| "unknown".to_owned(), taken);
+    // Zero on a machine that is no virtual one, too.
+    let host = emulator.machine.steal_ns.filter(|nanos| *nanos > 0);
+    let host = host.map_or_else(String::new, |nanos| format!(", the host of this virtual machine {}", taken(nanos)));
+    format!("other programs {others}{host}")
 }
 
 /// How the medium's time followed real time, where it did not just do so.
@@ -92,8 +93,8 @@ fn pace(emulator: &EmulatorResults) -> String {
         String::new()
     } else {
         format!(
-            "  slip          the medium's time stood still {} times, for {:.1} ms in all\n",
-            group(emulator.machine.slips),
+            "  slip          the medium's time stood still {}, for {:.1} ms in all\n",
+            many(emulator.machine.slips, "time"),
             emulator.machine.slip_ns as f64 / 1e6
         )
     };

@@ -60,7 +60,8 @@ impl Sayer {
     fn say(&self, text: &str) {
         let missed = self.missed.load(Ordering::Relaxed);
         if missed > 0 {
-            let told = format!("ethbus: {missed} messages are missing here, since nobody read them\n");
+            let (were, them) = if missed == 1 { ("message is", "it") } else { ("messages are", "them") };
+            let told = format!("ethbus: {missed} {were} missing here, since nobody read {them}\n");
             if self.texts.try_send(Said::Text(told)).is_ok() {
                 self.missed.fetch_sub(missed, Ordering::Relaxed);
             }

@@ -73,7 +73,7 @@ enum Grows {
 }
 
 /// Numbers of the emulator by their names in results; times are told in seconds.
-const EMULATOR: [(&str, Grows, &str); 38] = [
+const EMULATOR: [(&str, Grows, &str); 39] = [
     ("deliveries", Grows::Yes, "Frames copied to stations"),
     ("lateness_p50_ns", Grows::No, "Median of how late deliveries were handed to the kernel"),
     ("lateness_p99_ns", Grows::No, "99th percentile of how late deliveries were handed to the kernel"),
@@ -91,6 +91,7 @@ const EMULATOR: [(&str, Grows, &str); 38] = [
     ("clock_steps", Grows::Yes, "Times that the real-time clock was set"),
     ("time_scale", Grows::No, "The medium's time as a part of real time"),
     ("kernel_copies", Grows::Yes, "Copies that the kernel made"),
+    ("helped_copies", Grows::Yes, "Of these, copies that another processor made at the same time"),
     ("fan_out_failures", Grows::Yes, "Frames that the kernel did not copy, though it should"),
     ("filtered", Grows::Yes, "Copies left out by the filter"),
     ("stations_unfiltered", Grows::No, "Stations that hear everything in spite of the filter"),

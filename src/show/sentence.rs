@@ -1,5 +1,6 @@
 //! What a run showed, in one sentence or two, from its figures.
 
+use medium::Method;
 use sim::figures::plca::PlcaResults;
 use sim::figures::results::Results;
 use sim::words::units::group;
@@ -10,6 +11,9 @@ pub fn sentence(results: &Results) -> String {
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let (sent, lost) = (sum("frames_transmitted_ok"), sum("excessive_collisions"));
     let stations = stations(results.stations.len());
+    if results.measured_bit_times == 0 {
+        return "The run was stopped in its warm-up, before anything was measured.".to_owned();
+    }
     if sent + lost == 0 {
         return match sum("offered") {
             0 => format!("{stations} shared the bus, and none had a frame to send."),
@@ -20,16 +24,32 @@ pub fn sentence(results: &Results) -> String {
     let first = (sent - collided.min(sent)) as f64 / (sent + lost) as f64;
     let used = 100.0 * medium.utilization_total.min(1.0);
     let digits = usize::from(used < 10.0);
-    let mut text = format!("{stations} shared the bus and filled {used:.digits$} % of its time; ");
+    let method = &results.config.medium.config().method;
+    // Acknowledgements and spaces of 802.11 are no part of utilization.
+    let mut text = match method {
+        Method::CsmaCa(_) => {
+            format!("{stations} shared the channel; their frames took {used:.digits$} % of its time; ")
+        }
+        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::Plca(_) => {
+            format!("{stations} shared the bus and filled {used:.digits$} % of its time; ")
+        }
+    };
     text += &match &medium.plca {
         Some(plca) => turns(plca, medium.collision_episodes),
         None => attempts(part(first), &medium.collision_frames),
     };
     text += ".";
     if lost > 0 {
-        let limit = results.config.medium.config().parameters.attempt_limit;
         let verb = if lost == 1 { "was" } else { "were" };
-        text += &format!(" {} {verb} given up after {limit} collisions.", frames(lost));
+        let after = match method {
+            Method::CsmaCd | Method::Plca(_) => {
+                format!("{} collisions", results.config.medium.config().parameters.attempt_limit)
+            }
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
+                "as many attempts as a frame may have".to_owned()
+            }
+        };
+        text += &format!(" {} {verb} given up after {after}.", frames(lost));
     }
     let winner = medium.same_winner.unwrap_or(0.0);
     let senders = results.stations.iter().filter(|station| station.counter("frames_transmitted_ok") > 0).count();
@@ -40,7 +60,8 @@ pub fn sentence(results: &Results) -> String {
         && winner > 0.3
     {
         text += &format!(
-            " The station that had just sent won again in {:.0} % of cases: that is the capture effect.",
+            " The station that had just sent won again in {:.*} % of cases: that is the capture effect.",
+            usize::from(winner > 0.99 && winner < 1.0),
             100.0 * winner
         );
     }

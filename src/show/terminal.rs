@@ -13,6 +13,18 @@ pub fn columns() -> usize {
     told.filter(|width| error.is_terminal() && *width > 0).unwrap_or(USUAL)
 }
 
+/// Columns of the terminal behind standard output, if it is one and says.
+pub fn output_columns() -> Option<usize> {
+    output_size().map(|(columns, _)| columns)
+}
+
+/// Columns and lines of the terminal behind standard output, if it is one and says.
+pub fn output_size() -> Option<(usize, usize)> {
+    let output = std::io::stdout();
+    let told = terminal_size::terminal_size_of(&output).map(|(width, height)| (width.0.into(), height.0.into()));
+    told.filter(|(width, height)| output.is_terminal() && *width > 0 && *height > 0)
+}
+
 /// A message as standard error takes it: folded if that is a terminal, as it is otherwise, for files and for `grep`.
 pub fn message(text: &str) -> Cow<'_, str> {
     match std::io::stderr().is_terminal() {

@@ -2,26 +2,30 @@
 //! at the moment, so that a log of any length will do.
 
 pub mod choice;
+pub mod contention;
 pub mod diagram;
 mod emulated;
+mod follow;
 pub mod plca;
 mod scene;
 mod timeline;
 mod words;
 
 use emulated::Emulated;
+use follow::follow;
 use medium::{
     BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place,
     Span, StationId,
 };
 use scene::{Scene, Station};
-use sim::files::event_log::{Entry, EventLogReader, Header, Names};
+use serde::Serialize;
+use sim::files::event_log::{EventLogReader, Header, Names};
 use sim::files::json_lines::ReadError;
-use sim::words::sentences::frame_name;
+use sim::words::sentences::{TIED, frame_name};
 use std::io::BufRead;
 use std::sync::Arc;
 
-pub use words::tell;
+pub use words::{data, tell};
 
 /// Which frame is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +85,8 @@ pub enum ExplainError {
         /// The frame.
         frame: String,
     },
-    /// The medium is not one whose rules it knows.
-    #[error(
-        "the log is of neither CSMA/CD nor PLCA, and `explain` tells the life of a frame on these only: `--list` lists the frames of any log"
-    )]
+    /// Another method's log was given to the teller of this one.
+    #[error("the log is of another access method")]
     Method,
     /// There are no turns that could go wrong.
     #[error(
@@ -140,6 +142,41 @@ impl Wanted {
     }
 }
 
+/// The life of a frame as data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToldLife {
+    /// As `explain` takes it.
+    pub frame: String,
+    /// Its station.
+    pub station: String,
+    /// What happened to it, in order of time.
+    pub steps: Vec<ToldStep>,
+}
+
+/// A step of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToldStep {
+    /// When, in bit times.
+    pub t_bt: u64,
+    /// The event's kind, as logs have it. Without an event: `input` if something was done to the medium or a station,
+    /// `head` as the frame came to the head of its queue, `unheard` where nobody hears of it.
+    pub kind: &'static str,
+    /// What it was, in words.
+    pub says: String,
+}
+
+impl ToldLife {
+    fn new(names: &[String], frame: FrameId, steps: Vec<ToldStep>) -> ToldLife {
+        ToldLife { frame: frame_name(names, frame), station: names[frame.station.index()].clone(), steps }
+    }
+}
+
+impl ToldStep {
+    fn new(at: BitInstant, kind: &'static str, says: &str) -> ToldStep {
+        ToldStep { t_bt: at.get(), kind, says: says.replace(TIED, " ") }
+    }
+}
+
 /// For each station, whether something is so.
 type Each = Arc<[bool]>;
 
@@ -147,6 +184,10 @@ type Each = Arc<[bool]>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Transmission {
     frame: FrameId,
+    /// What it is called, if not by its frame's name: `the ACK of st1#4`.
+    called: Option<String>,
+    /// Its preamble is not told apart from the rest.
+    bare: bool,
     attempt: u32,
     begin: BitInstant,
     /// interPacketGap of extension bits came first.
@@ -178,6 +219,10 @@ impl Transmission {
 
     fn source(&self) -> StationId {
         self.frame.station
+    }
+
+    fn name(&self, names: &[String]) -> String {
+        self.called.clone().unwrap_or_else(|| frame_name(names, self.frame))
     }
 
     /// When it was at the place of `station`.
@@ -290,50 +335,31 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     // By then every station has heard the end, and whoever collided has finished the jam.
     let echo = BitTimes::new(2 * longest + 2 * PREAMBLE_AND_SFD.get() + config.parameters.jam_size.get());
     let mut scene = Scene::new(config, echo);
-    let (mut cut_short, mut emulated) = (None, Vec::new());
-    loop {
-        match log.next_entry() {
-            Ok(Some(Entry::Medium(event))) => scene.take(&event, wanted, log.destination()),
-            Ok(Some(Entry::Input { at, input })) => scene.input(at, input),
-            Ok(Some(Entry::Emulator(event))) => {
-                let unfinished = scene.stories.iter().any(|story| story.end.is_none());
-                // Of a late arrival the log tells before the frame itself.
-                if unfinished || event.kind.frame().is_some_and(|frame| wanted.is(frame)) {
-                    emulated::keep(&mut emulated, event);
-                }
-            }
-            Ok(None) => break,
-            Err(error @ ReadError::CutShort { .. }) => {
-                cut_short = Some(error.to_string());
-                break;
-            }
-            Err(error) => return Err(error.into()),
-        }
-        let over = |story: &Story| story.end.is_some_and(|end| scene.now > end + echo);
-        if matches!(wanted, Wanted::Frame(_)) && scene.stories.iter().any(over) {
-            break;
-        }
-    }
+    let (mut emulated, cut_short) = follow(log, wanted, &mut scene)?;
     scene.finish();
     let Scene { mut stories, stations, now, .. } = scene;
     let names = &log.header().stations;
+    let there = |station: StationId| {
+        let Station { first, offered: last, .. } = stations[station.index()];
+        offered(names, station, first, last)
+    };
     match (stories.len(), wanted) {
         (1, _) => {
             let mut story = stories.remove(0);
             if matches!(wanted, Wanted::Frame(_)) && story.end.is_some() && cut_short.is_none() {
                 emulated::read_on(log, &mut emulated, story.frame, now);
             }
-            story.emulated = Emulated::of(&story, &emulated);
+            let lives = (story.steps.first().map(|step| step.at), story.end);
+            story.emulated = Emulated::of(story.frame, lives, &emulated);
             (story.read_to, story.cut_short) = (now, cut_short);
             Ok(story)
         }
-        (0, Wanted::Frame(frame)) => Err(ExplainError::Absent {
-            frame: frame_name(names, frame),
-            there: offered(names, &stations, frame.station),
-        }),
+        (0, Wanted::Frame(frame)) => {
+            Err(ExplainError::Absent { frame: frame_name(names, frame), there: there(frame.station) })
+        }
         (0, Wanted::Serial(serial)) => {
             let most = (0..).map(StationId::new).zip(&stations).max_by_key(|(_, station)| station.offered);
-            let there = most.map_or(String::new(), |(most, _)| offered(names, &stations, most));
+            let there = most.map_or(String::new(), |(most, _)| there(most));
             Err(ExplainError::Absent { frame: serial.to_string(), there })
         }
         (_, Wanted::Frame(FrameId { serial, .. }) | Wanted::Serial(serial)) => {
@@ -344,11 +370,12 @@ pub fn find<R: BufRead>(log: &mut EventLogReader<R>, wanted: Wanted) -> Result<S
     }
 }
 
-fn offered(names: &[String], stations: &[Station], station: StationId) -> String {
-    let (own, Station { first, offered, .. }) = (&names[station.index()], &stations[station.index()]);
+/// Which frames of a station a log has: from the first to the last.
+fn offered(names: &[String], station: StationId, first: Option<u64>, last: u64) -> String {
+    let own = &names[station.index()];
     match first {
         None => format!("{own} offered none in it"),
-        Some(first) if first == offered => format!("of {own} it has {own}#{first} only"),
-        Some(first) => format!("of {own} it has {own}#{first} to {own}#{offered}"),
+        Some(first) if first == last => format!("of {own} it has {own}#{first} only"),
+        Some(first) => format!("of {own} it has {own}#{first} to {own}#{last}"),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::derive::derive_file;
 use super::process::{Finished, Running, ethbus, program, run, run_for, signal};
+use super::results::nothing_is_on_its_way;
 use super::{PATIENCE, wait_until};
 use link::namespace::Namespace;
 use serde_json::Value;
@@ -131,13 +132,13 @@ impl Lab {
         run(self.ethbus("stats", &["--format", "json"])).json()
     }
 
-    /// Results once every transmit queue is empty.
+    /// Results once no frame waits in a queue or is on its way.
     #[track_caller]
     pub fn settled_stats(&self) -> Value {
         let mut stats = self.stats();
-        wait_until(PATIENCE, "every queue empty", || {
+        wait_until(PATIENCE, "every frame at its end", || {
             stats = self.stats();
-            stats["stations"].as_array().expect("stations").iter().all(|station| station["queued"] == 0)
+            nothing_is_on_its_way(&stats)
         });
         stats
     }

@@ -59,6 +59,12 @@ impl Finished {
         self
     }
 
+    /// Standard output of a program that succeeded in one line, wherever it was wrapped.
+    #[track_caller]
+    pub fn unwrapped(self) -> String {
+        unwrapped(&self.succeeded().stdout)
+    }
+
     /// Standard output as JSON, of a program that succeeded.
     #[track_caller]
     pub fn json(self) -> Value {
@@ -74,6 +80,11 @@ impl Finished {
             assert!(self.stderr.contains(word), "no `{word}` in {self:#?}");
         }
     }
+}
+
+/// A text in one line, wherever it was wrapped.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
 
 /// A stream's octets so far.

@@ -20,6 +20,12 @@ pub fn emulator(results: &Value, key: &str) -> u64 {
     number(&results["emulator"], key)
 }
 
+/// Whether every frame that was read has come to its end: none waits, none is sent, no copy is due.
+#[track_caller]
+pub fn nothing_is_on_its_way(results: &Value) -> bool {
+    emulator(results, "deliveries_pending") + emulator(results, "arrivals_pending") + sum(results, "queued") == 0
+}
+
 /// The stations.
 #[track_caller]
 pub fn stations(results: &Value) -> &[Value] {

@@ -3,6 +3,7 @@
 use super::process::{program, run};
 use super::{PATIENCE, wait_until};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A terminal of its own, with one command in it; gone when dropped.
 /// See the module.
@@ -13,7 +14,10 @@ pub struct Terminal {
 impl Terminal {
     /// Runs `command` in a terminal of so many columns and lines. The terminal stays when the command has ended.
     pub fn run(name: &str, size: (usize, usize), command: &str) -> Terminal {
-        let terminal = Terminal { socket: format!("ethbus-{}-{name}", std::process::id()) };
+        // A server that ends still has its socket for a moment.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let terminal = Terminal { socket: format!("ethbus-{}-{name}-{number}", std::process::id()) };
         let (columns, lines) = (size.0.to_string(), size.1.to_string());
         // The end of the command is something to wait for.
         let shell = format!("{command}; echo THE END; sleep 60");

@@ -112,14 +112,14 @@ static TEXTS: ([u8; TEXT_OCTETS], [u16; STATUSES.len()]) = {
 
 /// The package's version and the header's are one.
 const _: () = {
+    // In here: outside, Rust 1.88 takes it for unused.
+    const fn is_number(text: &str, number: u32) -> bool {
+        matches!(u32::from_str_radix(text, 10), Ok(parsed) if parsed == number)
+    }
     assert!(is_number(env!("CARGO_PKG_VERSION_MAJOR"), BACKOFF_VERSION_MAJOR));
     assert!(is_number(env!("CARGO_PKG_VERSION_MINOR"), BACKOFF_VERSION_MINOR));
     assert!(is_number(env!("CARGO_PKG_VERSION_PATCH"), BACKOFF_VERSION_PATCH));
 };
-
-const fn is_number(text: &str, number: u32) -> bool {
-    matches!(u32::from_str_radix(text, 10), Ok(parsed) if parsed == number)
-}
 
 /// The version of the library as a number: major * 65536 + minor * 256 + patch.
 ///

@@ -279,7 +279,27 @@ pub unsafe extern "C" fn backoff_schedule_insert(
         Ok(plain) => plain,
         Err(status) => return status,
     };
-    match core.insert_plain(plain, slot, value) {
+    match core.insert_near(plain, slot, value) {
+        Inserted::Done => Status::Ok,
+        // SAFETY: by the contract above; the head has just been looked at.
+        Inserted::Behind => unsafe { insert_behind(schedule, slot, value) },
+        // SAFETY: as above.
+        Inserted::Not => unsafe { insert_next(schedule, slot, value) },
+    }
+}
+
+/// The insertion beyond the wheel. Apart, so that the other one saves no register.
+///
+/// # Safety
+/// As that of backoff_schedule_insert.
+#[inline(never)]
+unsafe fn insert_next(schedule: *mut Schedule, slot: u64, value: u64) -> Status {
+    // SAFETY: by the contract above, which is that of `plain`.
+    let (core, plain) = match unsafe { plain(schedule) } {
+        Ok(plain) => plain,
+        Err(status) => return status,
+    };
+    match core.insert_next(plain, slot, value) {
         Inserted::Done => Status::Ok,
         // SAFETY: by the contract above; the head has just been looked at.
         Inserted::Behind => unsafe { insert_behind(schedule, slot, value) },

@@ -116,7 +116,11 @@ impl Fixed {
     /// As a C program has it that asks for no ticket.
     fn insert_plain(&mut self, slot: u64, value: u64) -> bool {
         let Fixed { head, ends, counts, bits, chunks, .. } = self;
-        match head.insert_plain(Plain { ends, counts, bits, chunks }, slot, value) {
+        let mut inserted = head.insert_near(Plain { ends, counts, bits, chunks }, slot, value);
+        if inserted == Inserted::Not {
+            inserted = head.insert_next(Plain { ends, counts, bits, chunks }, slot, value);
+        }
+        match inserted {
             Inserted::Done => true,
             Inserted::Behind => {
                 let (head, near) = self.near();
@@ -288,6 +292,48 @@ fn crowded_slots_come_out_in_their_order() {
         }
         let expired = fixed.expire_all(u64::MAX, 10);
         assert!(expired == model.expire(u64::MAX), "seed {seed}");
+    }
+}
+
+/// Few values in each bucket of level 1, some of them in one slot: they are given as they lie, without the wheel. Some come
+/// while their bucket is being given, and some have a ticket. 60 runs of 300 rounds.
+#[test]
+fn values_that_lie_thinly_come_out_in_their_order() {
+    for seed in 0..60 {
+        let mut generator = Generator::stream(seed, 13);
+        let start = if seed % 4 == 0 { u64::MAX - (1 << 27) } else { generator.next_u64() >> (1 + seed % 60) };
+        let mut model = Model { now: start, ..Model::default() };
+        let mut fixed = Fixed::new([200, 1000, 5000][seed as usize % 3], start);
+        for round in 0..300_u64 {
+            let word = generator.next_u64();
+            for value in 0..word % 24 {
+                // Around one of sixteen points, so that slots meet.
+                let (point, beside) =
+                    (generator.next_u64() % 16, generator.next_u64() % [1, 2, 2048][value as usize % 3]);
+                let slot = model.now.saturating_add(point << (5 + seed % 13)).saturating_add(beside);
+                let tickets = seed % 5 == 0 && value == 0;
+                let inserted = match tickets {
+                    true => fixed.insert(slot, round * 24 + value).is_some(),
+                    false => fixed.insert_plain(slot, round * 24 + value),
+                };
+                if inserted {
+                    model.insert(slot, round * 24 + value);
+                }
+            }
+            let limit = model.now.saturating_add((word >> 32) % (16 << (5 + seed % 13)));
+            let room = [5, 7, 16, 64][(word >> 20) as usize % 4];
+            let mut expired = fixed.expire_some(limit, room);
+            if expired.len() == room {
+                assert_eq!(Some(fixed.head.now()), expired.last().map(|(slot, _)| *slot), "seed {seed}, round {round}");
+                expired.extend(fixed.expire_all(limit, room));
+            }
+            assert_eq!(expired, model.expire(limit), "seed {seed}, round {round}");
+            assert_eq!(fixed.head.now(), model.now, "seed {seed}, round {round}");
+        }
+        assert_eq!(fixed.expire_all(u64::MAX, 64), model.expire(u64::MAX), "seed {seed}");
+        assert!(fixed.head.is_empty());
+        // Nor does any bucket think that it has something.
+        assert!(fixed.counts.iter().all(|count| format!("{count:?}").starts_with("Count { values: 0, limit: 16,")));
     }
 }
 

@@ -13,7 +13,10 @@
 //!
 //! Making a hub takes CAP_SYS_ADMIN or CAP_BPF in the first user namespace ([`make_hub`]); using it takes nothing
 //! but the socket and the memory ([`FanOut`]).
+//!
+//! Many stations have several hubs, each for some of the ports, and several threads ([`Copiers`]).
 
+mod copiers;
 mod program;
 
 use std::io;
@@ -24,6 +27,8 @@ use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{LinkError, Netlink};
 use crate::packet::{SendError, Sender};
 use crate::sys::bpf::{self, Words};
+
+pub use copiers::{Copiers, Helper, Sent, make_hubs};
 
 /// The most ports that a hub has.
 pub const PORTS_MAX: usize = 1024;

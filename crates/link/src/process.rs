@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -61,6 +62,15 @@ pub fn cpu_time(pid: Pid) -> io::Result<Duration> {
 /// The same for the calling thread.
 pub fn thread_cpu_time() -> io::Result<Duration> {
     Ok(ClockId::CLOCK_THREAD_CPUTIME_ID.now()?.into())
+}
+
+/// The threads of a process that have this name; none if there is no such process.
+pub fn threads_called(pid: Pid, name: &str) -> Vec<Pid> {
+    let folder = fs::read_dir(format!("/proc/{pid}/task"));
+    let threads = folder.into_iter().flatten().flatten();
+    let is_called = |path: &Path| fs::read_to_string(path.join("comm")).is_ok_and(|found| found.trim_end() == name);
+    let threads = threads.filter(|thread| is_called(&thread.path()));
+    threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect()
 }
 
 /// When process `pid` was started, in clock ticks since boot; `None` if there is none.

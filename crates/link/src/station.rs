@@ -47,6 +47,12 @@ impl StationSocket {
         namespace.run(|| StationSocket::open_here(interface, ethertype, false))?
     }
 
+    /// Opens a socket that only sends. What comes to the interface costs the kernel nothing for it, and is not counted.
+    pub fn open_to_send(namespace: &Namespace, interface: &str) -> Result<StationSocket, PacketError> {
+        const NONE: u16 = 0;
+        namespace.run(|| StationSocket::open_here(interface, NONE, false))?
+    }
+
     /// Opens a socket for every frame that reaches the interface, whatever its address and type.
     pub fn open_promiscuous(namespace: &Namespace, interface: &str) -> Result<StationSocket, PacketError> {
         let every = libc::ETH_P_ALL as u16;

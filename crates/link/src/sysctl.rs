@@ -55,6 +55,20 @@ pub fn silence_ipv6_everywhere() -> Result<(), SysctlError> {
     disable_ipv6("all")
 }
 
+/// Has an interface of the calling thread's namespace ask for a router three times when it comes up, and then no more
+/// (RFC 4861, clause 10: MAX_RTR_SOLICITATIONS).
+///
+/// Linux goes on for as long as nobody answers (RFC 7559), at most once an hour. A router that announces itself later
+/// is heard all the same. A kernel without IPv6 asks nobody.
+pub fn ask_for_routers_three_times(interface: &str) -> Result<(), SysctlError> {
+    check_interface_name(interface)?;
+    if !Path::new(IPV6_SETTINGS).exists() {
+        return Ok(());
+    }
+    let setting = format!("{IPV6_SETTINGS}/{interface}/router_solicitations");
+    write(&setting, "3").map_err(|source| sorted(source, setting, interface))
+}
+
 /// Has bridges of the calling thread's namespace carry frames as they are.
 ///
 /// A kernel with netfilter for bridges would look into IP packets on them, and drop those that it finds wrong.

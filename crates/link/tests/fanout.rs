@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{Lab, Offloads, frame, lab, say_skipped, skipped, until};
 use link::confine::keep_capabilities;
-use link::fanout::{FanOut, FanOutError, make_hub};
+use link::fanout::{Copiers, FanOut, FanOutError, make_hub, make_hubs};
 use link::namespace::Namespace;
 use link::packet::{SendError, Sender};
 use link::station::StationSocket;
@@ -190,6 +190,85 @@ fn a_thousand_ports_can_be_served() {
         let results = send(&mut fan_out, &mut sender, &frame(lab.stations[0].mac, 60, 1), &ports);
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         until(|| received(&lab) == before + round * 1024);
+    }
+}
+
+/// Copiers for hubs of `ports`, with so many helpers.
+fn copiers(lab: &Lab, ports: &[u32], helpers: usize) -> Option<(Copiers, Vec<u32>)> {
+    let Ok(hubs) = make_hubs(&lab.bus, HUB, ports) else {
+        say_skipped("no fan-out in the kernel");
+        return None;
+    };
+    let indices = hubs.iter().map(|hub| hub.index).collect();
+    let mut copiers = Copiers::new(hubs, ports.len()).unwrap();
+    for _ in 0..helpers {
+        let helper = copiers.helper(lab.sender());
+        copiers.helped_by(std::thread::spawn(move || helper.run()).thread().clone());
+    }
+    Some((copiers, indices))
+}
+
+/// Frames for sets that begin and end in different hubs, one after the other without a pause: every port of a set gets each
+/// frame once and in order, whoever has it copied, and no other port gets it.
+#[test]
+fn several_hubs_and_helpers_give_every_frame_once_and_in_order() {
+    const PORTS: usize = 150;
+    if skipped() {
+        return;
+    }
+    let mut lab = lab(PORTS, Offloads::Off);
+    let indices: Vec<u32> = lab.stations.iter().map(|station| station.pair.bus_index).collect();
+    for helpers in [0, 1, 3] {
+        let Some((mut copiers, hubs)) = copiers(&lab, &indices, helpers) else { return };
+        let (mut sender, mut ears) = (lab.sender(), ears(&lab));
+        let mut expected = vec![Vec::new(); PORTS];
+        let mut helped = 0;
+        for number in 0..200_u8 {
+            let set: Vec<usize> = match number % 4 {
+                0 => (0..PORTS).collect(),
+                1 => (0..PORTS).filter(|port| *port != usize::from(number % 150)).collect(),
+                2 => (49..101).collect(),
+                _ => vec![0, 49, 50, 99, 100, 149],
+            };
+            let octets = frame(lab.stations[0].mac, 60 + usize::from(number), number);
+            let mut results = Vec::new();
+            let sent = copiers.send(&mut sender, &octets, &set, &mut results);
+            assert_eq!((sent.missing, results.len()), (&[][..], set.len()));
+            helped += sent.helped;
+            assert!(results.iter().all(Result::is_ok), "{results:?}");
+            set.iter().for_each(|&port| expected[port].push(octets.clone()));
+        }
+        assert!(helpers > 0 || helped == 0, "{helped} copies by nobody");
+        std::thread::sleep(SHORTLY);
+        for (port, (ear, expected)) in ears.iter_mut().zip(expected).enumerate() {
+            assert!(heard(ear) == expected, "port {port}, {helpers} helpers");
+            assert_eq!(ear.statistics().unwrap().dropped, 0);
+        }
+        hubs.into_iter().for_each(|hub| lab.netlink.delete(hub).unwrap());
+    }
+}
+
+/// One hub of three is gone: its ports are named, the others get the frame, and no result is another port's.
+#[test]
+fn ports_whose_hub_is_gone_are_named_and_the_others_served() {
+    const PORTS: usize = 130;
+    if skipped() {
+        return;
+    }
+    let mut lab = lab(PORTS, Offloads::Off);
+    let indices: Vec<u32> = lab.stations.iter().map(|station| station.pair.bus_index).collect();
+    let Some((mut copiers, hubs)) = copiers(&lab, &indices, 1) else { return };
+    let (mut sender, mut ears) = (lab.sender(), ears(&lab));
+    lab.netlink.delete(hubs[1]).unwrap();
+    lab.netlink.delete(indices[129]).unwrap();
+    let (octets, all, mut results) = (frame(lab.stations[0].mac, 60, 1), (0..PORTS).collect::<Vec<_>>(), Vec::new());
+    let sent = copiers.send(&mut sender, &octets, &all, &mut results);
+    assert_eq!(sent.missing, (44..88).collect::<Vec<_>>());
+    let failed: Vec<_> = results.iter().enumerate().filter(|(_, result)| result.is_err()).collect();
+    assert_eq!(failed, [(129, &Err(SendError::NoInterface))]);
+    std::thread::sleep(SHORTLY);
+    for (port, ear) in ears.iter_mut().enumerate().take(129) {
+        assert_eq!(heard(ear).len(), usize::from(!(44..88).contains(&port)), "port {port}");
     }
 }
 

@@ -2,16 +2,16 @@
 //! `cargo run --release -p ethbus-medium --example saturated -- 4 64 0 100`
 //!
 //! Arguments: stations, frame size in octets, distance in BT, seconds at 10 Mb/s, and `bus` for stations evenly along a
-//! cable that long, or another method: `csma`, `slotted-aloha`, `csma-ca` or `csma-ca-rts` (a physical layer may follow
-//! after a colon, and the first window and the largest). A frame is ready at the instant at which the station's last one ends or is discarded, so no queue
-//! ever runs empty and none overflows.
+//! cable that long, or another method: `csma`, `plca`, `slotted-aloha`, `csma-ca` or `csma-ca-rts` (a physical layer
+//! may follow after a colon, and the first window and the largest). A frame is ready at the instant at which the
+//! station's last one ends or is discarded, so no queue ever runs empty and none overflows.
 
 #![allow(clippy::disallowed_types, reason = "an example looks at the clock; the engine does not")]
 
 use backoff::Policy;
 use medium::{
     BitInstant, BitRate, BitTimes, Config, Csma, CsmaCa, Destination, Event, Frame, Host, Input, Medium, Method,
-    Octets, Phy, SlottedAloha, StationId, Topology,
+    Octets, Phy, Plca, SlottedAloha, StationId, Topology,
 };
 
 /// Hosts that always have another frame, and look at no event.
@@ -32,11 +32,12 @@ impl Host for Saturated {
 }
 
 /// The method that is called so, and the rate of its medium.
-fn method(name: &str, size: Octets, distance: BitTimes) -> (Method, BitRate) {
+fn method(name: &str, stations: u64, size: Octets, distance: BitTimes) -> (Method, BitRate) {
     let parts: Vec<&str> = name.split(':').collect();
     let layer = |name: &&str| Phy::ALL.into_iter().find(|phy| phy.name() == *name).expect("a physical layer");
     match parts[0] {
         "csma" => (Method::Csma(Csma::new(size)), BitRate::MBIT_10),
+        "plca" => (Method::Plca(Plca::right(stations as usize)), BitRate::MBIT_10),
         "slotted-aloha" => {
             let backoff = Policy::aloha_uniform(SlottedAloha::SLOT, 1000);
             (Method::SlottedAloha(SlottedAloha { backoff, ..SlottedAloha::new(size, distance) }), BitRate::MBIT_10)
@@ -63,7 +64,7 @@ fn main() {
         "bus" => Topology::Bus { positions: (0..stations).map(along).collect() },
         _ => Topology::star(stations as usize, distance),
     };
-    let (method, rate) = method(last, Octets::new(size as u32), BitTimes::new(distance));
+    let (method, rate) = method(last, stations, Octets::new(size as u32), BitTimes::new(distance));
     let config = Config { method, ..Config::new(rate, topology, 1) };
     let mut medium = Medium::new(Config { keep_outputs: false, ..config }).expect("a valid configuration");
     let mut hosts = Saturated { stations, size: size as u32 };

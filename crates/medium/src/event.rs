@@ -94,6 +94,13 @@ macro_rules! kinds {
                 match self { $(Kind::$kind { .. } => $name,)* }
             }
 
+            /// Its place in [`Kind::ALL`].
+            #[inline]
+            pub const fn number(&self) -> usize {
+                enum Number { $($kind,)* }
+                match self { $(Kind::$kind { .. } => Number::$kind as usize,)* }
+            }
+
             /// Tells `visitor` every field, by name, in the order in which logs have them.
             #[inline(always)]
             pub fn fields(&self, mut visitor: impl Visitor) {

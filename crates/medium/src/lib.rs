@@ -48,7 +48,7 @@ mod topology;
 pub use access::aloha::Aloha;
 pub use access::contenders::Population;
 pub use access::csma::{Csma, Persistence};
-pub use access::csma_ca::{CsmaCa, OfdmRate, Phy, Reach};
+pub use access::csma_ca::{CsmaCa, OfdmRate, Phy, Reach, Spans};
 pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
 pub use access::plca::{Plca, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaNode, PlcaSettings, PlcaStatus};
 pub use access::slotted_aloha::SlottedAloha;

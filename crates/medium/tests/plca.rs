@@ -235,6 +235,55 @@ fn another_to_timer_collides_where_turns_begin_together() {
     }
 }
 
+/// Clocks that are 100 ppm apart change nothing at all within 255 turns but a bit time; with 10 % a node's turns come as
+/// those of another do, and collide there.
+#[test]
+fn turns_drift_with_a_clock_and_what_is_left_over_is_carried() {
+    let begins = |ppm: i32, id: u8| {
+        let mut plca = Plca::right(40);
+        plca.nodes[usize::from(id)].clock_ppm = ppm;
+        // The first turn begins at 1,300 n.
+        let at = 1_300 * 10 + 5;
+        let (_, events) = run(bus_of(plca), &[offer(at, id.into(), 0, 64)], at + 1_400);
+        let commit = events.iter().find(|event| matches!(event.kind, Kind::Commit { .. })).expect("a turn");
+        commit.at.get() - 1_300 * 10
+    };
+    for id in [1, 7, 11, 12] {
+        let right = 32 * u64::from(id);
+        assert_eq!(begins(0, id), right);
+        assert_eq!(begins(100, id), right);
+        assert_eq!(begins(-100, id), right);
+        for ppm in [50_000, -50_000, 3_000, -3_000] {
+            let exact = right as f64 * 1e6 / (1e6 + f64::from(ppm));
+            assert_eq!(begins(ppm, id), exact.round() as u64, "{ppm} ppm, id {id}");
+        }
+    }
+    // Ten turns of 32 BT are eleven of 29.09 BT.
+    let mut plca = Plca::right(12);
+    plca.nodes[11].clock_ppm = 100_000;
+    let at = 404 * 20 + 5;
+    let (medium, events) = run(bus_of(plca), &[offer(at, 10, 0, 64), offer(at, 11, 0, 64)], 9_500);
+    assert!(
+        events.iter().any(|event| matches!(event.kind, Kind::Collision { episode: 1.., .. })),
+        "{}",
+        trace(&events)
+    );
+    assert!(medium.plca_counters(station(11)).expect("PLCA").corrupted > 0);
+}
+
+/// BEACONs so close to each other that no gap fits between them keep a node without PLCA from sending for ever. Cycles that
+/// went by once let its gap end all the same.
+#[test]
+fn a_node_without_plca_finds_no_gap_between_beacons_that_are_close() {
+    let mut plca = Plca { phy_on: BitTimes::new(11), phy_off: BitTimes::new(20), ..Plca::right(2) };
+    plca.nodes[0].settings.node_count = 1;
+    plca.nodes[0].settings.to_timer = 24;
+    plca.nodes[1].settings = PlcaSettings::off();
+    let (medium, events) = run(bus_of(plca), &[offer(543, 1, 0, 64)], 50_000);
+    assert!(events.iter().all(|event| !matches!(event.kind, Kind::Attempt { .. })), "{}", trace(&events));
+    assert_eq!(medium.queued(station(1)), 1);
+}
+
 /// 40 idle nodes for an hour of virtual time: 27.7 million cycles that nobody steps through.
 #[test]
 fn an_idle_bus_is_arithmetic() {
@@ -244,6 +293,10 @@ fn an_idle_bus_is_arithmetic() {
     let counters = medium.plca_counters(station(7)).expect("PLCA");
     assert_eq!(counters.beacons, cycles.cycles + 1);
     assert_eq!(counters.opportunities, counters.yielded);
+    // The coordinator once counted no empty cycles.
+    for node in [0, 7] {
+        assert_eq!(medium.plca_counters(station(node)).expect("PLCA").empty_cycles, cycles.empty, "node {node}");
+    }
     assert!(events.len() < 100, "{}", trace(&events));
 }
 
@@ -272,16 +325,20 @@ fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
     let to = prop_oneof![6 => Just(32_u8), 1 => Just(24), 1 => 1..=60_u8];
     let settings = (prop_oneof![8 => Just(true), 1 => Just(false)], id, to, any_burst(), any_settings_of_burst());
     let more = prop_oneof![6 => Just(255_u8), 1 => 1..=count];
-    let host = prop_oneof![4 => Just(0_u64), 1 => 0..=400_u64];
+    let host = (prop_oneof![4 => Just(0_u64), 1 => 0..=400_u64], any_clock());
     let chips = (prop_oneof![8 => Just(true), 1 => Just(false)], prop_oneof![8 => Just(true), 1 => Just(false)]);
     (settings, more, host, chips).prop_map(move |((enabled, id, to, burst_count, burst_timer), more, host, chips)| {
         let settings = PlcaSettings { enabled, to_timer: to, burst_count, burst_timer, ..PlcaSettings::new(id, count) };
         let mut node = PlcaNode::new(settings);
         node.more_ids[0] = more;
         (node.collision_detection, node.heeds_logical_collisions) = chips;
-        node.host_delay = BitTimes::new(host);
+        (node.host_delay, node.clock_ppm) = (BitTimes::new(host.0), host.1);
         node
     })
+}
+
+fn any_clock() -> impl Strategy<Value = i32> {
+    prop_oneof![5 => Just(0_i32), 1 => -200..=200_i32, 1 => -100_000..=100_000_i32]
 }
 
 fn any_burst() -> impl Strategy<Value = u8> {
@@ -307,7 +364,8 @@ fn any_bus() -> impl Strategy<Value = Config> {
                 if right {
                     for (id, node) in nodes.iter_mut().enumerate() {
                         let bursts = (node.settings.burst_count, node.settings.burst_timer);
-                        *node = PlcaNode::new(PlcaSettings::new(id as u8, 0));
+                        let clock_ppm = node.clock_ppm;
+                        *node = PlcaNode { clock_ppm, ..PlcaNode::new(PlcaSettings::new(id as u8, 0)) };
                         (node.settings.burst_count, node.settings.burst_timer) = bursts;
                     }
                     let count = nodes.len() as u8;

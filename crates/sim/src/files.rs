@@ -1,11 +1,12 @@
 //! The files of a run: the event log and the record, both JSON Lines (docs/trace.md).
 
 pub(crate) mod beside;
-mod columns;
+pub(crate) mod columns;
 pub mod event_log;
 pub(crate) mod inputs;
 pub mod json_lines;
 pub mod observer;
+mod outlet;
 pub mod output;
 pub mod record;
 pub mod table;

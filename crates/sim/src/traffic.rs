@@ -19,6 +19,7 @@ pub use capture::{Capture, CaptureError, Recorded};
 pub use destination::To;
 pub use sizes::Sizes;
 
+use self::draw::Misses;
 use crate::words::configuration::slot;
 use arrivals::Process;
 use backoff::Generator;
@@ -279,7 +280,7 @@ impl Maker {
                 Kind::Process(Process::on_off(mean(load), on, off, self.rate, gaps, stream(Stream::Phases)))
             }
             Arrivals::Bernoulli { chance } => {
-                Kind::Slots { chance, slot: self.slot.unwrap_or(BitTimes::new(1)), misses: gaps }
+                Kind::Slots { misses: Misses::of(chance), slot: self.slot.unwrap_or(BitTimes::new(1)), generator: gaps }
             }
             Arrivals::Window(Window { frames, reply, think, timeout }) => Kind::Loop(Loop {
                 frames,
@@ -337,9 +338,9 @@ enum Kind {
     Process(Process),
     /// A frame in each slot with a chance, while the station has none.
     Slots {
-        chance: f64,
+        misses: Misses,
         slot: BitTimes,
-        misses: Generator,
+        generator: Generator,
     },
     Loop(Loop),
     /// `readdressed`: the destination is drawn, not that of the file.
@@ -366,7 +367,7 @@ impl Source {
     pub fn pause(&mut self) -> Option<BitTimes> {
         match &mut self.kind {
             Kind::Saturated => Some(BitTimes::ZERO),
-            Kind::Slots { chance, slot, misses } => Some(*slot * draw::misses(misses, *chance)),
+            Kind::Slots { misses, slot, generator } => Some(*slot * misses.draw(generator)),
             Kind::Silent | Kind::Process(_) | Kind::Loop(_) | Kind::Replay { .. } => None,
         }
     }

@@ -15,16 +15,16 @@ pub mod rotation;
 pub mod signals;
 pub mod vcd;
 
-use crate::files::beside::{Beside, Worker};
+use crate::files::beside::{Beside, Note, Worker};
 use crate::files::event_log::{EmulatorEvent, Header};
 use crate::files::json_lines::WriteError;
 use crate::files::observer::Observer;
-use crate::files::output::{self, Kind};
+use crate::files::output;
 use crate::files::record::End;
 use crate::scenario::plan::default_mac;
 use capture::{Capture, Framing};
 use csv::EventTable;
-use medium::{BitInstant, BitRate, Event, Input};
+use medium::{BitInstant, BitRate, Event, Input, Kind};
 use perfetto::Perfetto;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -65,7 +65,7 @@ pub enum WindowKind {
 
 impl WindowKind {
     /// What files of its are, and how one can tell.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> output::Kind {
         match self {
             WindowKind::Pcapng(_) => output::PCAPNG,
             WindowKind::Perfetto => output::PERFETTO,
@@ -88,19 +88,34 @@ impl WindowKind {
     }
 }
 
-/// An observer that may be sent to another thread.
-pub trait Window: Observer<Error = WriteError> + Send + fmt::Debug {}
+/// An observer that makes a file, and may be sent to another thread.
+pub trait Window: Observer<Error = WriteError> + Send + fmt::Debug {
+    /// From now on a thread of its own hands what the window makes to the kernel, if the system gives one.
+    fn write_beside(&mut self);
 
-impl<W: Observer<Error = WriteError> + Send + fmt::Debug> Window for W {}
+    /// Takes a batch, the whole of it.
+    ///
+    /// # Errors
+    /// The first thing that could not be written.
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError>;
+
+    /// Events that the window makes nothing of, by their kinds' names.
+    fn passes_over(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
 
 /// All windows on a run that are open.
 #[derive(Debug, Default)]
 pub struct Windows(pub Vec<Box<dyn Window>>);
 
 impl Windows {
-    /// Has what the windows show made in a thread of its own, if the system gives one.
-    pub fn on_a_thread(self) -> WindowsBeside {
-        WindowsBeside(Beside::start("windows", Box::new(self)))
+    /// Has what the windows show made in a thread of its own, and each file written in another, if the system gives them.
+    pub fn on_a_thread(mut self) -> WindowsBeside {
+        self.0.iter_mut().for_each(|window| window.write_beside());
+        let heeds = |name: &str| self.0.iter().any(|window| !window.passes_over().contains(&name));
+        let heeded = Kind::ALL.iter().map(|(name, _)| heeds(name)).collect();
+        WindowsBeside { heeded, windows: Beside::start("windows", Box::new(self)) }
     }
 
     fn each(&mut self, act: impl FnMut(&mut Box<dyn Window>) -> Result<(), WriteError>) -> Result<(), WriteError> {
@@ -139,12 +154,12 @@ impl Observer for Windows {
 impl Worker for Windows {
     type Told = ();
 
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        Observer::input(self, at, input, octets)
-    }
-
-    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        Observer::event(self, event)
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        let mut taken = Ok(());
+        for window in &mut self.0 {
+            taken = taken.and(window.take(batch));
+        }
+        taken
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -163,14 +178,19 @@ impl Worker for Windows {
 
 /// Windows that a run in virtual time hands its events to; they are made beside it.
 #[derive(Debug)]
-pub struct WindowsBeside(Result<Beside<Windows>, Box<Windows>>);
+pub struct WindowsBeside {
+    /// Which events anybody makes something of, by [`Kind::number`].
+    heeded: Box<[bool]>,
+    /// Here, if the system gave no thread.
+    windows: Result<Beside<Windows>, Box<Windows>>,
+}
 
 impl Observer for WindowsBeside {
     type Error = WriteError;
 
     #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        match &mut self.0 {
+        match &mut self.windows {
             Ok(beside) => beside.input(at, input, octets),
             Err(windows) => Observer::input(&mut **windows, at, input, octets),
         }
@@ -178,7 +198,10 @@ impl Observer for WindowsBeside {
 
     #[inline]
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        match &mut self.0 {
+        if !self.heeded[event.kind.number()] {
+            return Ok(());
+        }
+        match &mut self.windows {
             Ok(beside) => beside.event(event),
             Err(windows) => Observer::event(&mut **windows, event),
         }
@@ -189,7 +212,7 @@ impl Observer for WindowsBeside {
     }
 
     fn end(&mut self, end: End) -> Result<(), WriteError> {
-        match &mut self.0 {
+        match &mut self.windows {
             Ok(beside) => beside.finish(Some(end)),
             Err(windows) => windows.end(end),
         }
@@ -217,4 +240,12 @@ impl Nanos {
         let exact = || (u128::from(at.get()) * u128::from(Nanos::SECOND) / u128::from(self.rate)) as u64;
         self.bit.and_then(|bit| at.get().checked_mul(bit)).unwrap_or_else(exact)
     }
+}
+
+/// Appends the first `count` octets. All are copied, which takes no call and no loop.
+#[inline(always)]
+fn append<const ROOM: usize>(into: &mut Vec<u8>, octets: &[u8; ROOM], count: usize) {
+    let end = into.len() + count;
+    into.extend_from_slice(octets);
+    into.truncate(end);
 }

@@ -3,7 +3,7 @@
 use super::{Format, PlcaOptions, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{
-    FrameRate, count, duration, frame_rate, frame_size, lab_name, rate, seed, stations, time_scale, tolerance,
+    FrameRate, count, duration, frame_rate, frame_size, instant, lab_name, rate, seed, stations, time_scale, tolerance,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct NamedLabArgs {
     /// The lab's name [default: the only one, or ethbus]
     #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
     pub lab: Option<String>,
-    /// The same
+    /// Another way to say LAB
     #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
     pub name: Option<String>,
 }
@@ -177,7 +177,7 @@ pub struct StatsArgs {
     /// Which lab.
     #[command(flatten)]
     pub lab: NamedLabArgs,
-    /// Show it again every second, until interrupted
+    /// Show it again every second; `q` ends
     #[arg(short = 'w', long, conflicts_with = "format")]
     pub watch: bool,
     /// Write as `table` or `json`
@@ -191,6 +191,9 @@ pub struct WatchArgs {
     /// The lab [default: the only one that is up]; or an event log
     #[arg(value_name = "LAB|LOG")]
     pub lab: Option<String>,
+    /// Show the log from this bit time on
+    #[arg(long, value_name = "BT", value_parser = instant)]
+    pub at: Option<u64>,
 }
 
 /// Options of `plug` and `unplug`.
@@ -242,10 +245,13 @@ pub struct PlcaArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum PlcaCommand {
     /// Print a station's settings, as `ethtool --get-plca-cfg` does
+    #[command(after_help = "Example:\n  ethbus plca get st1")]
     Get(PlcaStationArgs),
     /// Print whether a station is part of a cycle, as `ethtool --get-plca-status` does
+    #[command(after_help = "Example:\n  ethbus plca status st1")]
     Status(PlcaStationArgs),
     /// Change a station's settings, as `ethtool --set-plca-cfg` does
+    #[command(after_help = "Example:\n  ethbus plca set st3 enable on node-id 2")]
     Set(PlcaSetArgs),
 }
 

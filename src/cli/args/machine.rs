@@ -3,6 +3,7 @@
 use super::Format;
 use clap::{Args, Subcommand, ValueEnum};
 use sim::words::units::{duration, seed};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ pub enum BenchCommand {
     /// Measure a live bus beside what is asked of it, and beside a veth pair and a kernel bridge
     ///
     /// Needs what the demonstration needs, and `iperf3` for some rows. See docs/live.md.
+    #[command(after_help = "Example:\n  ethbus bench live --only idle,echo --duration 2s")]
     Live(BenchLiveArgs),
 }
 
@@ -91,6 +93,14 @@ pub enum Shell {
     PowerShell,
     /// Z shell.
     Zsh,
+}
+
+/// A command line so far.
+#[derive(Args, Clone, Debug)]
+pub struct NamesArgs {
+    /// Its words; the last is the one that is being typed
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
 }
 
 /// Options of `man`.

@@ -23,8 +23,10 @@ pub struct RetryArgs {
 #[allow(clippy::large_enum_variant, reason = "one value in a run of the program")]
 pub enum RetryCommand {
     /// Let many clients come back at once to a service that was out
+    #[command(after_help = "Example:\n  ethbus retry herd google-http full-jitter:100ms,20s")]
     Herd(HerdArgs),
     /// Print the tables of the literature beside what is right
+    #[command(after_help = "Example:\n  ethbus retry published --format json")]
     Published(PublishedArgs),
 }
 
@@ -57,7 +59,7 @@ pub struct PictureArgs {
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
     /// A logarithmic y axis in the picture
-    #[arg(long, requires = "plot")]
+    #[arg(long, requires = "plot", hide_short_help = true)]
     pub log_y: bool,
 }
 
@@ -81,13 +83,17 @@ pub struct HerdArgs {
     /// How long the service is out
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub outage: Duration,
-    /// Requests that the service serves, like `1000/s`
+    /// Requests that the service serves
     #[arg(long, value_name = "RATE", default_value = "1000/s", value_parser = per_second)]
     pub capacity: f64,
-    /// Requests that may wait; one more is refused [default: as many as the service serves in 1 s]
+    /// Requests that may wait [default: those of a second]
+    ///
+    /// One more is refused.
     #[arg(long, value_name = "N")]
     pub queue: Option<u32>,
-    /// Clients ask first at a random time within this span; 0s: all at once
+    /// Clients ask first within this span
+    ///
+    /// Each at a random time; with 0s all at once.
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration_or_zero)]
     pub spread: Duration,
     /// What each refusal asks clients to wait (Retry-After)
@@ -96,17 +102,23 @@ pub struct HerdArgs {
     /// How many retries each client may make
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub budget: Option<u32>,
-    /// How often each client may ask, like `2/s`; each refusal halves it
+    /// How often each client may ask, like `2/s`
+    ///
+    /// Each refusal halves it.
     #[arg(long, value_name = "RATE", value_parser = per_second)]
     pub rate: Option<f64>,
-    /// How long without a refusal until the rate doubles again; each time that it was too early, twice as long
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "rate")]
+    /// How long without a refusal until the rate doubles again
+    ///
+    /// Each time that it was too early, twice as long.
+    #[arg(long, hide_short_help = true, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "rate")]
     pub cooling_off: Duration,
-    /// Clients with a priority: `emergency:5:25` are 5 % of them, whose delays are 25 % of the others'; may be given again
-    #[arg(long, value_name = "NAME:PERCENT:PRIORITY", value_parser = class)]
+    /// Clients with a priority, like `emergency:5:25`
+    ///
+    /// 5 % of them, whose delays are 25 % of the others'. May be given again.
+    #[arg(long, hide_short_help = true, value_name = "NAME:PERCENT:PRIORITY", value_parser = class)]
     pub class: Vec<ClassArg>,
     /// How long is looked at [default: the outage and 10 minutes]
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, hide_short_help = true, value_name = "TIME", value_parser = duration)]
     pub duration: Option<Duration>,
     /// Seed of every random draw
     #[arg(long, value_name = "SEED", default_value_t = 1)]

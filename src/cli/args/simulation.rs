@@ -2,7 +2,7 @@
 
 use super::{Format, WindowArgs};
 use clap::{Args, ValueEnum};
-use sim::words::units::{duration, duration_or_zero, jobs, rate, replications, seed, stations};
+use sim::words::units::{duration, duration_or_zero, instant, jobs, rate, replications, seed, stations};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -340,7 +340,7 @@ pub struct StoryArgs {
     /// Seed of every run
     #[arg(short = 's', long, value_name = "SEED", default_value_t = 1, value_parser = seed)]
     pub seed: u64,
-    /// Shorter runs: some seconds instead of minutes
+    /// Shorter runs, half a minute in all: wider intervals
     #[arg(long)]
     pub quick: bool,
     /// Only the sections with this in their title, like `ethernet`
@@ -358,13 +358,13 @@ pub struct ReportArgs {
     #[arg(short = 'o', long, value_name = "FILE.html")]
     pub out: PathBuf,
     /// Draw what happened from here on, in bit times
-    #[arg(long, value_name = "BT")]
+    #[arg(long, value_name = "BT", value_parser = instant)]
     pub from: Option<u64>,
     /// Draw what happened before this
-    #[arg(long, value_name = "BT")]
+    #[arg(long, value_name = "BT", value_parser = instant)]
     pub to: Option<u64>,
     /// Open the drawing here [default: at the first collision]
-    #[arg(long, value_name = "BT")]
+    #[arg(long, value_name = "BT", value_parser = instant)]
     pub at: Option<u64>,
     /// Write the plots into this folder too, as SVG
     #[arg(long, value_name = "FOLDER")]

@@ -9,8 +9,8 @@ pub struct TheoryArgs {
     /// Which theory.
     #[command(subcommand)]
     pub theory: Theory,
-    /// How the result is written
-    #[arg(long, value_enum, default_value_t, global = true)]
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, global = true, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -18,28 +18,40 @@ pub struct TheoryArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum Theory {
     /// Pure ALOHA: S = G e^(-2G) (Abramson 1970)
+    #[command(after_help = "Example:\n  ethbus theory aloha --load 0.5")]
     Aloha(AlohaArgs),
     /// Slotted ALOHA: S = G e^(-G) (Roberts 1972)
+    #[command(after_help = "Example:\n  ethbus theory slotted-aloha --load 1 --stations 20")]
     SlottedAloha(AlohaArgs),
-    /// Slotted ALOHA with retransmission in one of K slots: S(G, K) (Kleinrock and Lam 1972)
+    /// Slotted ALOHA, again in one of K slots (Kleinrock, Lam 1972)
+    #[command(after_help = "Example:\n  ethbus theory kleinrock-lam --retransmit 10")]
     KleinrockLam(KleinrockLamArgs),
     /// Slotted ALOHA with N users: stability and delay (Lam 1974)
+    #[command(after_help = "Example:\n  ethbus theory lam --stations 400 --load 0.32 --retransmit 200")]
     Lam(LamArgs),
     /// CSMA without collision detection (Kleinrock and Tobagi 1975)
+    #[command(after_help = "Example:\n  ethbus theory csma --persistence non --distance 0.01")]
     Csma(CsmaArgs),
     /// The efficiency of an Ethernet (Metcalfe and Boggs 1976)
+    #[command(after_help = "Example:\n  ethbus theory metcalfe-boggs --stations 5")]
     MetcalfeBoggs(MetcalfeBoggsArgs),
     /// The capture effect: who has just won wins again
+    #[command(after_help = "Example:\n  ethbus theory capture --collisions 3")]
     Capture(CaptureArgs),
     /// Two saturated stations under IEEE 802.3, exactly
+    #[command(after_help = "Example:\n  ethbus theory two-stations --frame-size 1518")]
     TwoStations(TwoStationsArgs),
     /// The mean time until n stations that collided are done
+    #[command(after_help = "Example:\n  ethbus theory resolution --stations 3")]
     Resolution(ResolutionArgs),
     /// IEEE 802.11 DCF in saturation (Bianchi 2000)
+    #[command(after_help = "Example:\n  ethbus theory bianchi --stations 10 --phy ofdm-54 --rts")]
     Bianchi(BianchiArgs),
     /// PLCA of 10BASE-T1S: cycles and waits (802.3, clause 148)
+    #[command(after_help = "Example:\n  ethbus theory plca --nodes 8 --load 0.5")]
     Plca(PlcaTheoryArgs),
     /// Bounds, mean and variance of each backoff delay in slots
+    #[command(after_help = "Example:\n  ethbus theory backoff rcp:1,10,100,200")]
     Backoff(BackoffArgs),
 }
 
@@ -170,7 +182,9 @@ pub struct BianchiArgs {
     #[arg(long, value_name = "M")]
     pub stages: Option<u32>,
     /// `fhss-1`, `dsss-1`, `dsss-11`, `ofdm-6` to `ofdm-54`
-    #[arg(long, value_name = "PHY", default_value = "fhss-1")]
+    ///
+    /// The default is that of `ethbus sim --access csma-ca`. Bianchi's own figures are of `fhss-1`.
+    #[arg(long, value_name = "PHY", default_value = "dsss-11")]
     pub phy: String,
     /// Octets of payload in a frame
     #[arg(long, value_name = "OCTETS", default_value_t = 1023)]

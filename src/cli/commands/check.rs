@@ -6,6 +6,7 @@ use crate::cli::args::CheckArgs;
 use crate::cli::wrong_use::WRONG_USE;
 use crate::show::say;
 use sim::scenario::plan::{Overrides, Plan};
+use sim::words::units::many;
 use std::process::ExitCode;
 
 /// Checks scenario files, each wholly.
@@ -35,7 +36,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
 /// What the scenario is, and what it can be used for.
 fn told(plan: &Plan) -> String {
     let (stations, rate) = (plan.stations.len(), plan.medium.rate);
-    let stations = if stations == 1 { "1 station".to_owned() } else { format!("{stations} stations") };
+    let stations = many(stations as u64, "station");
     match plan.require_real_time() {
         Ok(()) => format!("right: {stations} at {rate}; for `ethbus sim` and `ethbus up`\n"),
         Err(error) => format!("right: {stations} at {rate}; for `ethbus sim` alone, since {error}\n"),

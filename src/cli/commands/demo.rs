@@ -30,7 +30,7 @@ use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::{LineReader, create};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
-use sim::words::units::Load;
+use sim::words::units::{Load, many};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let setup = Setup {
         pace: plan.pace,
         outputs,
-        ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.index())
+        ..Setup::new("", &plan.medium, segment.ports.clone(), segment.fan_out.indices())
     };
     let mut plane = DataPlane::start(&setup, &segment, &files)?;
     // The data plane has them: what reads a pipe sees its end when that ends.
@@ -146,8 +146,8 @@ fn watch(
 
 fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
     format!(
-        "ethbus: {} stations on a bus at {} for {:?}, {fan_out}, seed {}\n",
-        plan.stations.len(),
+        "ethbus: {} on a bus at {} for {:?}, {fan_out}, seed {}\n",
+        many(plan.stations.len() as u64, "station"),
         plan.medium.rate,
         args.duration,
         plan.medium.seed
@@ -157,7 +157,7 @@ fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
 fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let mut text = table(results);
     let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.timing.deliveries);
-    text += &format!("  the stations' own kernels saw {seen} of {} frames delivered", deliveries);
+    text += &format!("  the stations' own kernels saw {seen} of {} delivered", many(deliveries, "frame"));
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
     text + &next(args, results)
 }
@@ -175,9 +175,10 @@ fn next(args: &DemoArgs, results: &Results) -> String {
     let most = args.events.as_deref().and_then(|path| Some((path, most_collided(path)?)));
     let explain = most.map_or_else(String::new, |(path, (frame, collisions))| {
         format!(
-            "  {} explain {} --frame {frame}\n    the life of a frame that collided {collisions} times\n",
+            "  {} explain {} --frame {frame}\n    the life of a frame that collided {}\n",
             program(),
-            path.display()
+            path.display(),
+            many(collisions.into(), "time")
         )
     });
     format!(

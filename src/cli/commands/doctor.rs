@@ -2,10 +2,12 @@
 
 use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
+use crate::live::lab::inventory::InventoryError;
 use crate::live::lab::owner::Owner;
 use crate::show::terminal::fold;
 use link::namespace::{Capability, enter_user_namespace, has_capability};
 use serde::Serialize;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,6 +19,8 @@ const SLEEPS: usize = 50;
 const SLEEP: Duration = Duration::from_millis(1);
 /// Wakes later than this leave the bus late too.
 const LATE: Duration = Duration::from_micros(500);
+/// A single wake as late as this is a machine that stood still, not one that sleeps deeply.
+const HELD_UP: Duration = Duration::from_millis(10);
 
 /// How things stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -141,11 +145,25 @@ fn login() -> Option<Finding> {
     let Ok(owner @ Owner::User { user }) = Owner::own() else { return None };
     let folder = owner.folder();
     let login = folder.parent().unwrap_or(Path::new("/run/user")).to_owned();
-    if login.is_dir() {
-        return Some(good("records", format!("{}", login.display())));
-    }
-    let remedy = format!("log in, or: sudo install -d -m 700 -o {user} {}", login.display());
-    Some(wrong("records", State::Missing, format!("no folder {}", login.display()), &remedy))
+    // The check that `up` makes.
+    let (found, remedy) = match owner.check() {
+        Ok(()) => return Some(good("records", format!("{}", login.display()))),
+        Err(InventoryError::NoLogin { .. }) => (
+            format!("no folder {}", login.display()),
+            format!("log in, or: sudo install -d -m 700 -o {user} {}", login.display()),
+        ),
+        Err(InventoryError::Untrusted { path, why }) => {
+            let is_own = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir() && found.uid() == user);
+            let path = path.display();
+            let remedy = match is_own {
+                true => format!("chmod 700 {path}"),
+                false => format!("see what {path} is, and remove it with sudo if nobody needs it"),
+            };
+            (format!("{path} {why}"), remedy)
+        }
+        Err(error) => (crate::show::with_causes(&error), format!("look at {}", login.display())),
+    };
+    Some(wrong("records", State::Missing, found, &remedy))
 }
 
 fn tun() -> Option<Finding> {
@@ -175,7 +193,11 @@ fn priority() -> Option<Finding> {
 
 fn fan_out() -> Finding {
     match Owner::own() {
-        Ok(Owner::Root) => good("fan-out", "the kernel may copy frames, which helps from 17 stations on".to_owned()),
+        Ok(Owner::Root) => {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            let helped = if processors > 1 { "; above 64 stations several processors copy" } else { "" };
+            good("fan-out", format!("the kernel may copy frames, which helps from 17 stations on{helped}"))
+        }
         Ok(Owner::User { .. }) | Err(_) => wrong(
             "fan-out",
             State::Limited,
@@ -194,18 +216,21 @@ fn clock() -> Finding {
     };
     let mut late: Vec<Duration> = (0..SLEEPS).map(late).collect();
     late.sort_unstable();
-    let (half, most) = (late[SLEEPS / 2], late[SLEEPS - 1]);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    punctuality(processors, late[SLEEPS / 2], late[SLEEPS - 1])
+}
+
+/// What comes of sleeps that ended so late, half of them and the worst.
+fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
     let found = format!("{processors} processors; sleeps end {half:.0?} late, {most:.0?} at worst");
-    if half < LATE && processors > 1 {
+    let remedy = if half >= LATE || processors == 1 {
+        "use a machine with two processors or more that is not busy, or --time-scale 0.1"
+    } else if most >= HELD_UP {
+        "while the machine stands still for so long a medium does too: `ethbus stats` tells it as slip"
+    } else {
         return good("time", found);
-    }
-    wrong(
-        "time",
-        State::Limited,
-        found,
-        "use a machine with two processors or more that is not busy, or --time-scale 0.1",
-    )
+    };
+    wrong("time", State::Limited, found, remedy)
 }
 
 /// Programs that are useful in stations.
@@ -223,4 +248,19 @@ fn programs() -> Option<Finding> {
         format!("without {}", missing.join(", ")),
         "sudo apt install iproute2 iputils-ping iperf3 tcpdump",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_that_stood_still_is_not_called_good() {
+        let [late, held_up] = [Duration::from_micros(60), Duration::from_millis(77)];
+        assert_eq!(punctuality(2, late, late * 3).state, State::Good);
+        let finding = punctuality(2, late, held_up);
+        assert_eq!((finding.state, finding.remedy.unwrap().contains("slip")), (State::Limited, true));
+        let finding = punctuality(1, late, late);
+        assert_eq!((finding.state, finding.remedy.unwrap().contains("two processors")), (State::Limited, true));
+    }
 }

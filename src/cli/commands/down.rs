@@ -6,6 +6,7 @@ use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
 use crate::show::say;
 use sim::scenario::plan::DEFAULT_NAME;
+use sim::words::units::many;
 use std::process::ExitCode;
 
 /// Takes a lab down.
@@ -38,7 +39,10 @@ fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
         say(&format!("ethbus: the lab `{name}` had ended by itself; it had said:\n{words}"));
     }
     if claims > 0 || words.is_empty() {
-        say(&format!("ethbus: removed what a killed lab `{name}` had left behind ({claims} namespaces)\n"));
+        say(&format!(
+            "ethbus: removed what a killed lab `{name}` had left behind ({})\n",
+            many(claims as u64, "namespace")
+        ));
     }
     Ok(())
 }

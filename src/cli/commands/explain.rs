@@ -1,17 +1,17 @@
 //! `ethbus explain`: the life of one frame, told from an event log; and which frames there are to tell of.
 
-use super::{CommandError, Outcome, print, print_result};
-use crate::cli::args::{ExplainArgs, Format};
+use super::{CommandError, Outcome, print_result};
+use crate::cli::args::ExplainArgs;
 use crate::show::plain_table;
 use crate::study::explain::choice::{Ended, Pick, ended};
 use crate::study::explain::diagram::draw;
-use crate::study::explain::{ExplainError, Wanted, find, plca, tell};
+use crate::study::explain::{ExplainError, Story, Wanted, contention, data, find, plca, tell};
 use crate::study::plot::PlotError;
-use sim::files::event_log::EventLogReader;
+use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError};
 use sim::files::output::{SVG, replace};
 use sim::scenario::plan::PlanError;
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::process::ExitCode;
 
 /// How many frames `--list` shows to people.
@@ -34,10 +34,6 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         }
         return list(args, &pick.unwrap_or_default());
     }
-    if args.format == Format::Json {
-        let what = "`json` goes with --list: the life of a frame is told in words".to_owned();
-        return Err(PlanError::option("--format", what).into());
-    }
     let frame = match (&args.frame, &pick) {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
@@ -49,16 +45,27 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         if let Some(path) = &args.svg {
             replace(path, SVG, plca::draw_life(&story).as_bytes()).map_err(PlotError::from)?;
         }
-        print(&plca::tell(&story, log.header()))?;
+        print_result(args.format, &plca::data(&story), |_| plca::tell(&story, log.header()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if contention::is_of(log.header()) {
+        let life = contention::find(&mut log, wanted).map_err(CommandError::Explain)?;
+        draw_to(args, &contention::story(&life), log.header(), frame)?;
+        print_result(args.format, &contention::data(&life), |_| contention::tell(&life, log.header()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
-    if let Some(path) = &args.svg {
-        let picture = draw(&story, log.header()).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
-        replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
-    }
-    print(&tell(&story, log.header()))?;
+    draw_to(args, &story, log.header(), frame)?;
+    print_result(args.format, &data(&story, log.header()), |_| tell(&story, log.header()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Draws the frame's collisions to the file of `--svg`, if one is given.
+fn draw_to(args: &ExplainArgs, story: &Story, header: &Header, frame: String) -> Result<(), CommandError> {
+    let Some(path) = &args.svg else { return Ok(()) };
+    let picture = draw(story, header).ok_or(CommandError::Explain(ExplainError::NeverSent { frame }))?;
+    replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
+    Ok(())
 }
 
 /// What goes wrong on a segment with PLCA.
@@ -72,12 +79,17 @@ fn segment(args: &ExplainArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether a frame is as --pick says, and of the station that --station names.
+fn is_asked_for(args: &ExplainArgs, pick: &Pick, one: &Ended) -> bool {
+    pick.is(one) && args.station.as_ref().is_none_or(|station| *station == one.station)
+}
+
 /// The first frame that is looked for.
 fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
     let mut found = None;
     let mut most: Option<Ended> = None;
     look(args, |one| {
-        if pick.is(&one) {
+        if is_asked_for(args, pick, &one) {
             found = Some(one.frame);
             return false;
         }
@@ -88,7 +100,7 @@ fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
     })?;
     found.ok_or_else(|| {
         let there = most.map_or("no frame in it has ended".to_owned(), |most| {
-            format!("the most that a frame has is {} collisions, {}", most.collisions, most.frame)
+            format!("the most that a frame has is {}, {}", many(most.collisions.into(), "collision"), most.frame)
         });
         let frame = format!("with {}", args.pick.as_deref().unwrap_or_default());
         CommandError::Explain(ExplainError::Absent { frame, there })
@@ -99,8 +111,7 @@ fn first(args: &ExplainArgs, pick: &Pick) -> Result<String, CommandError> {
 fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
     let mut frames = Vec::new();
     look(args, |one| {
-        let is_wanted = pick.is(&one) && args.station.as_ref().is_none_or(|station| *station == one.station);
-        if is_wanted {
+        if is_asked_for(args, pick, &one) {
             frames.push(one);
         }
         true
@@ -127,5 +138,5 @@ fn told(frames: &[Ended]) -> String {
     });
     let table = plain_table(["frame", "collisions", "end", "at BT", "MAC delay BT"], rows);
     let count = frames.len();
-    format!("{table}  {} of {} frames, those with most collisions first\n", count.min(LISTED), group(count as u64))
+    format!("{table}  {} of {}, those with most collisions first\n", count.min(LISTED), many(count as u64, "frame"))
 }

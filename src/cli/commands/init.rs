@@ -5,25 +5,32 @@ use crate::cli::args::{Beginning, InitArgs};
 use crate::show::program::program;
 use crate::show::say;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// The file, unless said otherwise.
 const DEFAULT_FILE: &str = "lab.toml";
 
-/// Writes a scenario whose every line has a comment.
+/// Writes a scenario with comments.
 ///
 /// # Errors
 /// A file that is there already, or cannot be made.
 pub fn init(args: &InitArgs) -> Outcome {
-    let text = text(args.kind);
     let path = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FILE));
     if path == Path::new("-") {
-        print(text)?;
+        print(&named(args.kind, DEFAULT_FILE))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let failed = |source| CommandError::Init { path: path.to_owned(), source };
+    let text = named(args.kind, &path.display().to_string());
+    let failed = |source: io::Error| {
+        let source = match source.kind() {
+            // A file of ours may have been written on since.
+            io::ErrorKind::AlreadyExists => io::Error::other("it exists: name another file with --out"),
+            _ => source,
+        };
+        CommandError::Init { path: path.to_owned(), source }
+    };
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     let (ethbus, file) = (program(), path.display());
@@ -32,6 +39,18 @@ pub fn init(args: &InitArgs) -> Outcome {
     ));
     Ok(ExitCode::SUCCESS)
 }
+
+/// The scenario whose comments call it `file`: the commands there can be pasted.
+fn named(kind: Beginning, file: &str) -> String {
+    let own = |line: &str| match OWN_FILES.iter().find(|own| line.starts_with("# ") && line.contains(**own)) {
+        Some(own) => line.replace(own, file),
+        None => line.to_owned(),
+    };
+    text(kind).split_inclusive('\n').map(own).collect()
+}
+
+/// What the examples call themselves.
+const OWN_FILES: [&str; 3] = ["examples/bus.toml", "examples/segments.toml", "lab.toml"];
 
 fn text(kind: Beginning) -> &'static str {
     match kind {
@@ -54,6 +73,8 @@ mod tests {
             let (scenario, source) = read.expect("a scenario");
             let plan = Plan::new(&scenario, Some(&source), &Overrides::default(), 1).expect("a plan");
             assert!(plan.warnings.is_empty(), "{:?}", plan.warnings);
+            let own = named(kind, "my.toml");
+            assert!(own.contains(" my.toml") && !own.contains("examples/") && !own.contains("lab.toml"), "{own}");
         }
     }
 }

@@ -2,11 +2,16 @@
 
 use super::Outcome;
 use crate::cli::args::{PlotArgs, PlotUnit};
+use crate::show::program::program;
+use crate::show::say;
 use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
 use crate::study::plot::labels::TimeUnit;
 use crate::study::plot::picture::{Kind, write};
+use crate::study::sweep::again::command;
+use crate::study::sweep::manifest::Manifest;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Draws a figure.
@@ -26,14 +31,31 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
     let (x, y, by) = (args.x.clone(), args.y.clone(), args.by.clone());
     let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
-    let figure = Table::read(&args.table)?.figure(&wanted)?;
+    let table = Table::read(&args.table)?;
+    let rows = table.rows();
+    let figure = table.figure(&wanted)?;
     let option = |is_log: bool, log, plain| if is_log { log } else { plain };
     let x = x_axis(&figure, args.log_x, ranges[0]);
     let x = x.map_err(|what| wrong(option(args.log_x, "--log-x", "--x"), what))?;
     let y = y_axis(&figure, args.log_y, ranges[1]);
     let y = y.map_err(|what| wrong(option(args.log_y, "--log-y", "--y"), what))?;
     write(&args.out, kind, &kind.picture(&figure, (&x, &y))?)?;
+    say_missing(&args.table, rows);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says which runs are not in the figure, if the sweep that the table is of was interrupted. A table of somebody else's has no
+/// manifest beside it.
+fn say_missing(table: &Path, rows: u64) {
+    let Ok(Some(manifest)) = Manifest::read(table) else { return };
+    let runs = manifest.shard.share(manifest.runs());
+    if rows < runs {
+        say(&format!(
+            "ethbus: warning: {} has {rows} of the {runs} runs of its sweep, and the figure has no more. The rest:\n  {}\n",
+            table.display(),
+            command(&program(), &manifest, table, manifest.shard)
+        ));
+    }
 }
 
 fn unit(unit: PlotUnit) -> TimeUnit {

@@ -10,7 +10,7 @@ use crate::live::lab::inventory::Inventory;
 use crate::show::plain_table;
 use link::station::StationSocket;
 use serde::Serialize;
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -90,9 +90,9 @@ fn told(report: &ReceiveReport) -> String {
     let header =
         ["from", "stream", "received", "lost", "duplicates", "reordered", "delay p50 us", "p99 us", "longest us"];
     format!(
-        "{}  {} frames in {:.2} s at {}; its kernel dropped {} before this program read them\n",
+        "{}  {} in {:.2} s at {}; its kernel dropped {} before this program read them\n",
         plain_table(header, rows),
-        group(report.received),
+        many(report.received, "frame"),
         report.seconds,
         report.at,
         group(report.socket_drops)

@@ -10,7 +10,7 @@ use sim::files::json_lines::LineReader;
 use sim::files::observer::Both;
 use sim::files::record::{RecordReader, replay_before};
 use sim::windows::Known;
-use sim::words::units::group;
+use sim::words::units::many;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -51,7 +51,7 @@ pub fn replay(args: &ReplayArgs) -> Outcome {
     windows::finish(rotating)?;
     let verdict =
         if replayed.confirmed { "the same as in the recorded run" } else { "the run kept no digest of its own" };
-    say(&format!("ethbus: {} inputs, {} events: {verdict}\n", group(replayed.inputs), group(replayed.digest.events)));
+    say(&format!("ethbus: {}, {}: {verdict}\n", many(replayed.inputs, "input"), many(replayed.digest.events, "event")));
     let mut results =
         Results::new(ConfigResults::new(&configuration, &name), configuration.seed(), &stations, &replayed.snapshot);
     results.medium.slotted = replayed.slotted;

@@ -3,7 +3,6 @@
 use super::rights::station;
 use super::{CommandError, INTERRUPTED, Outcome, draw_seed, interrupts, print_result, running_lab, station_names};
 use crate::cli::args::SendArgs;
-use crate::live::driver::ETHERTYPE;
 use crate::live::driver::sender::{Sender, Spacing, line_rate, run};
 use crate::live::lab::INTERFACE;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
@@ -13,7 +12,7 @@ use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use serde::Serialize;
 use sim::words::units::FrameRate;
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,7 +45,7 @@ pub fn send(args: &SendArgs) -> Outcome {
     let namespace = station(&lab, &content, &args.from)?;
     let to = destination(&content, &args.to)?;
     let interrupts = interrupts()?;
-    let socket = StationSocket::open(&namespace, INTERFACE, ETHERTYPE)
+    let socket = StationSocket::open_to_send(&namespace, INTERFACE)
         .map_err(|source| CommandError::Station { station: args.from.clone(), source })?;
     let (size, stream) = (Octets::new(args.frame_size), draw_seed()? as u32);
     let duration = args.duration.or(args.count.is_none().then_some(DEFAULT_DURATION));
@@ -81,10 +80,10 @@ pub fn send(args: &SendArgs) -> Outcome {
 
 fn told(report: &SendReport) -> String {
     format!(
-        "{} -> {}: {} frames of {} octets sent in {:.2} s ({:.1}/s), {} refused, stream {}\n",
+        "{} -> {}: {} of {} octets sent in {:.2} s ({:.1}/s), {} refused, stream {}\n",
         report.from,
         report.to,
-        group(report.sent),
+        many(report.sent, "frame"),
         report.frame_size_octets,
         report.seconds,
         report.frames_per_second,

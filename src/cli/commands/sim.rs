@@ -25,7 +25,7 @@ use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
 use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
 use sim::windows::rotation::Rotating;
 use sim::windows::{Known, WindowsBeside};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::convert::Infallible;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -161,7 +161,7 @@ pub fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Resul
 /// Successful frames of the measured time, and the wall time of everything, warm-up included.
 fn timing(results: &Results, took: f64) -> String {
     let frames: u64 = results.stations.iter().map(|station| station.counter("frames_transmitted_ok")).sum();
-    format!("ethbus: {} frames in {took:.3} s: {} a second\n", group(frames), group((frames as f64 / took) as u64))
+    format!("ethbus: {} in {took:.3} s: {} a second\n", many(frames, "frame"), group((frames as f64 / took) as u64))
 }
 
 /// Why a run ended that was to know a metric well.

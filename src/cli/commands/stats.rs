@@ -4,19 +4,20 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result,
 use crate::cli::args::StatsArgs;
 use crate::live::control::{self, Control};
 use crate::live::lab::inventory::{Content, Inventory};
-use crate::show::{plain_table, table};
-use crossbeam_channel::RecvTimeoutError;
+use crate::show::refresh::{Ending, refresh};
+use crate::show::watch::terminal::is_there;
+use crate::show::{fitted, plain_table, table};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use link::MacAddr;
+use link::signals::Signal;
 use serde::Serialize;
 use sim::figures::results::Results;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// How often `--watch` asks.
 const EVERY: Duration = Duration::from_secs(1);
-/// Puts a terminal's cursor home, and clears what is below.
-const HOME_AND_CLEAR: &str = "\x1b[H\x1b[J";
 
 /// Results, with who has which address.
 #[derive(Debug, Serialize)]
@@ -55,16 +56,32 @@ fn ask(name: &str) -> Result<Results, CommandError> {
     serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
 }
 
+/// On a terminal the figures stay in their place and fit; elsewhere they come one after the other.
 fn watch(name: &str) -> Outcome {
     let interrupts = interrupts()?;
-    let clear = if io::stdout().is_terminal() { HOME_AND_CLEAR } else { "" };
+    if is_there() {
+        return watch_on_terminal(name, &interrupts);
+    }
     loop {
-        print(&format!("{clear}lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name)?)))?;
+        print(&format!("lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name)?)))?;
         match interrupts.recv_timeout(EVERY) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::from(INTERRUPTED)),
         }
     }
+}
+
+fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
+    let title = format!("lab {name}, every second; q ends");
+    let page = |columns, lines| Ok::<_, CommandError>(fitted(&title, &ask(name)?, columns, lines));
+    let broken = |source| CommandError::System { what: "draw on the terminal", source };
+    let (last, ending) = refresh(EVERY, page, || !interrupts.is_empty(), broken)?;
+    // The terminal shows again what it did before; the last figures stay below that.
+    print(&format!("{last}\n"))?;
+    Ok(match ending {
+        Some(Ending::Quit) => ExitCode::SUCCESS,
+        Some(Ending::Interrupted) | None => ExitCode::from(INTERRUPTED),
+    })
 }
 
 fn addresses(content: &Content) -> Vec<Addresses<'_>> {

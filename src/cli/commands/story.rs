@@ -6,6 +6,7 @@ use crate::cli::args::StoryArgs;
 use crate::show::{progress, say};
 use crate::study::story::{Options, StoryError, run, titles};
 use sim::scenario::plan::PlanError;
+use sim::words::units::many;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
@@ -25,7 +26,7 @@ pub fn story(args: &StoryArgs) -> Outcome {
     match run(&Options { seed: args.seed, quick: args.quick, only, plan: &plan, go_on: &go_on }) {
         Ok(page) => {
             page.write(&args.out)?;
-            say(&format!("ethbus: {} sections: {}\n", page.sections.len(), args.out.display()));
+            say(&format!("ethbus: {}: {}\n", many(page.sections.len() as u64, "section"), args.out.display()));
             Ok(ExitCode::SUCCESS)
         }
         Err(StoryError::Interrupted) => {

@@ -16,7 +16,7 @@ use sim::figures::row::{Value, columns_with};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Plan, PlanError};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -58,15 +58,15 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     let (kept, runs) = (output.kept(), before + todo.len() as u64);
     output.finish()?;
     if kept < runs {
-        let (kept, runs, place) = (group(kept), group(runs), args.out.display());
+        let (kept, runs, place) = (group(kept), many(runs, "run"), args.out.display());
         let next = if is_stream(&args.out) { "" } else { "; the same command goes on from there" };
-        say(&format!("ethbus: interrupted: {kept} of {runs} runs are in {place}{next}\n"));
+        say(&format!("ethbus: interrupted: {kept} of {runs} done: {place}{next}\n"));
         return Ok(ExitCode::from(INTERRUPTED));
     }
     args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
     let there = if before > 0 { format!(", {} were there", group(before)) } else { String::new() };
-    let (done, took) = (group(runs - before), begin.elapsed().as_secs_f64());
-    say(&format!("ethbus: {done} runs in {took:.1} s{there}: {}\n", args.out.display()));
+    let (done, took) = (many(runs - before, "run"), begin.elapsed().as_secs_f64());
+    say(&format!("ethbus: {done} in {took:.1} s{there}: {}\n", args.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,7 +93,7 @@ pub fn merge(args: &MergeArgs) -> Outcome {
         error => error.into(),
     })?;
     args.parquet.as_deref().map_or(Ok(()), |path| write_parquet(&args.out, path))?;
-    say(&format!("ethbus: {} runs: {}\n", group(runs), args.out.display()));
+    say(&format!("ethbus: {}: {}\n", many(runs, "run"), args.out.display()));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -264,7 +264,7 @@ fn start(
         outputs,
         pace: plan.pace,
         filter: plan.filter,
-        ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.index())
+        ..Setup::new(&plan.name, &plan.medium, segment.ports.clone(), segment.fan_out.indices())
     };
     let mut plane = DataPlane::start(&setup, &segment, &files)?;
     // The data plane has them: what reads a pipe sees its end when that ends.

@@ -3,6 +3,7 @@
 use super::sim::overrides;
 use super::{INTERRUPTED, Outcome, interrupts, print_result};
 use crate::cli::args::{Cli, Command, SimArgs, ValidateArgs};
+use crate::show::terminal::output_columns;
 use crate::show::{progress, say};
 use crate::study::validate::{Options, Report, ValidateError, run, table, titles};
 use clap::Parser;
@@ -35,7 +36,7 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
     let options = Options { seed: args.seed, quick: args.quick, only, plan: &plan, alter: &|_| (), go_on: &go_on };
     match run(&options) {
         Ok(report) => {
-            print_result(args.format, &report, table)?;
+            print_result(args.format, &report, |report| table(report, output_columns()))?;
             Ok(verdict(&report))
         }
         Err(ValidateError::Interrupted) => {

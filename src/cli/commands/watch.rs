@@ -8,10 +8,11 @@ use crate::show::watch::player::Player;
 use crate::show::watch::terminal::{self, Bus, Titles};
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
-use medium::StationId;
+use medium::{BitInstant, StationId};
 use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::LineReader;
 use sim::run::view::View;
+use sim::scenario::plan::PlanError;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,17 +25,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn watch(args: &WatchArgs) -> Outcome {
     let interrupts = interrupts()?;
     match args.lab.as_deref().map(Path::new).filter(|path| path.is_file()) {
-        Some(path) => log(path, &interrupts),
+        Some(path) => log(path, args.at.map(BitInstant::new), &interrupts),
+        None if args.at.is_some() => {
+            let what = match &args.lab {
+                Some(name) => format!("there is no event log `{name}`, and a lab that is up has no past to go to"),
+                None => "a lab that is up has no past to go to: name an event log".to_owned(),
+            };
+            Err(PlanError::option("--at", what).into())
+        }
         None => super::watch_live::watch(args.lab.as_deref(), &interrupts),
     }
 }
 
-/// Shows an event log.
-fn log(path: &Path, interrupts: &Receiver<Signal>) -> Outcome {
+/// Shows an event log, at first as it was at `at`.
+fn log(path: &Path, at: Option<BitInstant>, interrupts: &Receiver<Signal>) -> Outcome {
     let mut log = EventLogReader::new(LineReader::open(path)?)?;
     let header = log.header().clone();
     let title = format!("{} {}", header.name, path.display()).trim().to_owned();
-    beside(&header, &title, interrupts, move |mut feeder, _| log.tell(&mut feeder))???;
+    let bus = Virtual { at, interrupts };
+    shown(&header, &title, bus, move |mut feeder, _| log.tell(&mut feeder))???;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -48,6 +57,15 @@ pub fn beside<T: Send>(
     interrupts: &Receiver<Signal>,
     run: impl FnOnce(Feeder, &AtomicBool) -> T + Send,
 ) -> Result<T, CommandError> {
+    shown(header, title, Virtual { at: None, interrupts }, run)
+}
+
+fn shown<T: Send>(
+    header: &Header,
+    title: &str,
+    mut bus: Virtual<'_>,
+    run: impl FnOnce(Feeder, &AtomicBool) -> T + Send,
+) -> Result<T, CommandError> {
     if !terminal::is_there() {
         return Err(CommandError::NoTerminal);
     }
@@ -58,7 +76,7 @@ pub fn beside<T: Send>(
     std::thread::scope(|scope| {
         let stop = &stop;
         let run = scope.spawn(move || run(feeder, stop));
-        let shown = terminal::watch(player, &titles, &mut Virtual { interrupts });
+        let shown = terminal::watch(player, &titles, &mut bus);
         stop.store(true, Ordering::Relaxed);
         let made = run.join().expect("no thread panics: a panic ends the process");
         shown.map(|()| made).map_err(|source| CommandError::System { what: "draw on the terminal", source })
@@ -67,6 +85,7 @@ pub fn beside<T: Send>(
 
 /// A run in virtual time: there is nothing but its events.
 struct Virtual<'a> {
+    at: Option<BitInstant>,
     interrupts: &'a Receiver<Signal>,
 }
 
@@ -81,6 +100,10 @@ impl Bus for Virtual<'_> {
 
     fn is_live(&self) -> bool {
         false
+    }
+
+    fn first(&self) -> Option<BitInstant> {
+        self.at
     }
 
     fn is_over(&mut self) -> bool {

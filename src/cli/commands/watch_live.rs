@@ -19,7 +19,7 @@ use sim::words::cable::Cut;
 use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, nanos};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
@@ -139,10 +139,10 @@ fn health(results: &Results) -> Vec<String> {
     let medium = &results.medium;
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let mut lines = vec![format!(
-        "since it is up: utilization {:.3}, {} frames, {} collisions",
+        "since it is up: utilization {:.3}, {}, {}",
         medium.utilization_total,
-        group(sum("frames_transmitted_ok")),
-        group(medium.collision_episodes)
+        many(sum("frames_transmitted_ok"), "frame"),
+        many(medium.collision_episodes, "collision")
     )];
     if let Some(emulator) = &results.emulator {
         let time = |ns: u64| nanos(ns).replace(TIED, " ");

@@ -4,7 +4,6 @@ use super::machine::{Conditions, Meter};
 use super::peer::{Peer, PeerError};
 use super::row::Run;
 use super::yardstick::YardstickError;
-use crate::live::driver::ETHERTYPE;
 use crate::live::driver::offering::{Look, Offering};
 use crate::live::driver::sender::{Sender, Spacing, saturating_level};
 use crate::live::lab::{INTERFACE, MakeError, Protocols, Segment};
@@ -237,7 +236,7 @@ impl Bus {
             outputs,
             pace: plan.pace,
             filter: plan.filter,
-            ..Setup::new("", &plan.medium, ports, segment.fan_out.index())
+            ..Setup::new("", &plan.medium, ports, segment.fan_out.indices())
         };
         let files: Vec<File> = record.into_iter().chain(log).chain(of_windows).collect();
         let plane = DataPlane::start(&setup, &segment, &files)?;
@@ -259,7 +258,7 @@ impl Bus {
     pub fn senders(&self, size: Octets, pace: impl Fn(usize) -> Spacing) -> Result<Vec<Sender>, BenchError> {
         let stations = &self.plan.stations;
         let sender = |index: usize| {
-            let socket = StationSocket::open(&self.segment.stations[index], INTERFACE, ETHERTYPE)?;
+            let socket = StationSocket::open_to_send(&self.segment.stations[index], INTERFACE)?;
             let next = &stations[(index + 1) % stations.len()];
             Ok(Sender::new(socket, next.mac, size, index as u32, pace(index), None))
         };

@@ -3,7 +3,7 @@
 //!
 //! Sleeps between frames, never spins. What is due earlier than the machine gets to it goes out together, late.
 
-use super::{ETHERTYPE, Label, blank};
+use super::{Label, blank};
 use crate::live::lab::INTERFACE;
 use link::MacAddr;
 use link::clock::{RealtimeNanos, monotonic_nanos};
@@ -75,7 +75,7 @@ impl Driver {
         macs: &Arc<[MacAddr]>,
     ) -> Result<Driver, OfferError> {
         let name = || plan.stations[station.index()].name.clone();
-        let socket = StationSocket::open(namespace, INTERFACE, ETHERTYPE)
+        let socket = StationSocket::open_to_send(namespace, INTERFACE)
             .map_err(|source| OfferError::Socket { station: name(), source })?;
         Ok(Driver { socket, station, macs: macs.clone(), offered: Offered::default() })
     }

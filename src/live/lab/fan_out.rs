@@ -3,7 +3,7 @@
 use super::{BUS, MakeError};
 use crate::live::plane::delivery::FEW_STATIONS;
 use crate::live::plane::protocol::Port;
-use link::fanout::{FanOutError, Hub, make_hub};
+use link::fanout::{FanOutError, Hub, make_hubs};
 use link::namespace::Namespace;
 use sim::scenario::plan::Plan;
 use sim::words::choices::FanOutChoice;
@@ -11,8 +11,8 @@ use sim::words::choices::FanOutChoice;
 /// How frames get to several stations.
 #[derive(Debug)]
 pub enum FanOutMade {
-    /// The kernel makes the copies.
-    Kernel(Hub),
+    /// The kernel makes the copies, behind one hub or several.
+    Kernel(Vec<Hub>),
     /// They are sent one by one, as the scenario says or since there are few.
     Batch,
     /// They are sent one by one, since the kernel does not let itself be told to make them.
@@ -20,15 +20,15 @@ pub enum FanOutMade {
 }
 
 impl FanOutMade {
-    /// Makes a hub, if the plan has a use for it.
+    /// Makes hubs, if the plan has a use for them.
     ///
     /// # Errors
     /// A kernel that refuses what the plan insists on.
     pub(super) fn make(plan: &Plan, bus: &Namespace, ports: &[Port]) -> Result<FanOutMade, MakeError> {
         let make = || {
             let indices: Vec<u32> = ports.iter().map(|port| port.index).collect();
-            // No station can have this name, which is the namespace's too.
-            make_hub(bus, BUS, &indices)
+            // No station can have this name, which is the namespace's too, nor one that a number is added to.
+            make_hubs(bus, BUS, &indices)
         };
         match plan.fan_out {
             FanOutChoice::Batch => Ok(FanOutMade::Batch),
@@ -38,16 +38,16 @@ impl FanOutMade {
         }
     }
 
-    /// The hub's index in the bus's namespace, if there is one.
-    pub fn index(&self) -> Option<u32> {
-        self.hub().map(|hub| hub.index)
+    /// The hubs' indices in the bus's namespace.
+    pub fn indices(&self) -> Vec<u32> {
+        self.hubs().iter().map(|hub| hub.index).collect()
     }
 
-    /// The hub, if there is one.
-    pub fn hub(&self) -> Option<&Hub> {
+    /// The hubs; none if the kernel makes no copies.
+    pub fn hubs(&self) -> &[Hub] {
         match self {
-            FanOutMade::Kernel(hub) => Some(hub),
-            FanOutMade::Batch | FanOutMade::Refused(_) => None,
+            FanOutMade::Kernel(hubs) => hubs,
+            FanOutMade::Batch | FanOutMade::Refused(_) => &[],
         }
     }
 }

@@ -245,6 +245,7 @@ impl Coordinator {
             if now >= self.next_housekeeping {
                 self.keep_house(now)?;
             }
+            self.writer.look(now);
             // A request waits for room for its answer: whoever asks is told something, or that nobody answers.
             while !self.observers.reports.is_full()
                 && let Ok(request) = self.observers.requests.try_recv()
@@ -330,18 +331,27 @@ impl Coordinator {
     }
 
     /// Waits for the next thing to do: sleeps, and spins the last bit before a delivery.
+    ///
+    /// It also spins where a sleep would most likely end too late: before a delivery, or before the medium settles what is
+    /// to be delivered, since a late look takes of a delivery's notice.
     fn sleep(&mut self) -> Result<(), BusError> {
         let delivery = self.frames.deliveries.peek().map(|Reverse(delivery)| delivery.due);
         let arrival = self.frames.arrivals.peek().map(|Reverse(arrival)| arrival.at);
         let engine = [arrival, self.medium.next_timeout()].into_iter().flatten().min();
-        let engine = engine.map(|instant| self.clocks.timeline.nanos(instant) + self.rest.engine_slack);
+        let engine = engine.map(|instant| self.clocks.timeline.nanos(instant));
+        let settled = engine.map(|instant| instant + self.rest.guard);
+        let engine = engine.map(|instant| instant + self.rest.engine_slack);
         let spin_until =
             if self.rest.spin_for_engine { [delivery, engine].into_iter().flatten().min() } else { delivery };
         let wake = [delivery.map(|due| due.saturating_sub(self.rest.spin)), engine, Some(self.next_housekeeping)];
         let wake = wake.into_iter().flatten().min().unwrap_or(self.next_housekeeping);
         let now = monotonic_nanos();
         self.effort.overload.want(wake);
-        if let Some(until) = spin_until.filter(|&until| until <= now + self.rest.spin) {
+        // The spin is twice what a sleep is usually late by.
+        let (spin, punctual) = (self.rest.spin, &mut self.effort.punctual);
+        let mut awake = |until: u64| punctual.stays_awake(until.saturating_sub(now), spin / 2);
+        let settled = settled.filter(|&settled| delivery.is_none_or(|due| settled < due) && awake(settled));
+        if let Some(until) = settled.or_else(|| spin_until.filter(|&until| until <= now + spin || awake(wake))) {
             while monotonic_nanos() < until.min(engine.unwrap_or(until)) {
                 std::hint::spin_loop();
             }

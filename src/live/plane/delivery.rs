@@ -5,7 +5,7 @@
 
 use super::filter::Filter;
 use super::ports::Ports;
-use link::fanout::FanOut;
+use link::fanout::Copiers;
 use link::packet::{SendError, Sender};
 use medium::StationId;
 use sim::figures::results::EmulatorResults;
@@ -22,24 +22,28 @@ const LONGEST_COPIED: usize = 1514;
 #[derive(Debug)]
 pub struct Delivery {
     sender: Sender,
-    fan_out: Option<FanOut>,
+    copiers: Option<Copiers>,
     /// Whom a frame means nothing to.
     pub filter: Filter,
-    /// The same without the kernel's copies.
     sent: Vec<Result<(), SendError>>,
     places: Vec<usize>,
     results: Vec<Result<(), SendError>>,
 }
 
 impl Delivery {
-    /// Through `sender`, and through a hub if there is one, to whom `filter` lets it.
-    pub fn new(sender: Sender, fan_out: Option<FanOut>, filter: Filter) -> Delivery {
-        Delivery { sender, fan_out, filter, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
+    /// Through `sender`, and through hubs if there are any, to whom `filter` lets it.
+    pub fn new(sender: Sender, copiers: Option<Copiers>, filter: Filter) -> Delivery {
+        Delivery { sender, copiers, filter, sent: Vec::new(), places: Vec::new(), results: Vec::new() }
+    }
+
+    /// Has helpers leave SCHED_FIFO, as the coordinator has.
+    pub fn leave_fifo(&self) {
+        self.copiers.iter().for_each(Copiers::leave_fifo);
     }
 
     /// What results say of the way.
     pub fn way(&self) -> &'static str {
-        if self.fan_out.is_some() { "kernel" } else { "batch" }
+        if self.copiers.is_some() { "kernel" } else { "batch" }
     }
 
     /// Sends a frame to stations; gives one result for each, in their order.
@@ -50,24 +54,27 @@ impl Delivery {
         ports: &Ports,
         counts: &mut EmulatorResults,
     ) -> &[Result<(), SendError>] {
-        let Delivery { sender, fan_out, sent, places, results, .. } = self;
+        let Delivery { sender, copiers, sent, places, results, .. } = self;
         results.clear();
-        if let Some(fan_out) = fan_out
+        let interface = |place: usize| (ports.index(stations[place]), octets);
+        if let Some(copiers) = copiers
             && stations.len() >= FEWEST_HEARERS
             && octets.len() <= LONGEST_COPIED
         {
             places.clear();
             places.extend(stations.iter().map(|station| station.index()));
-            let whole = fan_out.send(sender, octets, places, results);
-            counts.copying.kernel_copies += results.iter().filter(|result| result.is_ok()).count() as u64;
-            counts.copying.fan_out_failures += u64::from(!whole);
-        }
-        // All of them, or those that the hub was not there for.
-        let rest: Vec<(u32, &[u8])> =
-            stations[results.len()..].iter().map(|&station| (ports.index(station), octets)).collect();
-        if !rest.is_empty() {
+            let copied = copiers.send(sender, octets, places, results);
+            counts.copying.helped_copies += copied.helped as u64;
+            counts.copying.fan_out_failures += u64::from(!copied.missing.is_empty());
+            let rest: Vec<(u32, &[u8])> = copied.missing.iter().map(|&place| interface(place)).collect();
             sender.send(&rest, sent);
-            results.append(sent);
+            copied.missing.iter().zip(&*sent).for_each(|(&place, &result)| results[place] = result);
+            let missing = |place: usize| copied.missing.contains(&place);
+            let by_kernel = results.iter().enumerate().filter(|(place, result)| result.is_ok() && !missing(*place));
+            counts.copying.kernel_copies += by_kernel.count() as u64;
+        } else {
+            let all: Vec<(u32, &[u8])> = (0..stations.len()).map(interface).collect();
+            sender.send(&all, results);
         }
         results
     }

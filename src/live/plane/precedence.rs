@@ -24,6 +24,7 @@ pub struct Precedence {
     ordinary: String,
     possible: bool,
     fifo: bool,
+    left: bool,
     /// How many looks ago SCHED_FIFO was asked for.
     asked: Option<u32>,
     /// Nanoseconds asleep since the last look.
@@ -45,7 +46,7 @@ pub enum Wish {
 impl Precedence {
     /// A thread that is ordinary at `now`, and may get SCHED_FIFO if that is `possible`.
     pub fn new(ordinary: String, possible: bool, now: u64) -> Precedence {
-        Precedence { ordinary, possible, fifo: false, asked: None, slept: 0, last_look: now, calm: 0 }
+        Precedence { ordinary, possible, fifo: false, left: false, asked: None, slept: 0, last_look: now, calm: 0 }
     }
 
     /// Whether SCHED_FIFO is to be asked for as the medium begins, at `now`: nothing tells yet that the thread would be too
@@ -59,6 +60,11 @@ impl Precedence {
     /// What results call its place.
     pub fn name(&self) -> String {
         if self.fifo { "SCHED_FIFO".to_owned() } else { self.ordinary.clone() }
+    }
+
+    /// Whether it has left SCHED_FIFO since this was asked last.
+    pub fn has_left(&mut self) -> bool {
+        std::mem::take(&mut self.left)
     }
 
     /// The thread has been asleep for so many nanoseconds.
@@ -77,6 +83,7 @@ impl Precedence {
             Some(Wish::Ordinary) => {
                 // If the kernel refuses, which it never does, the thread stays ahead of others.
                 self.fifo = leave_fifo().is_err();
+                self.left = true;
                 false
             }
             None => false,

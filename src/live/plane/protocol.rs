@@ -25,8 +25,8 @@ pub struct Setup {
     pub configuration: WrittenConfig,
     /// The stations' ports, in order of station number.
     pub ports: Vec<Port>,
-    /// The interface behind which the kernel copies frames, if there is one; its memory comes with the descriptors.
-    pub hub: Option<u32>,
+    /// The interfaces behind which the kernel copies frames; the memory of each comes with the descriptors.
+    pub hubs: Vec<u32>,
     /// Whom frames are copied to; what tells of stations' interfaces then comes with the descriptors.
     pub filter: FilterChoice,
     /// What is written while the medium runs.
@@ -68,14 +68,14 @@ pub struct Port {
 }
 
 impl Setup {
-    /// What is said of a plan whose ports, and hub if it has one, have been made.
-    pub fn new(name: &str, config: &Config, ports: Vec<Port>, hub: Option<u32>) -> Setup {
+    /// What is said of a plan whose ports, and hubs if it has any, have been made.
+    pub fn new(name: &str, config: &Config, ports: Vec<Port>, hubs: Vec<u32>) -> Setup {
         Setup {
             supervisor: std::process::id() as i32,
             name: name.to_owned(),
             configuration: WrittenConfig::from(config),
             ports,
-            hub,
+            hubs,
             filter: FilterChoice::default(),
             outputs: Outputs::default(),
             pace: Pace::default(),

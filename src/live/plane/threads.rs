@@ -11,13 +11,24 @@ use std::thread::{Builder, JoinHandle};
 /// # Errors
 /// The kernel gives no thread.
 pub fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    start_prepared(name, || (), work).map(|(thread, ())| thread)
+}
+
+/// The same, once the thread has done what it may not do later; gives what that gave.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_prepared<T: Send + 'static>(
+    name: &str,
+    prepare: impl FnOnce() -> T + Send + 'static,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<(JoinHandle<()>, T)> {
     let (stands, wait) = bounded(1);
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
         // There is room, and whoever waits is still there.
-        let _ = stands.send(());
+        let _ = stands.send(prepare());
         work();
     })?;
-    // It cannot end without having sent: an error would mean that it stands all the same.
-    let _ = wait.recv();
-    Ok(thread)
+    let prepared = wait.recv().map_err(|_| io::Error::other("a thread ended as it began"))?;
+    Ok((thread, prepared))
 }

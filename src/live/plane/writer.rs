@@ -1,10 +1,12 @@
 //! The thread that writes the record, the event log, and files for other tools. The coordinator never waits for it.
 //!
 //! ```text
-//!   coordinator ──notes, as many as there is room for──► this thread ──whole lines──► files
+//!   coordinator ──batches of notes, as many as there is room for──► this thread ──whole lines──► files
+//!        │ ◄──────────────────── empty batches ──────────────────────────┘
 //!        └── what found no room is counted, and told with the next note that does
 //! ```
-//! It looks for notes now and then, so that the coordinator need not wake it.
+//! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
+//! a whole batch, since a bus that is full has a note every ten microseconds.
 
 use super::protocol::Setup;
 use super::threads;
@@ -23,10 +25,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Notes that may wait to be written: those of half a second at 10 Mb/s with the shortest frames.
-const WAITING: usize = 1 << 16;
-/// How often the thread looks for notes when there were none.
-const PAUSE: Duration = Duration::from_millis(5);
+/// Notes in a batch.
+const BATCH: usize = 1 << 8;
+/// Batches that may wait to be written: those of half a second at 10 Mb/s with the shortest frames.
+const WAITING: usize = 1 << 8;
+/// How long notes wait until a batch is full, in nanoseconds.
+const OLDEST: u64 = 5_000_000;
+/// How often the thread looks for batches when there were none.
+const PAUSE: Duration = Duration::from_millis(20);
 /// How long the files may take to be finished: a disk is not waited for longer, nor is a pipe that nobody reads.
 const PATIENCE: Duration = Duration::from_secs(4);
 
@@ -76,7 +82,12 @@ struct Lost {
 /// The coordinator's end; it takes nothing if no file is wanted.
 #[derive(Debug)]
 pub struct Writer {
-    notes: Option<Sender<Note>>,
+    batches: Option<Sender<Vec<Note>>>,
+    /// Batches that have been written, to be used again.
+    empty: Receiver<Vec<Note>>,
+    /// What has not been handed over, and until when it may wait.
+    batch: Vec<Note>,
+    due: Option<u64>,
     ended: Receiver<()>,
     troubles: Receiver<String>,
     wanted: Wanted,
@@ -118,7 +129,8 @@ impl Writer {
         let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
         let (inputs, events_wanted) = (record.is_some().into(), events.is_some().into());
         let wanted = Wanted { inputs, events: events_wanted, windows: windows.len() as u64 };
-        let (notes, waiting) = bounded(if wanted.files() > 0 { WAITING } else { 0 });
+        let (batches, waiting) = bounded(WAITING);
+        let (give_back, empty) = bounded(WAITING);
         let (end, ended) = bounded(1);
         let (trouble, troubles) = bounded(TROUBLES);
         let mut thread = Thread {
@@ -137,21 +149,25 @@ impl Writer {
             lost: lost.clone(),
             trouble,
         };
+        let (batch, missing) = (Vec::new(), Counts::default());
+        let mut writer = Writer { batches: None, empty, batch, due: None, ended, troubles, wanted, missing, lost };
         if wanted.files() == 0 {
-            return Ok(Writer { notes: None, ended, troubles, wanted, missing: Counts::default(), lost });
+            return Ok(writer);
         }
         let write = move || {
-            thread.run(&waiting);
+            thread.run(&waiting, &give_back);
             // Nobody waits any more, if this fails.
             let _ = end.send(());
         };
         threads::start("writer", write).map_err(StartError::Thread)?;
-        Ok(Writer { notes: Some(notes), ended, troubles, wanted, missing: Counts::default(), lost })
+        writer.batches = Some(batches);
+        writer.batch.reserve(BATCH);
+        Ok(writer)
     }
 
     /// Whether anything is written at all.
     fn wants_events(&self) -> bool {
-        self.notes.is_some()
+        self.batches.is_some()
     }
 
     /// What went wrong with a file, each once.
@@ -165,17 +181,35 @@ impl Writer {
         (inputs.load(Ordering::Relaxed), events.load(Ordering::Relaxed), files.load(Ordering::Relaxed))
     }
 
+    /// Hands over at `now`, in nanoseconds, what has waited long enough.
+    pub fn look(&mut self, now: u64) {
+        if self.batch.is_empty() {
+            return;
+        }
+        if *self.due.get_or_insert(now + OLDEST) <= now {
+            self.hand_over();
+        }
+    }
+
     /// Whether there was room for a note, and for what has been missing before it.
     fn note(&mut self, note: Note) -> bool {
-        let Some(notes) = &self.notes else { return false };
-        let Counts { inputs, events } = self.missing;
-        if inputs + events > 0 {
-            if notes.try_send(Note::Missing(self.missing)).is_err() {
-                return false;
-            }
-            self.missing = Counts::default();
+        if self.batch.len() >= BATCH && !self.hand_over() {
+            return false;
         }
-        notes.try_send(note).is_ok()
+        let missing = std::mem::take(&mut self.missing);
+        if missing.inputs + missing.events > 0 {
+            self.batch.push(Note::Missing(missing));
+        }
+        self.batch.push(note);
+        true
+    }
+
+    /// Whether there was room for the batch.
+    fn hand_over(&mut self) -> bool {
+        let Some(batches) = self.batches.as_ref().filter(|batches| !batches.is_full()) else { return false };
+        let empty = self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH + 1));
+        self.due = None;
+        batches.try_send(std::mem::replace(&mut self.batch, empty)).is_ok()
     }
 }
 
@@ -219,12 +253,12 @@ impl Observer for Writer {
 
     /// Finishes the files, and waits for that, though not for ever.
     fn end(&mut self, end: End) -> Result<(), Infallible> {
-        let Some(notes) = self.notes.take() else { return Ok(()) };
+        let Some(batches) = self.batches.take() else { return Ok(()) };
         let deadline = Instant::now() + PATIENCE;
         let missing = std::mem::take(&mut self.missing);
-        let told = notes.send_deadline(Note::Missing(missing), deadline).is_ok()
-            && notes.send_deadline(Note::End(end), deadline).is_ok();
-        drop(notes);
+        self.batch.extend([Note::Missing(missing), Note::End(end)]);
+        let told = batches.send_deadline(std::mem::take(&mut self.batch), deadline).is_ok();
+        drop(batches);
         if !told || self.ended.recv_deadline(deadline).is_err() {
             self.lost.files.store(self.wanted.files(), Ordering::Relaxed);
         }
@@ -252,11 +286,17 @@ struct Thread {
 }
 
 impl Thread {
-    fn run(&mut self, notes: &Receiver<Note>) {
+    fn run(&mut self, batches: &Receiver<Vec<Note>>, give_back: &Sender<Vec<Note>>) {
         loop {
-            match notes.try_recv() {
-                Ok(Note::End(end)) => return self.finish(end),
-                Ok(note) => self.take(note),
+            match batches.try_recv() {
+                Ok(mut batch) => {
+                    if let Some(end) = self.take(&batch) {
+                        return self.finish(end);
+                    }
+                    batch.clear();
+                    // As many come back as went out.
+                    let _ = give_back.try_send(batch);
+                }
                 Err(TryRecvError::Empty) => {
                     self.flush();
                     std::thread::sleep(PAUSE);
@@ -266,51 +306,54 @@ impl Thread {
         }
     }
 
-    fn take(&mut self, note: Note) {
-        match note {
-            Note::Input { at, input, octets } => {
-                self.taken.inputs += 1;
-                if self.log_goes_on {
-                    // An offered frame has no line of its own: its `offered` tells of it.
-                    self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
-                    let logged = Observer::input(&mut self.log, at, &input, octets.as_ref());
-                    self.log_written(logged);
+    /// Has every file take a batch; gives the end if the run is over.
+    fn take(&mut self, batch: &[Note]) -> Option<End> {
+        let mut over = None;
+        for note in batch {
+            match note {
+                Note::Input { at, input, octets } => self.input(*at, input, octets.as_ref()),
+                Note::Event(event) => {
+                    self.taken.events += 1;
+                    // The digest is kept even of what cannot be written.
+                    let written = Observer::event(&mut self.log, event);
+                    self.event_written(written);
                 }
-                if self.record.is_none() {
-                    self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed);
+                Note::Emulator(event) => {
+                    self.taken.events += 1;
+                    let written = Observer::emulator(&mut self.log, event);
+                    self.event_written(written);
                 }
-                let written = Observer::input(&mut self.record, at, &input, octets.as_ref());
-                self.record_written(written);
-                self.tell_windows(|window| window.input(at, &input, octets.as_ref()));
+                Note::Restart { run_to, at } => {
+                    let written = Observer::restart(&mut self.record, *run_to, *at);
+                    self.record_written(written);
+                }
+                Note::Missing(missing) => self.miss(*missing),
+                Note::End(end) => over = Some(*end),
             }
-            Note::Event(event) => {
-                self.taken.events += 1;
-                // The digest is kept even of what cannot be written.
-                let written = Observer::event(&mut self.log, &event);
-                self.event_written(written);
-                self.tell_windows(|window| window.event(&event));
-            }
-            Note::Emulator(event) => {
-                self.taken.events += 1;
-                let written = Observer::emulator(&mut self.log, &event);
-                self.event_written(written);
-                self.tell_windows(|window| window.emulator(&event));
-            }
-            Note::Restart { run_to, at } => {
-                let written = Observer::restart(&mut self.record, run_to, at);
-                self.record_written(written);
-                self.tell_windows(|window| window.restart(run_to, at));
-            }
-            Note::Missing(missing) => self.miss(missing),
-            Note::End(_) => {}
         }
+        self.tell_windows(|window| batch.iter().try_for_each(|note| tell(window, note)));
+        over
+    }
+
+    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) {
+        self.taken.inputs += 1;
+        if self.log_goes_on {
+            // An offered frame has no line of its own: its `offered` tells of it.
+            self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
+            let logged = Observer::input(&mut self.log, at, input, octets);
+            self.log_written(logged);
+        }
+        if self.record.is_none() {
+            self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed);
+        }
+        let written = Observer::input(&mut self.record, at, input, octets);
+        self.record_written(written);
     }
 
     fn miss(&mut self, Counts { inputs, events }: Counts) {
         if inputs + events == 0 {
             return;
         }
-        self.tell_windows(|window| window.missing(inputs, events));
         if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
             let written = record.missing(inputs);
             self.record_written(written);
@@ -407,6 +450,18 @@ impl Thread {
     }
 }
 
+/// Tells a window a note. The end comes after what it was told of.
+fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
+    match note {
+        Note::Input { at, input, octets } => window.input(*at, input, octets.as_ref()),
+        Note::Event(event) => window.event(event),
+        Note::Emulator(event) => window.emulator(event),
+        Note::Restart { run_to, at } => window.restart(*run_to, *at),
+        Note::Missing(Counts { inputs: 0, events: 0 }) | Note::End(_) => Ok(()),
+        Note::Missing(Counts { inputs, events }) => window.missing(*inputs, *events),
+    }
+}
+
 /// An error with its cause.
 fn told(error: &WriteError) -> String {
     let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
@@ -415,41 +470,4 @@ fn told(error: &WriteError) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use medium::{BitRate, Config, FrameId, Kind, StationId, Topology};
-    use sim::files::event_log::Header;
-
-    /// A log that misses an event has none of those after it: it is whole up to its end.
-    #[test]
-    fn a_log_ends_before_the_first_event_that_it_misses() {
-        let (folder, station) = (tempfile::tempdir().expect("a folder"), StationId::new(0));
-        let path = folder.path().join("events");
-        let names = ["st1", "st2"].map(str::to_owned);
-        let header = Header::new("lab", &Config::new(BitRate::MBIT_10, Topology::star(2, 0), 1), &names);
-        let (trouble, troubles) = bounded(TROUBLES);
-        let mut thread = Thread {
-            record: None,
-            record_wanted: false,
-            log: EventLog::create(&path, &[], &header).expect("own folder"),
-            log_wanted: true,
-            log_goes_on: true,
-            digest_is_whole: true,
-            record_is_whole: true,
-            windows: Vec::new(),
-            taken: Counts::default(),
-            lost: Arc::default(),
-            trouble,
-        };
-        let frame = FrameId { station, serial: 1 };
-        let event = Event { at: BitInstant::ZERO, station, frame, kind: Kind::QueueDrop };
-        thread.take(Note::Event(event));
-        thread.take(Note::Missing(Counts { inputs: 0, events: 1 }));
-        (0..3).for_each(|_| thread.take(Note::Event(event)));
-        thread.finish(End { run_to: 0, t: 0 });
-        drop(thread);
-        let lines = std::fs::read_to_string(&path).expect("own folder").lines().count();
-        assert_eq!(lines, 2, "a header and the event before the hole");
-        assert_eq!(troubles.try_recv().expect("it is told"), "the event log ends here, since its disk is too slow");
-    }
-}
+mod tests;

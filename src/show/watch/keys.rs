@@ -56,7 +56,7 @@ pub const HELP: &str = "\
 space        stop time, or let it go on
 right, left  one event further or back (of the followed frame)
 . and ,      one bit time further or back
-n and N      the next collision, or the last one
+n and N      the next collision, or the one before
 + and -      faster or slower
 up, down     choose a station
 f            follow the frame of the chosen station, or none

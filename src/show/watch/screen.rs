@@ -6,11 +6,11 @@ use medium::{FrameId, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use sim::run::view::{Doing, StationView, View};
+use sim::run::view::{Doing, StationView, Turn, View};
 use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, frame_name, nanos, real};
-use sim::words::units::group;
+use sim::words::units::{group, many};
 
 /// Columns and lines that a screen has at least.
 pub const LEAST: (u16, u16) = (60, 16);
@@ -18,8 +18,8 @@ pub const LEAST: (u16, u16) = (60, 16);
 const WIDE: u16 = 136;
 /// Columns of the figures there.
 const BESIDE: u16 = 58;
-/// Lines of figures where they stand below.
-const FIGURES: u16 = 3;
+/// Lines of what is known of the bus besides its events, at most: so much room has the smallest terminal.
+const MOST_HEALTH: usize = 4;
 /// Colours of the senders.
 const COLOURS: [Color; 6] = [Color::Blue, Color::Yellow, Color::Green, Color::Magenta, Color::Cyan, Color::Red];
 
@@ -74,7 +74,8 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     }
     let wide = area.width >= WIDE;
     let stations = screen.names.len() as u16;
-    let figures = if wide { 0 } else { FIGURES };
+    let below = if wide { Vec::new() } else { figures_below(screen, area.width) };
+    let figures = below.len() as u16;
     let told = if area.height >= 40 { 10 } else { 4 };
     // Heading, names, letters, the table's heading, keys.
     let left = area.height - figures - told - 5;
@@ -88,14 +89,14 @@ pub fn draw(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
     let table_area = line(2 + height, rows + 1);
     let table_width = if wide { area.width - BESIDE } else { area.width };
     table(screen, Rect { width: table_width, ..table_area }, buffer);
-    let below = 3 + height + rows;
+    let under = 3 + height + rows;
     let figures_area = match wide {
         true => Rect { x: area.x + table_width, width: BESIDE, ..table_area },
-        false => line(below, figures),
+        false => line(under, figures),
     };
-    let figure_lines = if wide { figures_beside(screen, rows) } else { figures_below(screen, area.width) };
+    let figure_lines = if wide { figures_beside(screen, rows) } else { below };
     lines(&figure_lines, figures_area, buffer);
-    events(screen, line(below + figures, told), buffer);
+    events(screen, line(under + figures, told), buffer);
     footer(screen, line(area.height - 1, 1), buffer);
     if let Some(help) = screen.help {
         overlay(help, area, buffer);
@@ -205,6 +206,7 @@ fn does(station: &StationView) -> String {
         Doing::Sending => "sends",
         Doing::Jamming => "collides, jams",
         Doing::BackingOff { .. } => "backs off",
+        Doing::ToldToWait => "waits, its turn",
         Doing::Unknown => "?",
     };
     match station.fault {
@@ -236,9 +238,14 @@ fn totals(screen: &Screen<'_>) -> String {
 
 fn counts(screen: &Screen<'_>) -> String {
     let view = screen.view;
+    let turn = match view.turn {
+        Some(Turn::Beacon(station)) => format!(", BEACON of {}", screen.names[station.index()]),
+        Some(Turn::Of(station, id)) => format!(", turn {id} is {}'s", screen.names[station.index()]),
+        None => String::new(),
+    };
     match view.missed {
-        0 => format!("{} frames, {} collisions", group(view.frames), group(view.episodes)),
-        missed => format!("{} frames seen, {} events not seen", group(view.frames), group(missed)),
+        0 => format!("{}, {}{turn}", many(view.frames, "frame"), many(view.episodes, "collision")),
+        missed => format!("{} seen, {} not seen", many(view.frames, "frame"), many(missed, "event")),
     }
 }
 
@@ -251,8 +258,15 @@ fn figures_below(screen: &Screen<'_>, width: u16) -> Vec<String> {
         .map(|(attempts, frames): (usize, u64)| format!("{attempts}: {}", group(frames)))
         .collect();
     let attempts = if attempts.is_empty() { "none yet".to_owned() } else { attempts.join("  ") };
-    let health = screen.health.join("; ");
-    vec![format!("{first}{}", course(screen, room)), format!("frames by attempts  {attempts}"), health]
+    let mut all = vec![format!("{first}{}", course(screen, room)), format!("frames by attempts  {attempts}")];
+    all.extend(health(screen, width.into()).into_iter().take(MOST_HEALTH));
+    all
+}
+
+/// What is known of the bus besides its events, whole.
+fn health(screen: &Screen<'_>, width: usize) -> Vec<String> {
+    let folded = |line: &String| fold(line, width).lines().map(str::to_owned).collect::<Vec<_>>();
+    screen.health.iter().flat_map(folded).collect()
 }
 
 /// Figures in a column of their own.
@@ -268,12 +282,13 @@ fn figures_beside(screen: &Screen<'_>, rows: u16) -> Vec<String> {
     let most = screen.view.attempts.iter().copied().max().unwrap_or(0).max(1);
     let used = screen.view.attempts.iter().rposition(|frames| *frames > 0).map_or(0, |last| last + 1);
     let bar = if screen.look.unicode { "█" } else { "#" };
-    let room = usize::from(rows).saturating_sub(all.len() + screen.health.len()).max(2);
+    let health = health(screen, width);
+    let room = usize::from(rows).saturating_sub(all.len() + health.len()).max(2);
     for (number, frames) in screen.view.attempts.iter().enumerate().take(used.min(room)) {
         let length = (*frames * (width as u64 - 16)).div_ceil(most) as usize;
         all.push(format!("  {:>3} {:>9} {}", number + 1, group(*frames), bar.repeat(length)));
     }
-    all.extend(screen.health.iter().map(|line| format!("  {line}")));
+    all.extend(health.iter().map(|line| format!("  {line}")));
     all
 }
 

@@ -3,7 +3,7 @@
 use super::keys::{self, Act, Deed, HELP, LIVE_HELP, Way};
 use super::player::{Player, is_collision, is_of};
 use super::screen::{self, Look, Screen};
-use medium::{BitTimes, FrameId, StationId};
+use medium::{BitInstant, BitTimes, FrameId, StationId};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -20,8 +20,14 @@ use terminal_size::terminal_size_of;
 
 /// From one look to the next while time goes on; a person sees no more.
 const TICK: Duration = Duration::from_millis(100);
+/// The same while an instant is looked for.
+const HASTE: Duration = Duration::from_millis(1);
 /// Bit times in a second, to begin with: a preamble takes half a second.
 const SLOW: f64 = 128.0;
+/// What the view of a run in virtual time says first.
+const BEGIN: &str = "Paused. Space: let time go on. Right: one event. n: the first collision. ?: keys";
+/// What it says first where somebody has asked for an instant.
+const THERE: &str = "Paused. Space: let time go on. Right, left: one event. n, N: a collision. ?: keys";
 /// Bit times of a row, to begin with, at least and at most: an eighth of the way from end to end.
 const ROWS: (u64, u64) = (1, 16);
 /// The longest row.
@@ -37,6 +43,11 @@ pub trait Bus {
 
     /// Its time goes on by itself.
     fn is_live(&self) -> bool;
+
+    /// Where somebody wants to look first, if not at the begin.
+    fn first(&self) -> Option<BitInstant> {
+        None
+    }
 
     /// Whoever watches is to end.
     fn is_over(&mut self) -> bool;
@@ -60,7 +71,7 @@ pub fn is_there() -> bool {
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Ends the program when its terminal is gone and the view does not notice: crossterm reads a closed terminal for ever.
-fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
+pub(in crate::show) fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
     let look = move || {
         while terminal_size_of(io::stdout()).is_some() {
             std::thread::sleep(LOOK);
@@ -77,10 +88,11 @@ fn end_with_the_terminal(left: Arc<AtomicBool>) -> io::Result<()> {
 const HUNG_UP: i32 = 129;
 
 /// The user's terminal, as it was before when dropped.
-struct Screened(Terminal<CrosstermBackend<Stdout>>);
+#[derive(Debug)]
+pub(in crate::show) struct Screened(pub(in crate::show) Terminal<CrosstermBackend<Stdout>>);
 
 impl Screened {
-    fn enter() -> io::Result<Screened> {
+    pub(in crate::show) fn enter() -> io::Result<Screened> {
         enable_raw_mode()?;
         execute!(io::stdout(), EnterAlternateScreen).inspect_err(|_| leave())?;
         let hook = std::panic::take_hook();
@@ -120,6 +132,8 @@ enum Pace {
     Paused,
     /// Bit times a second.
     Slow(f64),
+    /// As fast as can be, to an instant.
+    To(BitInstant),
     /// As the bus does.
     Live,
 }
@@ -151,7 +165,8 @@ fn show(player: Player, titles: &Titles, bus: &mut dyn Bus) -> io::Result<()> {
             return Ok(());
         }
         // Keys that wait are all taken before the next look.
-        let mut patience = TICK.saturating_sub(now.elapsed());
+        let tick = if matches!(watching.pace, Pace::To(_)) { HASTE } else { TICK };
+        let mut patience = tick.saturating_sub(now.elapsed());
         while event::poll(patience)? {
             patience = Duration::ZERO;
             match event::read()? {
@@ -195,7 +210,12 @@ impl<'a> Watching<'a> {
         let chosen = by_place(&player.view().config().topology)[0];
         let longest = player.view().signals.longest().get();
         let row_bt = if longest == 0 { ROWS.1 } else { (longest / 8).next_power_of_two().clamp(ROWS.0, ROWS.1) };
-        let pace = if bus.is_live() { Pace::Live } else { Pace::Slow(SLOW) };
+        // A run in virtual time would be past its first collision before anybody has looked.
+        let (pace, message) = match bus.first() {
+            _ if bus.is_live() => (Pace::Live, ""),
+            Some(at) => (Pace::To(at), ""),
+            None => (Pace::Paused, BEGIN),
+        };
         Watching {
             player,
             titles,
@@ -207,7 +227,7 @@ impl<'a> Watching<'a> {
             followed: None,
             row_bt,
             help: None,
-            message: String::new(),
+            message: message.to_owned(),
             look: look(),
             health: Vec::new(),
             changed: true,
@@ -220,6 +240,7 @@ impl<'a> Watching<'a> {
         match self.pace {
             Pace::Paused => {}
             Pace::Live => self.player.newest(),
+            Pace::To(at) => self.go_on_to(at),
             Pace::Slow(speed) => {
                 let span = passed.min(TICK * 4).as_secs_f64() * speed + self.rest;
                 self.rest = span.fract();
@@ -230,6 +251,19 @@ impl<'a> Watching<'a> {
         self.changed |= health != self.health || self.player.view().now != before;
         self.health = health;
         std::mem::take(&mut self.changed)
+    }
+
+    /// Goes on towards an instant, and stops there or at the run's end.
+    fn go_on_to(&mut self, at: BitInstant) {
+        let shown = self.player.view().now;
+        self.player.forward(BitTimes::new(at.get().saturating_sub(shown.get())));
+        let is_there = self.player.view().now >= at;
+        if is_there || self.player.at_end() {
+            self.pace = Pace::Paused;
+            self.changed = true;
+            self.message =
+                if is_there { THERE.to_owned() } else { format!("the run ends before t = {} BT", group(at.get())) };
+        }
     }
 
     /// Does what a key says; whether that is to end.
@@ -243,7 +277,7 @@ impl<'a> Watching<'a> {
             Act::Pause => self.pace = Pace::Paused,
             Act::Newest => self.newest(),
             Act::Event(way) => self.step(way, |_| true, "no further event"),
-            Act::Collision(way) => self.step(way, is_collision, "no further collision"),
+            Act::Collision(way) => self.collision(way),
             Act::Bit(way) => self.bit(way),
             Act::Faster(way) => self.faster(way),
             Act::Finer(Way::Forward) => self.row_bt = (self.row_bt / 2).max(1),
@@ -287,6 +321,17 @@ impl<'a> Watching<'a> {
         }
     }
 
+    /// To the next instant at which somebody notices a collision, or the one before; whoever notices it then has.
+    fn collision(&mut self, way: Way) {
+        let shown = self.player.view().now;
+        let elsewhere = |at: BitInstant| match way {
+            Way::Forward => at > shown,
+            Way::Back => at < shown,
+        };
+        self.step(way, |event| is_collision(event) && elsewhere(event.at), "no further collision");
+        self.player.forward(BitTimes::ZERO);
+    }
+
     fn bit(&mut self, way: Way) {
         self.pace = Pace::Paused;
         match way {
@@ -317,7 +362,8 @@ impl<'a> Watching<'a> {
         let own = |event: &&medium::Event| event.frame.station == self.chosen;
         let last = || view.recent.iter().rev().find(own).map(|event| event.frame);
         let frame = view.stations[self.chosen.index()].frame.or_else(last);
-        self.followed = if self.followed.is_some() { None } else { frame };
+        let ends = self.followed.is_some();
+        self.followed = if ends { None } else { frame };
         self.message = match self.followed {
             Some(frame) => {
                 format!(
@@ -325,8 +371,8 @@ impl<'a> Watching<'a> {
                     sim::words::sentences::frame_name(&self.titles.names, frame)
                 )
             }
-            None if frame.is_none() => "this station has no frame to follow yet".to_owned(),
-            None => "following no frame any more".to_owned(),
+            None if ends => "following no frame any more".to_owned(),
+            None => "this station has no frame to follow yet".to_owned(),
         };
     }
 
@@ -336,6 +382,7 @@ impl<'a> Watching<'a> {
             _ if self.player.at_end() => "the end".to_owned(),
             Pace::Paused => "paused".to_owned(),
             Pace::Live => "live".to_owned(),
+            Pace::To(at) => format!("going to {} BT", group(at.get())),
             Pace::Slow(speed) if speed >= rate => "real time".to_owned(),
             Pace::Slow(speed) => format!("{} BT/s, 1/{} of life", group(speed as u64), group((rate / speed) as u64)),
         }

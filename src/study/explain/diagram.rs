@@ -13,7 +13,7 @@
 
 use super::{Meeting, Story, Transmission};
 use crate::study::page::escape;
-use medium::{BitInstant, Config, PREAMBLE_AND_SFD, StationId, Topology};
+use medium::{BitInstant, Config, Method, PREAMBLE_AND_SFD, StationId, Topology};
 use panel::Panel;
 use sim::files::event_log::Header;
 use sim::words::places::{by_place, place};
@@ -67,7 +67,7 @@ pub fn draw(story: &Story, header: &Header) -> Option<String> {
             text += &panel.draw(top);
             top += panel.height();
         }
-        text + &legend(top + 18.0) + "</svg>\n"
+        text + &legend(&config, top + 18.0) + "</svg>\n"
     })
 }
 
@@ -118,11 +118,24 @@ fn heading(story: &Story, header: &Header, config: &Config, columns: &Columns) -
     )
 }
 
-fn legend(top: f64) -> String {
-    let parts = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
+/// Senders notice collisions while they send.
+fn detects(config: &Config) -> bool {
+    match config.method {
+        Method::CsmaCd | Method::Plca(_) => true,
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
+    }
+}
+
+fn legend(config: &Config, top: f64) -> String {
+    let all = [("preamble", "preamble and SFD"), ("frame", "frame"), ("jam", "jam")];
+    let parts = match config.method {
+        Method::CsmaCd | Method::Plca(_) => &all[..],
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => &all[..2],
+        Method::CsmaCa(_) => &all[1..2],
+    };
     let mut text = String::new();
     let mut x = LEFT;
-    for (part, words) in parts {
+    for &(part, words) in parts {
         write!(
             text,
             "<rect class=\"s0 {part}\" x=\"{x:.0}\" y=\"{:.1}\" width=\"24\" height=\"12\"/>\n\
@@ -134,7 +147,8 @@ fn legend(top: f64) -> String {
         x += 60.0 + 9.0 * words.len() as f64;
     }
     text += &panel::cross(x + 6.0, top - 5.0, "");
-    writeln!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">collision noticed</text>", x + 24.0)
+    let noticed = if detects(config) { "collision noticed" } else { "no acknowledgement has come" };
+    writeln!(text, "<text class=\"faint\" x=\"{:.0}\" y=\"{top:.1}\">{noticed}</text>", x + 24.0)
         .expect("a string takes any text");
     text
 }
@@ -189,6 +203,9 @@ type Part = (&'static str, BitInstant, BitInstant);
 /// What a signal consists of; parts of no length are left out.
 fn parts(one: &Transmission, read_to: BitInstant) -> Vec<Part> {
     let end = one.end.unwrap_or(read_to).max(one.begin);
+    if one.bare {
+        return vec![("frame", one.begin, end)];
+    }
     let cut = |at: BitInstant| at.min(end);
     // A collision in the preamble: preamble and SFD are finished first (802.3, 4.2.3.2.4).
     let jam = one.collision.map(|collision| match one.cut_before_preamble() {

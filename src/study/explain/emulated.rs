@@ -1,6 +1,5 @@
 //! What the emulator did to a frame of a live bus: how late it was, and whether the medium's time stood still meanwhile.
 
-use super::Story;
 use super::words::{list, wrap};
 use medium::{BitInstant, BitTimes, FrameId};
 use sim::files::event_log::{EmulatorEvent, EmulatorKind, Entry, EventLogReader};
@@ -26,14 +25,20 @@ pub(super) fn keep(events: &mut Vec<EmulatorEvent>, event: EmulatorEvent) {
     }
 }
 
-/// A delivery can be late by more than the frame's life took: looks for it in the next second of the medium's time.
+/// How much of the medium's time after a frame's end is looked through for what became of its copies, in seconds. Not the
+/// whole log, which may be of days.
+const AFTERWARDS: u64 = 60;
+
+/// A delivery can be late by more than the frame's life took: looks for it in the medium's next minute.
+///
+/// A data plane that was stopped runs the medium through the stop before it tells of deliveries.
 pub(super) fn read_on<R: BufRead>(
     log: &mut EventLogReader<R>,
     events: &mut Vec<EmulatorEvent>,
     frame: FrameId,
     now: BitInstant,
 ) {
-    let limit = now + BitTimes::new(log.header().config().rate.get());
+    let limit = now + BitTimes::new(AFTERWARDS * log.header().config().rate.get());
     loop {
         match log.next_entry() {
             Ok(Some(Entry::Medium(event))) if event.at > limit => return,
@@ -47,10 +52,13 @@ pub(super) fn read_on<R: BufRead>(
 }
 
 impl Emulated {
-    /// Of all `events` those of this frame's life.
-    pub(super) fn of(story: &Story, events: &[EmulatorEvent]) -> Emulated {
-        let begin = story.steps.first().map(|step| step.at);
-        let lives = |at: BitInstant| begin.is_some_and(|begin| begin <= at) && story.end.is_none_or(|end| at <= end);
+    /// Of all `events` those of this frame's life: from when to when that is, as far as it is known.
+    pub(super) fn of(
+        frame: FrameId,
+        (begin, end): (Option<BitInstant>, Option<BitInstant>),
+        events: &[EmulatorEvent],
+    ) -> Emulated {
+        let lives = |at: BitInstant| begin.is_some_and(|begin| begin <= at) && end.is_none_or(|end| at <= end);
         let mut emulated = Emulated::default();
         for event in events {
             match event.kind {
@@ -58,7 +66,7 @@ impl Emulated {
                     emulated.slips += 1;
                     emulated.slip_ns = emulated.slip_ns.saturating_add(ns);
                 }
-                kind if kind.frame() == Some(story.frame) => emulated.own.push(kind),
+                kind if kind.frame() == Some(frame) => emulated.own.push(kind),
                 _ => {}
             }
         }

@@ -26,7 +26,7 @@ use std::io::BufRead;
 use std::path::Path;
 use turns::Turns;
 
-pub use life::{find, tell};
+pub use life::{data, find, tell};
 
 /// Something that is wrong on a segment, or unwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -104,12 +104,17 @@ pub fn told(diagnosis: &Diagnosis) -> String {
     text.replace(TIED, " ")
 }
 
-/// Draws the stretch of time that shows the first finding, or the bus's first turns if there is none.
+/// The finding of collision detection that is off. What shows it nothing else shows.
+const UNNOTICED: u8 = 9;
+
+/// Draws the stretch of time that shows the first finding, or frames that overlapped and nobody noticed, or the bus's first
+/// turns if nothing is wrong.
 ///
 /// # Errors
 /// A log that is damaged or of another method.
 pub fn draw(events: &Path, diagnosis: &Diagnosis) -> Result<String, ExplainError> {
-    let (from, to, title) = match diagnosis.findings.first() {
+    let unnoticed = diagnosis.findings.iter().find(|finding| finding.number == UNNOTICED && finding.from_bt > 0);
+    let (from, to, title) = match unnoticed.or(diagnosis.findings.first()) {
         Some(finding) => (finding.from_bt, finding.to_bt, finding.cause.as_str()),
         None => (0, 4_000, "Nothing is wrong: the first turns of the bus"),
     };

@@ -2,6 +2,7 @@
 //! and cuts. Who hears, meets and spoils whom is decided by the engine's own rules.
 
 use super::emulated::Emulated;
+use super::follow::Follows;
 use super::{Collision, Each, Meeting, Setting, Step, Story, Transmission, Unheard, Wanted};
 use medium::{BitInstant, BitTimes, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, StationId};
 use sim::words::configuration::longest_distance;
@@ -57,9 +58,10 @@ impl Scene {
         let (signals, stories) = (VecDeque::new(), Vec::new());
         Scene { config, echo, stations, signals, cut: None, stories, now: BitInstant::ZERO }
     }
+}
 
-    /// Takes one event; `destination` is that of the last frame offered.
-    pub fn take(&mut self, event: &Event, wanted: Wanted, destination: Option<Destination>) {
+impl Follows for Scene {
+    fn event(&mut self, event: &Event, wanted: Wanted, destination: Option<Destination>) {
         self.now = event.at;
         let frame = event.frame;
         if wanted.is(frame) && !self.stories.iter().any(|story| story.frame == frame) {
@@ -88,8 +90,7 @@ impl Scene {
         }
     }
 
-    /// Takes what was done to the medium.
-    pub fn input(&mut self, at: BitInstant, input: Input) {
+    fn input(&mut self, at: BitInstant, input: Input) {
         self.now = at;
         let mut whose = None;
         match input {
@@ -120,6 +121,16 @@ impl Scene {
         }
     }
 
+    fn goes_on(&self) -> bool {
+        self.stories.iter().any(|story| story.end.is_none())
+    }
+
+    fn is_over(&self) -> bool {
+        self.stories.iter().any(|story| story.end.is_some_and(|end| self.now > end + self.echo))
+    }
+}
+
+impl Scene {
     /// Adds what no event tells: who heard nothing of a frame that was transmitted.
     pub fn finish(&mut self) {
         let everyone = || (0..self.config.topology.stations() as u16).map(StationId::new);
@@ -260,6 +271,8 @@ impl Scene {
         let any_deaf = self.stations.iter().any(deaf);
         let begun = Transmission {
             frame,
+            called: None,
+            bare: false,
             attempt,
             begin: at,
             burst,
@@ -324,6 +337,11 @@ impl Story {
                 None if party => meeting.others.push(moved.clone()),
                 None => {}
             }
+        }
+        // A decision in the very bit time of its end may come before it in the log, and has seen it going on.
+        for step in self.steps.iter_mut().filter(|step| moved.end == Some(step.at)) {
+            let Setting::Hears { heard, .. } = &mut step.setting else { continue };
+            heard.iter_mut().filter(|one| one.is(moved)).for_each(|one| *one = moved.clone());
         }
     }
 

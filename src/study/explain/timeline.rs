@@ -24,7 +24,7 @@ pub const LETTERS: &str = "p preamble and SFD, = frame, X collision noticed, j j
 pub const LIFE_LETTERS: &str = ". in the queue, d defers, = sends, X collides, b backs off, T transmitted, D discarded";
 
 /// A stretch of time in equal columns.
-struct Axis {
+pub(super) struct Axis {
     from: u64,
     /// Bit times a column: a power of two, so that gap, jam, preamble and slot come out even.
     unit: u64,
@@ -33,7 +33,7 @@ struct Axis {
 
 impl Axis {
     /// From `from` to `to`, both included, and such that `zero`, not before `from`, begins a column.
-    fn new(from: BitInstant, zero: BitInstant, to: BitInstant) -> Axis {
+    pub(super) fn new(from: BitInstant, zero: BitInstant, to: BitInstant) -> Axis {
         let unit = (to.since(from).get() + 1).div_ceil(WIDTH).next_power_of_two();
         let before = zero.since(from).get().div_ceil(unit);
         // Bits that a medium younger than a column has not had are drawn all the same.
@@ -41,12 +41,21 @@ impl Axis {
         Axis { from, unit, columns: (to.get() - from + 1).div_ceil(unit) }
     }
 
-    fn column(&self, at: BitInstant) -> usize {
+    /// Bit times a column.
+    pub(super) fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns as usize
+    }
+
+    pub(super) fn column(&self, at: BitInstant) -> usize {
         (at.get().saturating_sub(self.from) / self.unit).min(self.columns - 1) as usize
     }
 
     /// Labels, and ticks under them; labels count from `zero`.
-    fn ruler(&self, zero: BitInstant, label_width: usize) -> String {
+    pub(super) fn ruler(&self, zero: BitInstant, label_width: usize) -> String {
         let (mut labels, mut ticks) = (String::new(), String::new());
         // The first tick is a whole number of ticks from zero, so that zero has one.
         let step = self.unit * TICK;
@@ -178,6 +187,8 @@ mod tests {
     fn sent(station: u16, begin: u64, collision: Option<u64>, end: u64) -> Transmission {
         Transmission {
             frame: FrameId { station: StationId::new(station), serial: 7 },
+            called: None,
+            bare: false,
             attempt: 1,
             begin: BitInstant::new(begin),
             burst: false,

@@ -5,16 +5,24 @@
 use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 mod heard;
 
-use super::{Meeting, Setting, Step, Story, Transmission};
-use medium::{BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, Input, Kind, Place, StationId, Tally};
+use super::{Meeting, Setting, Step, Story, ToldLife, ToldStep, Transmission};
+use crate::show::terminal::columns;
+use medium::{
+    BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally,
+};
 use sim::files::event_log::Header;
 use sim::words::configuration::{kind, longest_distance};
-use sim::words::sentences::{self, Noticed, Party, TIED, fill, frame_name};
+use sim::words::sentences::{self, Noticed, Party, TIED, frame_name};
 use sim::words::units::group;
 use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::OnceLock;
 
-/// Columns that a line has at most.
+/// Columns that a line has at most, and those that it may have on the narrowest terminal.
 const WIDTH: usize = 110;
+const LEAST_WIDTH: usize = 72;
+/// Frames that are named of those that a frame met.
+const MOST_NAMED: usize = 3;
 /// Columns that instant, time since the first step, and the same in seconds have at least.
 const COLUMNS: [usize; 3] = [16, 12, 8];
 /// Counters that say nothing which the steps do not: every frame is offered, and attempts are told one by one.
@@ -33,6 +41,21 @@ pub fn tell(story: &Story, header: &Header) -> String {
     text += &teller.drawn();
     text += &teller.in_short();
     text.replace(TIED, " ")
+}
+
+/// The life as data: stations that heard the same of one transmission share a step.
+pub fn data(story: &Story, header: &Header) -> ToldLife {
+    let teller = Teller { story, names: &header.stations, config: header.config() };
+    let told = |(step, says): (&Step, String)| {
+        let kind = match (&step.event, &step.setting) {
+            (Some(event), _) => event.kind.name(),
+            (None, Setting::After(_)) => "head",
+            (None, Setting::Unheard(..)) => "unheard",
+            (None, _) => "input",
+        };
+        ToldStep::new(step.at, kind, &says)
+    };
+    ToldLife::new(&header.stations, story.frame, teller.told().into_iter().map(told).collect())
 }
 
 struct Teller<'a> {
@@ -70,16 +93,25 @@ impl Teller<'_> {
             real = real.max(in_time.chars().count());
         }
         let mut text = format!("{:>t$}{:>since$}  in time\n", "t in BT", "since then");
+        for (step, what) in self.told() {
+            let [at, after, in_time] = cells(step.at);
+            let head = format!("{at:>t$}{after:>since$}  {in_time:<real$}");
+            text += &wrap(&head, t + since + real + 4, &what);
+        }
+        text
+    }
+
+    /// Each step with its words; the first of those that stations heard alike, with the words about them all.
+    fn told(&self) -> Vec<(&Step, String)> {
+        let mut told = Vec::new();
         let mut steps = &self.story.steps[..];
         while let Some((first, rest)) = steps.split_first() {
             let same = rest.iter().take_while(|step| heard_alike(first, step)).count();
             let what = if hears(first) { self.receivers(&steps[..=same]) } else { self.words(first) };
             steps = &rest[same..];
-            let [at, after, in_time] = cells(first.at);
-            let head = format!("{at:>t$}{after:>since$}  {in_time:<real$}");
-            text += &wrap(&head, t + since + real + 4, &what);
+            told.push((first, what));
         }
-        text
+        told
     }
 
     fn words(&self, step: &Step) -> String {
@@ -112,10 +144,7 @@ impl Teller<'_> {
                 self.attempt(attempt, &why, excessive_deferral)
             }
             Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode, &step.setting),
-            Kind::JamEnd { .. } => {
-                let jam = self.span(self.config.parameters.jam_size);
-                fill(sentences::JAM_END, &[("jam", &jam)])
-            }
+            Kind::JamEnd { .. } => sentences::jam_end(&self.config.parameters, self.config.rate),
             Kind::Backoff { attempt, slots } => {
                 sentences::backoff(attempt, slots, at, &self.config.parameters, self.config.rate)
             }
@@ -218,17 +247,14 @@ impl Teller<'_> {
         }
     }
 
-    /// The signals at the station's place, and those that ended there last, less than a gap ago.
-    fn on_air_and_over(&self, at: BitInstant, setting: &Setting) -> (Vec<Transmission>, Vec<String>) {
+    /// What the station hears as it decides to send.
+    fn on_air<'a>(&self, at: BitInstant, setting: &'a Setting) -> Vec<&'a Transmission> {
         let station = self.story.frame.station;
-        let Setting::Hears { heard, .. } = setting else { return Default::default() };
+        let Setting::Hears { heard, .. } = setting else { return Vec::new() };
         // What ends at the instant itself still sounds for those who decide at it; they know of their own.
         let end = |one: &Transmission| one.at(station, &self.config).end;
-        let ended = |one: &&Transmission| end(one).is_some_and(|end| end < at || one.source() == station && end <= at);
-        let (over, on_air): (Vec<&Transmission>, Vec<&Transmission>) = heard.iter().partition(ended);
-        let last = over.iter().filter_map(|one| end(one)).max();
-        let over = over.into_iter().filter(|one| end(one) == last).map(|one| self.called(one)).collect();
-        (on_air.into_iter().cloned().collect(), over)
+        let ended = |one: &Transmission| end(one).is_some_and(|end| end < at || one.source() == station && end <= at);
+        heard.iter().filter(|one| !ended(one)).collect()
     }
 
     fn called(&self, one: &Transmission) -> String {
@@ -240,12 +266,18 @@ impl Teller<'_> {
     }
 
     fn defer(&self, attempt: u32, at: BitInstant, setting: &Setting) -> String {
-        let (on_air, over) = self.on_air_and_over(at, setting);
-        let why = match (on_air.is_empty(), over.is_empty()) {
-            (false, _) => format!("it hears {}", self.all_called(&on_air)),
+        let heard = if let Setting::Hears { heard, .. } = setting { heard.as_slice() } else { &[] };
+        let end = |one: &&Transmission| one.at(self.story.frame.station, &self.config).end;
+        // Of a signal that ends at this very bit it is the gap that is waited for.
+        let (over, sounding): (Vec<&Transmission>, Vec<&Transmission>) =
+            heard.iter().partition(|one| end(one).is_some_and(|end| end <= at));
+        let last = over.iter().filter_map(end).max();
+        let why = match (sounding.is_empty(), over.is_empty()) {
+            (false, _) => format!("it hears {}", self.all_called(sounding)),
             (true, false) => {
                 let gap = self.span(self.config.parameters.inter_packet_gap);
-                format!("the inter-packet gap of {gap} after {} is not over (4.2.3.2.2)", list(&over))
+                let whom = self.all_called(over.into_iter().filter(|one| end(one) == last));
+                format!("the inter-packet gap of {gap} after {whom} is not over (4.2.3.2.2)")
             }
             (true, true) => "what it hears began before the log".to_owned(),
         };
@@ -264,7 +296,7 @@ impl Teller<'_> {
         let gap = self.config.parameters.inter_packet_gap;
         let own = self.story.frame.station;
         let station = &self.names[own.index()];
-        let (on_air, _) = self.on_air_and_over(at, setting);
+        let on_air = self.on_air(at, setting);
         let waits = |step: &&Step| matches!(step.kind(), Some(Kind::Defer { attempt: waits }) if *waits == attempt);
         let ready = self.story.steps.iter().find(waits).map(|step| step.at);
         let missed = self.missed(setting);
@@ -287,7 +319,7 @@ impl Teller<'_> {
                 format!(
                     "{} came back {} into the inter-packet gap, {why}: the gap runs to its end all the same (4.2.3.2.2), \
                      and after {} of deferring {station} sends{missed}",
-                    self.all_called(&on_air),
+                    self.all_called(on_air),
                     self.span(back),
                     self.span(at.since(ready))
                 )
@@ -299,7 +331,7 @@ impl Teller<'_> {
             (None, Some(_)) => format!(
                 "{} is there, but {station} does not defer: its carrier sense is faulty (5.2.4.2), or the cable is cut in \
                  between, which this log does not tell; it sends",
-                self.all_called(&on_air)
+                self.all_called(on_air)
             ),
         }
     }
@@ -340,20 +372,19 @@ impl Teller<'_> {
     fn collision(&self, attempt: u32, at: BitInstant, late: bool, episode: u64, setting: &Setting) -> String {
         let station = &self.names[self.story.frame.station.index()];
         let Some(Meeting { own, .. }) = self.meeting(attempt) else {
-            return format!("A collision (4.2.3.2.4), episode {episode}.");
+            return format!("Collision {episode} on this medium (4.2.3.2.4).");
         };
-        let met = match setting {
-            Setting::Meets(met) => met.iter().map(|other| self.party(own, other)).collect(),
-            _ => Vec::new(),
-        };
-        let noticed = Noticed { station, begin: own.begin, preamble: own.preamble, at, late, episode, met };
-        noticed.sentence(&self.config.parameters, self.config.rate)
+        let met = if let Setting::Meets(met) = setting { &met[..] } else { &[] };
+        let met = met.iter().map(|other| self.party(own, other));
+        let noticed = Noticed { station, begin: own.begin, preamble: own.preamble, at, late, episode };
+        noticed.sentence(met, &self.config.parameters, self.config.rate)
     }
 
     /// Who was met.
-    fn party(&self, own: &Transmission, other: &Transmission) -> Party {
-        let distance = self.config.topology.distance(other.frame.station, own.frame.station);
-        Party { frame: self.called(other), begin: other.begin, distance }
+    fn party(&self, own: &Transmission, other: &Transmission) -> Party<'_> {
+        let FrameId { station, serial } = other.frame;
+        let distance = self.config.topology.distance(station, own.frame.station);
+        Party { station: &self.names[station.index()], serial, begin: other.begin, distance }
     }
 
     fn discarded(&self, cause: Cause, attempts: u32) -> String {
@@ -433,6 +464,28 @@ impl Teller<'_> {
             let so_far = if self.story.end.is_some() { "" } else { " so far" };
             write!(text, " It counts{so_far} in {} (30.3.1.1).", list(&counted)).expect("a string takes any text");
         }
+        let mut met: Vec<String> = Vec::new();
+        for other in self.story.meetings.iter().filter(|own| own.own.collision.is_some()).flat_map(|own| &own.others) {
+            let name = format!("`--frame{TIED}{}`", frame_name(self.names, other.frame));
+            if !met.contains(&name) {
+                met.push(name);
+            }
+        }
+        if !met.is_empty() {
+            let more = met.len() > MOST_NAMED;
+            met.truncate(MOST_NAMED);
+            let and_so_on = if more {
+                " and so on tell"
+            } else if met.len() == 1 {
+                " tells"
+            } else {
+                " tell"
+            };
+            text += &format!(
+                " What the others drew, and why they began then, {}{and_so_on}.",
+                if more { met.join(", ") } else { list(&met) }
+            );
+        }
         wrap("", 0, &text).trim_end().to_owned() + "\n"
     }
 
@@ -489,12 +542,22 @@ pub(super) fn list(words: &[String]) -> String {
     }
 }
 
+/// How wide lines are: on a terminal no wider than that.
+fn width() -> usize {
+    static TERMINAL: OnceLock<usize> = OnceLock::new();
+    *TERMINAL.get_or_init(|| match std::io::stdout().is_terminal() {
+        true => columns().clamp(LEAST_WIDTH, WIDTH),
+        false => WIDTH,
+    })
+}
+
 /// Text broken into lines beside `head`, from column `edge` on.
 pub(super) fn wrap(head: &str, edge: usize, text: &str) -> String {
     let (mut lines, mut line) = (String::new(), format!("{head:<edge$}"));
+    let width = width();
     let mut empty = true;
     for word in text.split(' ') {
-        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
             lines += line.trim_end();
             lines.push('\n');
             (line, empty) = (" ".repeat(edge), true);

@@ -130,8 +130,17 @@ impl Table {
         Ok(Table { path: path.to_owned(), names, rows })
     }
 
+    /// How many rows it has.
+    pub fn rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
     fn column(&self, option: &str, name: &str) -> Result<usize, PlotError> {
         self.names.iter().position(|known| known == name).ok_or_else(|| {
+            if self.names.is_empty() {
+                let what = format!("{} is empty: no run of its sweep has ended yet", self.path.display());
+                return PlotError::option(option, what);
+            }
             let names = self.names.join(", ");
             PlotError::option(option, format!("{} has no column `{name}`: it has {names}", self.path.display()))
         })

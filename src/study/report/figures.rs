@@ -5,10 +5,11 @@ use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Point, Series};
 use crate::study::plot::picture::Kind as Picture;
-use crate::study::theory::contention::efficiency;
+use crate::study::theory::contention::{efficiency, slots_lost};
 use medium::{Kind, Method, PREAMBLE_AND_SFD};
 use sim::figures::intervals::half_width;
 use sim::figures::results::DelayResults;
+use sim::words::units::many;
 
 /// Stretches of a run along a plot's time axis.
 const STRETCHES: u64 = 60;
@@ -146,8 +147,9 @@ impl Course {
             let same = winner.replace(event.station) == Some(event.station);
             let Some(since) = event.at.get().checked_sub(told.begin.get()) else { continue };
             let place = (u128::from(since) * u128::from(count) / u128::from(span)).min(u128::from(count) - 1);
+            let length = span as f64 / count as f64;
+            fill(&mut stretches, since as f64 / length, (u64::from(size.get()) * 8 + around) as f64 / length);
             let stretch = &mut stretches[place as usize];
-            stretch.utilization += (u64::from(size.get()) * 8 + around) as f64 * count as f64 / span as f64;
             stretch.frames += 1;
             stretch.same_winner += u64::from(same);
             stretch.octets[event.station.index()] += u64::from(size.get());
@@ -164,6 +166,16 @@ impl Course {
         let at = |number: usize| self.begin + (number as f64 + 0.5) * self.seconds;
         let points = self.stretches.iter().enumerate();
         points.filter_map(|(number, stretch)| Some(point(at(number), value(stretch)?))).collect()
+    }
+}
+
+/// Divides what lasted `long` stretches, up to `end`, among them: a frame can begin in one and end in another.
+fn fill(stretches: &mut [Stretch], end: f64, long: f64) {
+    let begin = (end - long).max(0.0);
+    for (number, stretch) in
+        stretches.iter_mut().enumerate().skip(begin as usize).take_while(|(number, _)| (*number as f64) < end)
+    {
+        stretch.utilization += (end.min(number as f64 + 1.0) - begin.max(number as f64)).max(0.0);
     }
 }
 
@@ -207,7 +219,7 @@ pub struct Beside {
     /// Half of its 95 % interval.
     pub half: Option<f64>,
     /// Where the theory comes from, and where it holds.
-    pub source: &'static str,
+    pub source: String,
 }
 
 /// What theory says of a run, beside what came of it.
@@ -229,13 +241,27 @@ pub fn theory(run: &Run) -> Vec<Beside> {
             theory: expected,
             measured: run.results.medium.utilization_total,
             half: ci95.and_then(|all| all.half_width("utilization_total", None)),
-            source: "Metcalfe and Boggs 1976, efficiency; holds where all stations always have a frame",
+            source: metcalfe_boggs(run, stations, bits.unwrap_or(0.0) + around, slot),
         });
     }
     if let (Some(told), None) = (&run.told, &config.backoff) {
         rows.extend(draws(told, config.parameters.backoff_limit));
     }
     rows
+}
+
+/// The formula with the run's own numbers, and what it is of.
+fn metcalfe_boggs(run: &Run, stations: u32, bits: f64, slot: f64) -> String {
+    let lost = slots_lost(stations).unwrap_or(0.0);
+    let told = run.results.config.run.as_ref();
+    let is_saturated = told.is_none_or(|run| run.traffic.iter().all(|traffic| traffic.starts_with("saturated")));
+    let here = if is_saturated { "" } else { "; here not all always had one" };
+    format!(
+        "Metcalfe and Boggs 1976: E = P / (P + W T); P = {bits:.0} bit a frame, T = {slot:.0} bit a slot, W = {lost:.3} slots lost \
+         before a frame with {}. It is of stations that always have a frame{here}, and send in a slot with the chance 1/{stations}: \
+         with the backoff of 802.3 who has just won tries again at once",
+        many(stations.into(), "station")
+    )
 }
 
 /// Mean length of a frame that got through, in bits.
@@ -264,7 +290,7 @@ fn draws(told: &Told, backoff_limit: u32) -> Vec<Beside> {
         theory: (2_f64.powi(collisions.min(backoff_limit) as i32) - 1.0) / 2.0,
         measured: slots.iter().sum::<f64>() / slots.len() as f64,
         half: half_width(slots.iter().copied()),
-        source: "802.3, 4.2.3.2.5: uniform over 0 to 2^min(n, backoffLimit) - 1",
+        source: "802.3, 4.2.3.2.5: uniform over 0 to 2^min(n, backoffLimit) - 1".to_owned(),
     };
     (1..).zip(drawn).filter(|(_, slots)| slots.len() >= LEAST_DRAWS).map(row).collect()
 }

@@ -152,7 +152,7 @@ const Ethbus = (() => {
     switch (kind) {
       case "collision": {
         const one = scene.all.find((one) => one.noticed === i);
-        return one ? collision(run, scene, one, t) : `A collision (4.2.3.2.4), episode ${f.episode}.`;
+        return one ? collision(run, scene, one, t) : `Collision ${f.episode} on this medium (4.2.3.2.4).`;
       }
       case "jam_end": return fill(words.jam_end, { jam: span(run, run.jam) });
       case "backoff": {

@@ -8,6 +8,7 @@ use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
 use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
+use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
 use sim::words::configuration::{kind, longest_distance};
 use sim::words::places::by_place;
@@ -114,6 +115,8 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
     let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
     let emulated = run.told.as_ref().map_or(0, |told| told.emulated);
+    // Only a record knows what was warm-up.
+    let since = if run.of == Of::Log { format!("{since}: all of the log, its warm-up too") } else { since };
     let live = match emulated {
         0 => "none".to_owned(),
         some => format!("{} lines of the log tell of the emulator: see `ethbus explain`", group(some)),
@@ -196,8 +199,13 @@ fn key_figures(runs: &[Run]) -> String {
         write!(text, "<tr><td>{what}</td>").expect(ANY);
         for (row, own) in rows.iter().zip(&values) {
             let half = value(row, &half_name(name));
+            let half = half.map_or(String::new(), |half| match value(row, &format!("{}{BELOW}", half_name(name))) {
+                Some(below) => {
+                    format!(" −{} +{}", digits(below.min(own.unwrap_or(f64::INFINITY))), digits(half))
+                }
+                None => format!(" ± {}", digits(half)),
+            });
             let own = own.map_or("–".to_owned(), digits);
-            let half = half.map_or(String::new(), |half| format!(" ± {}", digits(half)));
             write!(text, "<td class=\"number\">{own}{half}</td>").expect(ANY);
         }
         if let [Some(one), Some(other)] = values[..] {
@@ -208,7 +216,8 @@ fn key_figures(runs: &[Run]) -> String {
         }
         text += "</tr>\n";
     }
-    text + "</table></div>\n<p class=\"faint\">After ±: half of the 95 % confidence interval.</p>\n"
+    text + "</table></div>\n<p class=\"faint\">After ±: half of the 95 % confidence interval; after − and +: how far it reaches \
+            down and up.</p>\n"
 }
 
 /// The column with a metric's half-width.

@@ -73,7 +73,7 @@ impl Comparison {
             if delay.shortest_s == delay.longest_s {
                 return mean;
             }
-            format!("{mean} [{}, {}]", span(delay.shortest_s * NS), span(delay.longest_s * NS))
+            format!("{mean} [{}, {}]", span(delay.shortest_s * NS), longest(delay))
         };
         let column = |policy: &Delays| {
             let mut cells: Vec<String> = policy.delays.iter().map(cell).collect();
@@ -83,6 +83,12 @@ impl Comparison {
         let columns: Vec<Vec<String>> = self.policies.iter().map(column).collect();
         format!("mean [shortest, longest]\n\n{}", side_by_side("failures", &labels, &heads, &columns))
     }
+}
+
+/// The longest delay of a law, which may have none: geometric ones go on for ever.
+fn longest(delay: &Delay) -> String {
+    // What a count of nanoseconds cannot hold ends short of 585 years.
+    if delay.longest_s * NS >= (u64::MAX / 2) as f64 { "unbounded".to_owned() } else { span(delay.longest_s * NS) }
 }
 
 impl Delays {
@@ -140,9 +146,10 @@ impl Delays {
         let column = |value: &dyn Fn(&Delay) -> Option<f64>| -> Vec<String> {
             self.delays.iter().map(|delay| value(delay).map_or("-".to_owned(), |seconds| span(seconds * NS))).collect()
         };
+        let all_longest = || self.delays.iter().map(longest).collect::<Vec<String>>();
         let columns = [
             column(&|delay| Some(delay.shortest_s)),
-            column(&|delay| Some(delay.longest_s)),
+            all_longest(),
             column(&|delay| Some(delay.mean_s)),
             column(&|delay| delay.sample_s),
             column(&|delay| Some(delay.mean_elapsed_s)),
@@ -201,6 +208,12 @@ mod tests {
             }
             assert_eq!(delays.delays, of(text, 12).delays, "{text}");
         }
+    }
+
+    #[test]
+    fn a_geometric_delay_has_no_longest() {
+        let table = Comparison::new(&[Named::parse("geometric:60").expect("a policy")], 2, 1).table();
+        assert!(table.contains("unbounded") && !table.contains("18446744074"), "{table}");
     }
 
     #[test]

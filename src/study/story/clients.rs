@@ -48,8 +48,12 @@ pub(super) fn herd(_: bool) -> Chapter {
             });
             let head =
                 ["policy", "requests", "wasted", "99 % served after, s", "p99 delay, s"].map(str::to_owned).into();
-            let commands =
-                format!("ethbus retry herd --clients {CLIENTS} --outage 30s --capacity 1000/s {}", POLICIES.join(" "));
+            let commands = format!(
+                "ethbus retry herd --clients {CLIENTS} --outage 30s --capacity 1000/s --queue {} --spread 1s --duration {}s {}",
+                herd.queue,
+                herd.duration / SECOND,
+                POLICIES.join(" ")
+            );
             Ok(vec![
                 text(
                     "A service is out for 30 seconds, and ten thousand clients want to be served. Clients that ask every second \

@@ -114,7 +114,8 @@ fn first_exits(runs: &[Ran], _: bool) -> Told {
         ),
         chart.curve("Lam's chain", along(8.0, 42.0, 35).filter_map(theory)).points("simulation", points).figure(
             format!(
-                "First exit times at S = 0.32, from {seeds} seeds for each K. {stayed} runs of {} ended before.",
+                "First exit times at S = 0.32, from {seeds} seeds for each K. {stayed} of all {} runs ended before it \
+                 had run away, and have no point.",
                 runs.len()
             ),
         )?,

@@ -52,6 +52,9 @@ fn seeds(seeds: &[u64]) -> String {
 
 /// The table of `shard`: called as that of `known`, with the other number, or by a name of its own.
 fn beside(table: &Path, known: Shard, shard: Shard) -> std::path::PathBuf {
+    if shard.number == known.number {
+        return table.to_owned();
+    }
     let name = table.file_name().unwrap_or_default().to_string_lossy();
     let digits = known.number.to_string();
     let is_digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
@@ -74,6 +77,7 @@ mod tests {
         let name = |table: &str, known| beside(Path::new(table), shard(known), shard(12)).display().to_string();
         assert_eq!(name("a/part-3.csv", 3), "a/part-12.csv");
         assert_eq!(name("run13-3.csv", 3), "run13-12.csv");
+        assert_eq!(name("a/third.csv", 12), "a/third.csv");
         assert_eq!(name("a/third.csv", 3), "a/shard-12.csv");
         assert_eq!(named(Path::new("r-{shard}.csv"), shard(7)), Path::new("r-7.csv"));
     }

@@ -219,20 +219,27 @@ impl Manifest {
         let sets = |sets: &[(String, Vec<String>)]| -> Vec<String> {
             sets.iter().map(|(key, values)| format!("--set {key}={}", values.join(","))).collect()
         };
-        let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
-        let other_seeds: Vec<String> = other.seeds.iter().map(u64::to_string).collect();
-        let lists = [
-            ("options", pairs(&self.options), pairs(&other.options)),
-            ("keys", sets(&self.set), sets(&other.set)),
-            ("seeds", seeds, other_seeds),
-        ];
-        let (what, one, another) = lists.into_iter().find(|(_, one, another)| one != another)?;
+        let lists =
+            [("options", pairs(&self.options), pairs(&other.options)), ("keys", sets(&self.set), sets(&other.set))];
+        let Some((what, one, another)) = lists.into_iter().find(|(_, one, another)| one != another) else {
+            return (self.seeds != other.seeds).then(|| both("seeds", &listed(&self.seeds), &listed(&other.seeds)));
+        };
         let only = |here: &[String], there: &[String]| {
             let own: Vec<&str> = here.iter().filter(|text| !there.contains(text)).map(String::as_str).collect();
             if own.is_empty() { "nothing more".to_owned() } else { own.join(" ") }
         };
         let (there, here) = (only(&one, &another), only(&another, &one));
         Some(if there == here { format!("the order of {what}") } else { both(what, &there, &here) })
+    }
+}
+
+/// Seeds as `--seeds` takes them: `1..5` where one follows the other.
+fn listed(seeds: &[u64]) -> String {
+    match seeds {
+        [first, .., last] if seeds.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1])) => {
+            format!("{first}..{last}")
+        }
+        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
     }
 }
 

@@ -112,7 +112,14 @@ impl Row {
         }
         if let Some(Explained { deviation, within, why }) = self.explained {
             let as_documented = (self.deviation() - deviation).abs() <= within + estimate;
-            return if as_documented { Verdict::Explained(why) } else { Verdict::Deviates };
+            return match as_documented {
+                // What is within the interval of the measurement needs no reason.
+                true if matches!(self.expected, Expected::About(_)) && self.deviation().abs() <= estimate => {
+                    Verdict::Agrees
+                }
+                true => Verdict::Explained(why),
+                false => Verdict::Deviates,
+            };
         }
         let allowed = match self.expected {
             Expected::Exactly(expected) => ROUNDING * expected.abs(),

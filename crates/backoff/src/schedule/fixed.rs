@@ -21,6 +21,8 @@
 //!
 //! One file above 500 lines because wheel, levels and heap share one memory and its invariants.
 
+mod few;
+
 use super::Ticket;
 use super::heap::{Heap, Waiting};
 use super::levels::{Bits, LEVELS, Shape};
@@ -122,7 +124,7 @@ struct State {
     levels: u32,
 }
 
-/// What became of a value that [`Head::insert_plain`] was given.
+/// What became of a value that [`Head::insert_near`] or [`Head::insert_next`] was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
     /// It is pending.
@@ -223,40 +225,49 @@ impl Head {
         self.state.now
     }
 
-    /// Inserts a value that cannot be cancelled, where nothing is in the way; says what is otherwise, and changes nothing
-    /// then.
+    /// Inserts a value that cannot be cancelled into the wheel, where nothing is in the way; says what is otherwise, and
+    /// changes nothing then.
     #[inline(always)]
-    pub fn insert_plain(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> Inserted {
+    pub fn insert_near(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> Inserted {
         let state = &mut self.state;
-        if slot < state.now || slot > state.plain_last || state.waiting > 0 || state.pending >= state.capacity {
+        if slot < state.now || slot > state.near_last || state.waiting > 0 || state.pending >= state.capacity {
             return Inserted::Not;
         }
-        let item = Item::new(value, slot, NONE);
-        if slot > state.near_last {
-            let list = state.list_of_level_1(slot);
-            let Some(count) = plain.counts.get_mut(list) else { return Inserted::Not };
-            if count.values >= count.limit {
-                return Inserted::Not;
-            }
-            // Where it finds a place the list has something already, and its bit is set.
-            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
-                return Inserted::Behind;
-            }
-            count.values += 1;
-        } else {
-            let (list, slots) = (slot as usize & state.mask(), state.slots());
-            if !Lists::push_plain(plain.ends, plain.chunks, list, item) {
-                return Inserted::Behind;
-            }
-            Bits { words: plain.bits, summaries: &mut state.summaries }.set(0, list, slots);
-            let parity = state.parity(slot);
-            state.near_counts[parity] += 1;
+        let (list, slots) = (slot as usize & state.mask(), state.slots());
+        if !Lists::push_plain(plain.ends, plain.chunks, list, Item::new(value, slot, NONE)) {
+            return Inserted::Behind;
         }
+        Bits { words: plain.bits, summaries: &mut state.summaries }.set(0, list, slots);
+        let parity = state.parity(slot);
+        state.near_counts[parity] += 1;
         state.pending += 1;
         Inserted::Done
     }
 
-    /// What [`insert_plain`](Self::insert_plain) has left to do where it says [`Inserted::Behind`].
+    /// The same, into level 1.
+    #[inline(always)]
+    pub fn insert_next(&mut self, plain: Plain<'_>, slot: u64, value: u64) -> Inserted {
+        let state = &mut self.state;
+        let near = slot <= state.near_last;
+        if near || slot > state.plain_last || state.waiting > 0 || state.pending >= state.capacity {
+            return Inserted::Not;
+        }
+        let list = state.list_of_level_1(slot);
+        let Some(count) = plain.counts.get_mut(list) else { return Inserted::Not };
+        if count.values >= count.limit {
+            return Inserted::Not;
+        }
+        // Where it finds a place the list has something already, and its bit is set.
+        if !Lists::push_plain(plain.ends, plain.chunks, list, Item::new(value, slot, NONE)) {
+            return Inserted::Behind;
+        }
+        count.values += 1;
+        state.pending += 1;
+        Inserted::Done
+    }
+
+    /// What [`insert_near`](Self::insert_near) and [`insert_next`](Self::insert_next) have left to do where they say
+    /// [`Inserted::Behind`].
     #[inline(always)]
     pub fn insert_behind(&mut self, near: Near<'_>, slot: u64, value: u64) {
         let Head { state, free } = self;
@@ -270,7 +281,8 @@ impl Head {
             count.values += 1;
         }
         let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
-        lists.push(list, Item::new(value, slot, NONE));
+        let end = lists.ends.get(list).copied().unwrap_or(NONE);
+        lists.push_behind(list, end, Item::new(value, slot, NONE));
         Bits { words: bits, summaries: &mut state.summaries }.set(level, list, slots);
         state.pending += 1;
     }
@@ -473,7 +485,7 @@ impl Work<'_> {
     }
 
     /// Puts an item into a list of that level, or, if that bucket may have no more, into the heap.
-    #[inline(always)]
+    #[inline(never)]
     fn put(&mut self, level: u32, slot: u64, item: Item, dealt: bool) {
         let list = self.state.list(level, self.state.bucket(level, slot));
         if level == 0 {
@@ -609,6 +621,9 @@ impl Work<'_> {
     /// Does what [`Head::expire_near`] cannot: it goes to the next value, or gives it; or says that there is none up to
     /// `limit`, and goes there.
     pub fn step<P: Place>(&mut self, limit: u64, room: &mut [P], given: &mut usize) -> Stop {
+        if let Some(stop) = self.give_few(limit, room, given) {
+            return stop;
+        }
         let near = self.state.next_near(self.bits).filter(|slot| *slot <= self.state.near_last);
         let waiting = self.heap().first().map(|first| first.slot);
         let far = if near.is_none() { self.soonest_bucket() } else { None };
@@ -627,11 +642,12 @@ impl Work<'_> {
     }
 
     /// Gives the values of one slot, those in the wheel and then those in the heap.
+    #[inline(never)]
     fn give<P: Place>(&mut self, slot: u64, room: &mut [P], given: &mut usize) -> Stop {
         let index = slot as usize & self.state.mask();
         if self.state.next_near(self.bits) == Some(slot) {
             let Some(places) = room.get_mut(*given..) else { return Stop::Done };
-            let (taken, emptied) = self.lists.drain(index, slot, places);
+            let (taken, emptied) = self.lists.drain_chunks(index, slot, places);
             self.state.count_taken(slot, taken);
             *given += taken;
             if !emptied {
@@ -655,6 +671,7 @@ impl Work<'_> {
     }
 
     /// The start of the soonest bucket that has a value, or now, if it has begun. The wheel is empty up to its last slot.
+    #[inline(never)]
     fn soonest_bucket(&mut self) -> Option<u64> {
         let mut found = None;
         for level in 1..=self.state.levels {

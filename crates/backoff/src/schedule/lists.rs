@@ -224,7 +224,7 @@ impl Lists<'_> {
         let Some(end) = self.ends.get_mut(list) else { return };
         let place = *end;
         if place & BEHIND == BEHIND {
-            return self.push_behind(list, place, item);
+            return self.push_apart(list, place, item);
         }
         *end = place + 1;
         self.put(place, item);
@@ -244,9 +244,15 @@ impl Lists<'_> {
         }
     }
 
-    /// The same with a chunk from the stock, behind the one that `end` says, if any.
+    /// The same where the last chunk has no place left. Apart, so that only an insertion has it inline.
+    #[inline(never)]
+    fn push_apart(&mut self, list: usize, end: u32, item: Item) {
+        self.push_behind(list, end, item);
+    }
+
+    /// Puts an item into a chunk from the stock, behind the one that `end` says, if any.
     #[inline(always)]
-    fn push_behind(&mut self, list: usize, end: u32, item: Item) {
+    pub(super) fn push_behind(&mut self, list: usize, end: u32, item: Item) {
         let mut number = self.free.chunk;
         match self.chunks.get(number as usize) {
             Some(chunk) => self.free.chunk = chunk.next,
@@ -357,7 +363,7 @@ impl Lists<'_> {
 
     /// The same, whatever the list is made of.
     #[inline(never)]
-    fn drain_chunks<P: Place>(&mut self, list: usize, slot: u64, room: &mut [P]) -> (usize, bool) {
+    pub(super) fn drain_chunks<P: Place>(&mut self, list: usize, slot: u64, room: &mut [P]) -> (usize, bool) {
         let (Some(&first), Some(&end)) = (self.firsts.get(list), self.ends.get(list)) else { return (0, true) };
         let (mut place, mut given) = (first, 0);
         loop {
@@ -410,6 +416,43 @@ impl Lists<'_> {
             place += 1;
         }
         (given, None)
+    }
+
+    /// Takes all values of a list of level 1 that has one chunk without tickets, sorted by slot, if there is room for a whole
+    /// chunk; gives how many, and the slot of the last one. `high` is what items do not have of their slots.
+    #[inline(always)]
+    pub(super) fn give_chunk<P: Place>(&mut self, list: usize, high: u64, room: &mut [P]) -> (usize, u64) {
+        let (Some(&first), Some(&end)) = (self.firsts.get(list), self.ends.get(list)) else { return (0, 0) };
+        let number = first >> PLACE_BITS;
+        let Some(chunk) = self.chunks.get(number as usize) else { return (0, 0) };
+        let Some(room) = room.first_chunk_mut::<ITEMS>() else { return (0, 0) };
+        if first ^ end > BEHIND || chunk.marks != 0 {
+            return (0, 0);
+        }
+        let count = in_chunk(end);
+        // What lies behind the last one sorts behind it; all of it is given, and what does not count is written over.
+        let slots: [u32; ITEMS] =
+            core::array::from_fn(|index| if index < count { chunk.items[index].low() as u32 } else { u32::MAX });
+        let mut ranks = [0; ITEMS];
+        for later in 1..ITEMS {
+            for earlier in 0..later {
+                let after = usize::from(slots[later] >= slots[earlier]);
+                ranks[later] += after;
+                ranks[earlier] += 1 - after;
+            }
+        }
+        for (item, rank) in chunk.items.iter().zip(ranks) {
+            if let Some(place) = room.get_mut(rank) {
+                place.set(Expired { slot: high | item.low(), value: item.value });
+            }
+        }
+        let mut last = 0;
+        for (&slot, rank) in slots.iter().zip(ranks) {
+            last = if rank + 1 == count { slot } else { last };
+        }
+        self.free_chunk(number);
+        self.reset(list);
+        (count, high | u64::from(last))
     }
 
     /// Takes the first chunk off a list, and gives its items, in their order, to `each`; gives how many, and whether the

@@ -102,7 +102,7 @@ pub enum UserNamespaceError {
     #[error("users may not make user namespaces here: {remedy}")]
     Forbidden {
         /// What would allow it.
-        remedy: &'static str,
+        remedy: String,
     },
     /// The system's limit on user namespaces is reached, or zero.
     #[error("no more user namespaces are allowed here: raise it with `sudo sysctl -w user.max_user_namespaces=10000`")]
@@ -241,8 +241,21 @@ fn forbidden() -> UserNamespaceError {
     ];
     let found =
         switches.iter().find(|(path, forbids, _)| fs::read_to_string(path).is_ok_and(|text| text.trim() == *forbids));
-    let remedy = found.map_or("a container's or a security module's policy forbids it", |(.., remedy)| remedy);
+    let profile = fs::read_to_string("/proc/self/attr/apparmor/current").ok();
+    let remedy = match (found, profile.as_deref().and_then(confining_profile)) {
+        (Some((.., remedy)), _) => (*remedy).to_owned(),
+        (None, Some(profile)) => format!(
+            "the AppArmor profile `{profile}` forbids it: allow `capability,` and, where AppArmor knows it, `userns,` there"
+        ),
+        (None, None) => "a container's or a security module's policy forbids it".to_owned(),
+    };
     UserNamespaceError::Forbidden { remedy }
+}
+
+/// The profile that AppArmor holds this process to, out of what the kernel says: `name (mode)`, or `unconfined`.
+fn confining_profile(current: &str) -> Option<&str> {
+    let (name, mode) = current.trim_end_matches(['\n', '\0']).rsplit_once(" (")?;
+    matches!(mode, "enforce)" | "kill)").then_some(name)
 }
 
 /// For use with `map_err`.
@@ -265,6 +278,14 @@ mod tests {
         assert_eq!(status_field(status, "CapEff"), Some("0000000000003000"));
         assert_eq!(status_field(status, "Threads"), Some("12"));
         assert_eq!(status_field(status, "Cap"), None);
+    }
+
+    #[test]
+    fn a_profile_is_named_if_it_is_enforced() {
+        assert_eq!(confining_profile("unconfined\n"), None);
+        assert_eq!(confining_profile("/usr/bin/man (complain)\n"), None);
+        assert_eq!(confining_profile("lab (of ours) (enforce)\n"), Some("lab (of ours)"));
+        assert_eq!(confining_profile(""), None);
     }
 
     #[test]

@@ -68,6 +68,11 @@ impl Sender {
         Sender { socket }
     }
 
+    /// The same socket, for another thread.
+    pub fn try_clone(&self) -> io::Result<Sender> {
+        Ok(Sender { socket: self.socket.try_clone()? })
+    }
+
     /// Sends each frame to the interface of its index, in order; never waits.
     ///
     /// `results` is cleared, and gets one result a frame. A frame that fails does not hinder the

@@ -10,7 +10,8 @@ mod due;
 mod in_one_place;
 pub(crate) mod together;
 
-use self::due::{Due, Entry, Key, key};
+pub(crate) use self::due::Entry;
+use self::due::{Due, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
 use crate::engine::Engine;
@@ -222,6 +223,24 @@ impl Contenders {
             }
         }
         None
+    }
+
+    /// Takes out all that is due at `now`, in order, if it is so for those of one group only; whether it is. Who of them
+    /// is waited for no more, [`Contenders::is_still_due`] says at its turn.
+    #[inline]
+    pub fn take_group(&mut self, now: BitInstant, entries: &mut Vec<Entry>) -> bool {
+        self.due.take_group(now, entries)
+    }
+
+    /// Whether something is still due for the contender of such an entry: then it is not any more.
+    #[inline]
+    pub fn is_still_due(&mut self, entry: Entry) -> Option<usize> {
+        let index = entry.index as usize;
+        let contender = &mut self.all[index];
+        (contender.due == entry.key).then(|| {
+            contender.due = NOTHING;
+            index
+        })
     }
 
     /// When something is due next; `NEVER` if nothing is.

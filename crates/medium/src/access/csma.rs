@@ -16,7 +16,7 @@
 mod one_place;
 
 use super::contenders::together::{Sent, Together};
-use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
+use super::contenders::{self, Contender, Contenders, Contends, Entry, Fate, InOnePlace, Population, State};
 use super::{Access, Admitted, Begun};
 use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
@@ -93,6 +93,8 @@ pub(crate) struct CarrierSense {
     /// From its end to the acknowledgement of a frame.
     known_after: BitTimes,
     contenders: Contenders,
+    /// Room for those for whom something is due together, kept to save the allocation.
+    group: Vec<Entry>,
     /// The medium as everybody hears it, as long as all places are one.
     here: OnePlace,
 }
@@ -132,6 +134,7 @@ impl Access for CarrierSense {
             line_slot: round_trip.get() / 2 + 1,
             known_after: round_trip + *slot * u64::from(*ack_delay),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
+            group: Vec::new(),
             here: OnePlace::new(config),
         }
     }
@@ -260,15 +263,17 @@ impl InOnePlace for CarrierSense {
 
     fn decide<H: Host>(engine: &mut Engine<CarrierSense>, host: &mut H) {
         let now = engine.core.instant;
-        while let Some(index) = engine.method.contenders.take_due(now) {
-            match engine.contender(index).state {
-                State::Waiting | State::Sensing => engine.sense(index, host),
-                State::Counting => engine.attempt(index, host),
-                State::Sending(id) => engine.sent(index, id, host),
-                State::Passing(id) => engine.passed(index, id, host),
-                State::Unknown(fate) => engine.learn(index, fate, host),
-                State::Gone => panic!("nothing is due for who is no more"),
+        let mut group = std::mem::take(&mut engine.method.group);
+        if engine.method.contenders.take_group(now, &mut group) {
+            for entry in group.drain(..) {
+                if let Some(index) = engine.method.contenders.is_still_due(entry) {
+                    engine.go_on(index, host);
+                }
             }
+        }
+        engine.method.group = group;
+        while let Some(index) = engine.method.contenders.take_due(now) {
+            engine.go_on(index, host);
         }
     }
 
@@ -307,6 +312,19 @@ impl CarrierSense {
 }
 
 impl Engine<CarrierSense> {
+    /// What was due for the contender is done.
+    #[inline(always)]
+    fn go_on<H: Host>(&mut self, index: usize, host: &mut H) {
+        match self.contender(index).state {
+            State::Waiting | State::Sensing => self.sense(index, host),
+            State::Counting => self.attempt(index, host),
+            State::Sending(id) => self.sent(index, id, host),
+            State::Passing(id) => self.passed(index, id, host),
+            State::Unknown(fate) => self.learn(index, fate, host),
+            State::Gone => panic!("nothing is due for who is no more"),
+        }
+    }
+
     /// The contender is ready to send: it senses the line.
     fn sense<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;

@@ -33,8 +33,7 @@ use air::{Air, Arrival, Content};
 use backoff::Generator;
 use listening::Listening;
 use one_place::{OnePlace, Stand};
-use phy::Spans;
-pub use phy::{OfdmRate, Phy};
+pub use phy::{OfdmRate, Phy, Spans};
 use std::num::NonZeroU32;
 
 /// What CSMA/CA needs beside the frame sizes of [`Parameters`](crate::Parameters). The medium's rate is the layer's.
@@ -218,7 +217,7 @@ impl Access for Dcf {
         let CsmaCa { phy, window, most_window, reach, .. } = own(config);
         let placed = reach.as_ref().is_none_or(|reach| reach.positions.len() == config.topology.stations());
         rule(placed, "reach", "a position for each station")?;
-        rule(config.rate == phy.rate(), "rate", "that of the physical layer")?;
+        rule(config.rate == phy.rate(), "rate", "that of the physical layer: leave it out, or choose another `phy`")?;
         rule((1..=MOST_WINDOW).contains(window), "window", "1 to 65536 slots")?;
         rule((*window..=MOST_WINDOW).contains(most_window), "window", "the second number is the largest")?;
         rule(

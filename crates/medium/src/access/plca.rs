@@ -7,23 +7,25 @@
 //!   |BEACON 20|turn of 0: 32|turn of 1: COMMIT, frame|turn of 2: 32| … |turn of n − 1|BEACON| …
 //! ```
 //! [`tables`] has the three machines of a node, `node` their variables and timers, `wire` what is on the line, `watch` what
-//! the MAC makes of carrier, `acts` what MAC and machines do to each other, `run` the loop. **What is empty is
-//! arithmetic:** a node does not step through turns that pass, and a bus on which nothing happens does not step through
-//! cycles.
+//! the MAC makes of carrier, `acts` what MAC and machines do to each other, `run` the loop, and `one_place` the shorter way
+//! through all this while every node is right. **What is empty is arithmetic:** a node does not step through turns that
+//! pass, and a bus on which nothing happens does not step through cycles.
 //!
 //! Knows nothing of deafness: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect.
 
 mod acts;
+mod counters;
 mod cycles;
 mod node;
+mod one_place;
 mod run;
 mod settings;
 mod tables;
 mod watch;
 mod wire;
 
+pub use counters::PlcaCounters;
 pub use cycles::PlcaCycles;
-pub use node::PlcaCounters;
 pub use settings::{Plca, PlcaNode, PlcaSettings};
 pub use tables::{Control as PlcaControl, Data as PlcaData, Status as PlcaStatus};
 
@@ -39,6 +41,7 @@ use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use cycles::Cycles;
 use node::Node;
+use one_place::{Apart, OnePlace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use watch::Watch;
@@ -63,6 +66,8 @@ pub(crate) struct Own {
     delimited: bool,
     /// The carrier that the MAC is told may have changed.
     changed: bool,
+    /// What it has of its own while one follower stands for all nodes.
+    apart: Apart,
 }
 
 /// What PLCA keeps for the medium as a whole.
@@ -70,6 +75,7 @@ pub(crate) struct Own {
 pub(crate) struct Reconciliation {
     plca: Plca,
     wire: Wire,
+    here: OnePlace,
     /// When something happens next at each station by itself.
     next: Box<[BitInstant]>,
     /// Stations whose carrier may have changed in this instant.
@@ -106,6 +112,7 @@ impl Access for Reconciliation {
         Reconciliation {
             wire: Wire::new(config, plca.phy_on, plca.phy_off),
             plca,
+            here: OnePlace::new(config),
             // Nodes with PLCA on leave DISABLE at instant 0.
             next: vec![BitInstant::ZERO; stations].into(),
             changed: Vec::new(),
@@ -134,6 +141,7 @@ impl Access for Reconciliation {
             line_begin: BitInstant::ZERO,
             delimited: false,
             changed: false,
+            apart: Apart::default(),
         }
     }
 
@@ -176,6 +184,7 @@ impl Access for Reconciliation {
     }
 
     fn parted(engine: &mut Engine<Reconciliation>) {
+        engine.leave_one_place();
         engine.method.cycles.forget();
         let beyond = |cut| engine.core.line.topology().beyond(cut).map(Into::into);
         engine.method.wire.parted = engine.core.cut.and_then(|cut| beyond(cut).ok());

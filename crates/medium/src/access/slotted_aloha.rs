@@ -19,7 +19,7 @@ use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, Frame, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -74,6 +74,8 @@ pub(crate) struct Contention {
     /// When the slot that goes on began, and who sends in it.
     now: BitInstant,
     sending: Vec<usize>,
+    /// Room for who learns what became of it, kept to save the allocation.
+    learning: Vec<(FrameId, usize, Fate)>,
     /// On a star, how long signals take: these stand here then, and on no line.
     star: Option<BitTimes>,
     /// What was sent in the last slot, and in the one before it if that still ends somewhere.
@@ -116,6 +118,7 @@ impl Access for Contention {
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             now: BitInstant::ZERO,
             sending: Vec::new(),
+            learning: Vec::new(),
             star: match config.topology {
                 Topology::Star { .. } if !config.keep_outputs => Some(BitTimes::new(farthest(config))),
                 Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
@@ -276,7 +279,7 @@ impl Engine<Contention> {
     /// A slot begins: the one before is judged, senders learn, and whoever waited for this slot sends.
     fn boundary<H: Host>(&mut self, host: &mut H) {
         let now = self.core.instant;
-        self.judge_slot();
+        self.judge_slot(host);
         self.method.now = now;
         while let Some(index) = self.method.contenders.take_due(now) {
             match self.contender(index).state {
@@ -302,13 +305,36 @@ impl Engine<Contention> {
         self.method.sending.push(index);
     }
 
+    /// Nothing else is due at the end of a slot, and senders learn at once: each in the order of what is due, but not as
+    /// something that is.
+    fn learn_of_slot<H: Host>(&mut self, begin: BitInstant, way: BitTimes, episode: Option<u64>, host: &mut H) {
+        let mut learning = std::mem::take(&mut self.method.learning);
+        for number in 0..self.method.air.signals.len() {
+            let Sent { index, frame, end, .. } = self.method.air.signals[number];
+            let end = begin + BitTimes::new((end - begin).get() - way.get());
+            let arrived = self.arrives(number);
+            learning.push((frame, index, Fate { arrived, begin, end, episode }));
+        }
+        if learning.len() > 1 {
+            learning.sort_unstable_by_key(|(frame, ..)| *frame);
+        }
+        self.method.now = self.core.instant;
+        for (_, index, fate) in learning.drain(..) {
+            self.learn(index, fate, host);
+        }
+        self.method.learning = learning;
+    }
+
     /// The same on a star, where what met what is counted.
-    fn judge_slot_of_star(&mut self) {
+    fn judge_slot_of_star<H: Host>(&mut self, host: &mut H) {
         let (now, begin, met) = (self.core.instant, self.method.now, self.method.air.met());
         let (known, way) = (now + self.method.ack_delay, self.method.star.unwrap_or(BitTimes::ZERO));
         self.method.contenders.episodes += u64::from(met);
         let episode = met.then_some(self.method.contenders.episodes);
         self.method.sending.clear();
+        if known == now && self.method.contenders.next() > now {
+            return self.learn_of_slot(begin, way, episode, host);
+        }
         for number in 0..self.method.air.signals.len() {
             let Sent { index, end, .. } = self.method.air.signals[number];
             let arrived = self.arrives(number);
@@ -324,12 +350,12 @@ impl Engine<Contention> {
     }
 
     /// What became of the attempts in the slot that ends; their senders learn it `ack_delay` later.
-    fn judge_slot(&mut self) {
+    fn judge_slot<H: Host>(&mut self, host: &mut H) {
         if self.method.sending.is_empty() {
             return;
         }
         if self.method.star.is_some() {
-            return self.judge_slot_of_star();
+            return self.judge_slot_of_star(host);
         }
         let now = self.core.instant;
         let known = now + self.method.ack_delay;

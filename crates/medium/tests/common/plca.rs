@@ -133,6 +133,8 @@ struct Node {
     bc: u8,
     command: Option<What>,
     invalid: Option<u64>,
+    /// Since when turns are counted one after the other, and how many were over as the present one began.
+    counts: Option<(u64, u64)>,
     data: Data,
     line_begin: u64,
     /// plca_status; and when it falls, while plca_active is not there.
@@ -185,6 +187,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         bc: 0,
         command: None,
         invalid: None,
+        counts: None,
         data: Data::Normal,
         line_begin: 0,
         ok: false,
@@ -558,18 +561,21 @@ impl Model<'_> {
             self.resync(station);
             return true;
         }
-        let to = u64::from(settings.to_timer);
-        let early = Control::EarlyReceive { detected: now + self.plca.beacon_detection.get() };
+        // Turns that follow each other without carrier are counted from the first of them.
+        let follows = matches!(node.control, Control::Next) && node.counts.is_some();
+        let (since, turns) = if follows { node.counts.expect("it counts") } else { (now, 0) };
+        let over = since + self.span(station, (turns + 1) * u64::from(settings.to_timer));
+        let early = Control::EarlyReceive { detected: now + self.span(station, self.plca.beacon_detection.get()) };
         let next = match node.control {
             Control::Disable if coordinator => Control::Recover,
             Control::Disable => Control::Resync,
             Control::Resync if coordinator && !crs && !tx_en => {
-                Control::SendBeacon { done: now + self.plca.beacon.get() }
+                Control::SendBeacon { done: now + self.span(station, self.plca.beacon.get()) }
             }
             Control::Resync if !coordinator && crs => early,
-            Control::Recover => Control::WaitTo { done: now + to },
+            Control::Recover => Control::WaitTo { done: over },
             Control::SendBeacon { done } if done <= now => Control::Syncing,
-            Control::Syncing if !crs => Control::WaitTo { done: now + to },
+            Control::Syncing if !crs => Control::WaitTo { done: over },
             Control::WaitTo { .. } if crs => early,
             Control::WaitTo { .. } if own && pending && node.active => Control::Commit,
             Control::WaitTo { done } if own => Control::Yield { done },
@@ -584,7 +590,7 @@ impl Model<'_> {
             Control::Yield { .. } if crs => early,
             Control::Receive if !crs => Control::Next,
             Control::Transmit if !tx_en && node.bc < settings.burst_count => {
-                Control::Burst { done: now + u64::from(settings.burst_timer) }
+                Control::Burst { done: now + self.span(station, settings.burst_timer.into()) }
             }
             Control::Transmit if !tx_en && !crs => Control::Next,
             Control::Burst { .. } if tx_en => Control::Transmit,
@@ -593,11 +599,26 @@ impl Model<'_> {
             Control::Next if (coordinator && node.cur_id >= settings.node_count) || node.cur_id == 255 => {
                 Control::Resync
             }
-            Control::Next => Control::WaitTo { done: now + to },
+            Control::Next => Control::WaitTo { done: over },
             _ => return false,
+        };
+        let node = &mut self.nodes[station];
+        node.counts = match (node.control, next) {
+            (_, Control::WaitTo { .. }) => Some((since, turns)),
+            (Control::WaitTo { .. } | Control::Yield { .. }, Control::Next) => {
+                node.counts.map(|(since, turns)| (since, turns + 1))
+            }
+            (Control::WaitTo { .. }, Control::Yield { .. }) => node.counts,
+            _ => None,
         };
         self.enter(station, next, beacon);
         true
+    }
+
+    /// What so many bit times of a node's own clock take, to the nearest bit time.
+    fn span(&self, station: usize, bits: u64) -> u64 {
+        let rate = 1e6 + f64::from(self.nodes[station].own.clock_ppm);
+        (bits as f64 * 1e6 / rate + 0.5).floor() as u64
     }
 
     /// Whether it was on.
@@ -627,7 +648,7 @@ impl Model<'_> {
             }
             _ => {}
         }
-        let invalid = now + self.plca.invalid_beacon.get();
+        let invalid = now + self.span(station, self.plca.invalid_beacon.get());
         let node = &mut self.nodes[station];
         node.control = next;
         match next {
@@ -688,6 +709,9 @@ impl Model<'_> {
         let now = self.now;
         let (on, crs, receiving) = (self.is_on(station, powered), self.crs(station), self.receiving(station));
         let sends = self.sends(station);
+        let (pending_done, line_full) = (self.plca.pending.get(), self.plca.delay_line.get());
+        let (done, full) = (now + self.span(station, pending_done), now + self.span(station, line_full));
+        let committed_done = now + self.span(station, self.plca.commit.get());
         let node = &self.nodes[station];
         let ok = on && node.ok;
         let delayed = node.line_begin > node.begin;
@@ -703,17 +727,17 @@ impl Model<'_> {
         let next = match node.data {
             Data::Normal if !crs && !sends => Data::Idle,
             Data::WaitIdle if crs && sends && node.committed => Data::Transmit,
-            Data::WaitIdle if crs && sends => Data::Collide { done: now + self.plca.pending.get() },
+            Data::WaitIdle if crs && sends => Data::Collide { done },
             Data::WaitIdle if !crs && !node.committed => Data::Idle,
-            Data::Idle if sends => Data::Hold { full: now + self.plca.delay_line.get() },
+            Data::Idle if sends => Data::Hold { full },
             Data::Idle if receiving && node.command.is_none() => Data::Receive,
-            Data::Receive if sends => Data::Collide { done: now + self.plca.pending.get() },
+            Data::Receive if sends => Data::Collide { done },
             Data::Receive if !receiving => Data::Idle,
-            Data::Hold { full } if receiving || full <= now => Data::Collide { done: now + self.plca.pending.get() },
+            Data::Hold { full } if receiving || full <= now => Data::Collide { done },
             Data::Hold { .. } if node.committed => Data::Transmit,
             Data::Collide { done } if !sends => Data::DelayPending { done },
             Data::DelayPending { done } if done <= now => Data::Pending,
-            Data::Pending if node.committed => Data::WaitMac { done: now + self.plca.commit.get() },
+            Data::Pending if node.committed => Data::WaitMac { done: committed_done },
             Data::WaitMac { .. } if sends => Data::Transmit,
             Data::WaitMac { done } if done <= now => Data::WaitIdle,
             Data::Transmit if !sends && delayed => Data::Flush { done: end },
@@ -736,7 +760,7 @@ impl Model<'_> {
     fn status(&mut self, station: usize, powered: bool) -> bool {
         let now = self.now;
         let on = self.is_on(station, powered);
-        let status = self.plca.status.get();
+        let status = self.span(station, self.plca.status.get());
         let node = &mut self.nodes[station];
         let was = node.ok;
         if !on || (node.hysteresis.is_some_and(|end| end <= now) && !node.active) {

@@ -7,6 +7,7 @@
 //! A few batches go round, so memory is bounded, and a run waits if the file is slower.
 
 use crate::files::json_lines::WriteError;
+use crate::files::observer::Observer;
 use crate::files::record::End;
 use medium::{BitInstant, Event, Input};
 use std::fmt;
@@ -24,10 +25,8 @@ pub(crate) trait Worker: Send + 'static {
     /// What is known after a flush.
     type Told: Copy + Send + fmt::Debug;
 
-    /// The medium was given `input` at `at`.
-    fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError>;
-    /// Something happened.
-    fn event(&mut self, event: &Event) -> Result<(), WriteError>;
+    /// Takes a batch, the whole of it even where nothing can be written any more.
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError>;
     /// Hands everything so far to the kernel.
     fn flush(&mut self) -> Result<(), WriteError>;
     /// Nothing comes any more; how the run ended, if it did.
@@ -36,12 +35,35 @@ pub(crate) trait Worker: Send + 'static {
     fn told(&self) -> Self::Told;
 }
 
+/// One event or input.
 #[derive(Debug)]
-enum Note {
+pub enum Note {
+    /// What happened.
     Event(Event),
+    /// What the medium was given, and when.
     Input(BitInstant, Input),
     /// The octets of the input that comes next.
     Octets(Arc<[u8]>),
+}
+
+/// Has `observer` take a batch, the whole of it, and gives the first error.
+#[inline]
+pub fn take_each<O: Observer>(observer: &mut O, batch: &[Note]) -> Result<(), O::Error> {
+    let (mut failed, mut octets) = (None, None);
+    for note in batch {
+        let taken = match note {
+            Note::Event(event) => observer.event(event),
+            Note::Input(at, input) => observer.input(*at, input, octets.take()),
+            Note::Octets(own) => {
+                octets = Some(own);
+                Ok(())
+            }
+        };
+        if let Err(error) = taken {
+            failed.get_or_insert(error);
+        }
+    }
+    failed.map_or(Ok(()), Err)
 }
 
 /// What the thread is to do after a batch.
@@ -182,20 +204,8 @@ impl<W: Worker> Drop for Beside<W> {
 }
 
 fn work_through<W: Worker>(worker: &mut W, mut batch: Vec<Note>, then: Then) -> Done<W::Told> {
-    let mut written = Ok(());
-    let mut octets = None;
-    for note in batch.drain(..) {
-        // Inputs are digested even where nothing can be written any more.
-        let one = match note {
-            Note::Event(event) => worker.event(&event),
-            Note::Input(at, input) => worker.input(at, &input, octets.take().as_ref()),
-            Note::Octets(own) => {
-                octets = Some(own);
-                Ok(())
-            }
-        };
-        written = written.and(one);
-    }
+    let written = worker.take(&batch);
+    batch.clear();
     let flushed = match then {
         Then::GoOn => return Done { empty: batch, written, told: None },
         Then::Flush => worker.flush(),

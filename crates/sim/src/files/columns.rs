@@ -1,5 +1,7 @@
 //! Columns of a JSON line, appended one by one. Knows nothing of what they mean.
 
+use crate::words::prose::push_number;
+
 /// What columns are appended to.
 pub(crate) trait Sink {
     /// Appends `text`.
@@ -17,7 +19,7 @@ impl Sink for Vec<u8> {
 
     #[inline(always)]
     fn put_number(&mut self, value: u64) {
-        self.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        push_number(self, value);
     }
 }
 

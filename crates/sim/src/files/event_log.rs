@@ -22,8 +22,9 @@ pub use names::Names;
 pub(crate) use pen::write_event;
 pub use read::{Entry, EventLogReader};
 
-use crate::files::beside::{Beside, Worker};
+use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
+use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, Config, Event, Input};
@@ -177,7 +178,8 @@ impl EventLog {
     /// the latest from [`EventLog::finish`].
     pub fn on_a_thread(self) -> EventLog {
         match self.writer {
-            Writer::Here(pen) => {
+            Writer::Here(mut pen) => {
+                pen.write_beside();
                 EventLog { writer: Beside::start("event log", pen).map_or_else(Writer::Here, Writer::Beside) }
             }
             Writer::Beside(_) => self,
@@ -276,14 +278,8 @@ impl EventLog {
 impl Worker for Pen {
     type Told = Digest;
 
-    fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        Pen::input(self, at, input);
-        Ok(())
-    }
-
-    #[inline]
-    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
-        Pen::event(self, event)
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        take_each(self, batch)
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -296,6 +292,21 @@ impl Worker for Pen {
 
     fn told(&self) -> Digest {
         self.digest()
+    }
+}
+
+/// In a thread of its own.
+impl Observer for Pen {
+    type Error = WriteError;
+
+    fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        Pen::input(self, at, input);
+        Ok(())
+    }
+
+    #[inline]
+    fn event(&mut self, event: &Event) -> Result<(), WriteError> {
+        Pen::event(self, event)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::files::event_log::Names;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
+use crate::words::prose::push_number;
 use medium::{BitInstant, Destination, Frame, Input, StationId};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +57,7 @@ pub(crate) fn write(
         Input::SetCut { .. } => ("set_cut", None),
     };
     line.extend_from_slice(b"{\"t\":");
-    line.extend_from_slice(itoa::Buffer::new().format(at.get()).as_bytes());
+    push_number(line, at.get());
     if let Some(layer) = layer {
         string(line, "layer", layer);
     }

@@ -2,15 +2,18 @@
 //!
 //! Knows nothing of what stands in a line.
 
+use super::outlet::{Outlet, Way};
 use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Lines are handed to the kernel in pieces of about this many octets.
 pub(super) const PIECE: usize = 1 << 16;
+/// The same of a thread that is woken for each.
+const PIECE_BESIDE: usize = 1 << 18;
 /// The longest line that is read: more than a header with 1,024 stations or a frame of 65,535 octets takes.
 const LONGEST: u64 = 1 << 20;
 
@@ -79,19 +82,12 @@ pub type Whole = fn(&[u8]) -> (usize, u64);
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
 #[derive(Debug)]
 pub struct LineWriter {
-    file: File,
-    place: String,
-    what: &'static str,
-    whole: Whole,
-    /// Where the next octet goes, if the file is one that can be cut back.
-    position: Option<u64>,
+    way: Way,
     buffer: Vec<u8>,
     /// Lines in the buffer.
     waiting: u64,
-    /// Lines in the file, the header included.
-    kept: u64,
-    /// What the first failed write said; nothing is written after it.
-    failed: Option<(io::ErrorKind, Option<i32>)>,
+    /// How many octets are handed over at once.
+    piece: usize,
 }
 
 impl LineWriter {
@@ -109,10 +105,16 @@ impl LineWriter {
     }
 
     /// The same of what is made of something else than lines.
-    pub fn of(mut file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
-        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-        let position = if regular { file.stream_position().ok() } else { None };
-        LineWriter { file, place, what, whole, position, buffer: Vec::new(), waiting: 0, kept: 0, failed: None }
+    pub fn of(file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
+        let way = Way::Here(Outlet::new(file, place, what, whole));
+        LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
+    }
+
+    /// From now on a thread of its own hands lines to the kernel, if the system gives one. Errors come later, at the
+    /// latest from [`LineWriter::flush`].
+    pub fn write_beside(&mut self) {
+        self.way.go_beside();
+        self.piece = PIECE_BESIDE;
     }
 
     /// Writes one line; `write` gives its text, without the line's end.
@@ -134,20 +136,21 @@ impl LineWriter {
     pub fn unit(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         write(&mut self.buffer);
         self.waiting += 1;
-        if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
+        if self.buffer.len() >= self.piece { self.hand_over() } else { Ok(()) }
     }
 
-    /// Hands `count` whole lines to the kernel, after those before them, and leaves `text` empty.
+    /// Hands over `count` whole lines, after those before them, and leaves `text` empty.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub(super) fn lines(&mut self, text: &mut Vec<u8>, count: u64) -> Result<(), WriteError> {
-        let before = if self.buffer.is_empty() { Ok(()) } else { self.flush() };
-        std::mem::swap(&mut self.buffer, text);
-        self.waiting += count;
-        let flushed = self.flush();
-        std::mem::swap(&mut self.buffer, text);
-        before.and(flushed)
+        let before = if self.buffer.is_empty() { Ok(()) } else { self.hand_over() };
+        before.and(self.way.hand_over(text, count))
+    }
+
+    #[cold]
+    fn hand_over(&mut self) -> Result<(), WriteError> {
+        self.way.hand_over(&mut self.buffer, std::mem::take(&mut self.waiting))
     }
 
     /// Hands everything so far to the kernel.
@@ -155,37 +158,8 @@ impl LineWriter {
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
     pub fn flush(&mut self) -> Result<(), WriteError> {
-        let (done, result) = match self.failed {
-            Some((kind, code)) => (0, Err(code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))),
-            None => self.write_buffer(),
-        };
-        let waiting = std::mem::take(&mut self.waiting);
-        let (whole, lines) = if result.is_ok() { (done, waiting) } else { (self.whole)(&self.buffer[..done]) };
-        self.kept += lines;
-        self.position = self.position.map(|position| position + whole as u64);
-        self.buffer.clear();
-        result.map_err(|source| {
-            self.failed = Some((source.kind(), source.raw_os_error()));
-            if let Some(position) = self.position {
-                // The part of a line that still went in. If it cannot be taken back, the reader will say where it is.
-                let _ = self.file.set_len(position);
-            }
-            WriteError::Write { place: self.place.clone(), kept: self.kept.saturating_sub(1), what: self.what, source }
-        })
-    }
-
-    /// How many octets of the buffer went out, and whether all did.
-    fn write_buffer(&mut self) -> (usize, io::Result<()>) {
-        let mut done = 0;
-        while done < self.buffer.len() {
-            match self.file.write(&self.buffer[done..]) {
-                Ok(0) => return (done, Err(io::ErrorKind::WriteZero.into())),
-                Ok(written) => done += written,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return (done, Err(error)),
-            }
-        }
-        (done, Ok(()))
+        let handed_over = self.hand_over();
+        handed_over.and(self.way.wait())
     }
 }
 
@@ -197,10 +171,8 @@ fn whole_lines(text: &[u8]) -> (usize, u64) {
 
 impl Drop for LineWriter {
     fn drop(&mut self) {
-        if self.failed.is_none() {
-            // Whoever wanted to know has flushed.
-            let _ = self.flush();
-        }
+        // Whoever wanted to know has flushed.
+        let _ = self.flush();
     }
 }
 

@@ -7,6 +7,7 @@ mod parquet;
 
 use crate::files::json_lines::{LineWriter, WriteError, create_as};
 use crate::files::output;
+use crate::words::prose::push_number;
 use std::fs::File;
 use std::path::Path;
 
@@ -132,7 +133,7 @@ fn write_row<'a>(line: &mut Vec<u8>, cells: impl Iterator<Item = Cell<'a>>) {
             line.push(b',');
         }
         match cell {
-            Cell::Count(count) => line.extend_from_slice(itoa::Buffer::new().format(count).as_bytes()),
+            Cell::Count(count) => push_number(line, count),
             Cell::Measure(measure) => line.extend_from_slice(measure.to_string().as_bytes()),
             Cell::Word(word) if word.contains(['"', ',', '\n', '\r']) => {
                 line.push(b'"');

@@ -17,8 +17,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 pub struct Hosts {
     /// In order of station.
     sources: Vec<Source>,
-    /// The next arrival of each source that has one, by the source's index.
-    arrivals: BinaryHeap<Reverse<(BitInstant, StationId, usize)>>,
+    /// The next arrival of each source that has one.
+    arrivals: BinaryHeap<Reverse<Arrival>>,
     waiting: Vec<Option<Frame>>,
     stations: Vec<Host>,
     /// Whose frame it is: those of saturated sources of stations that have others too.
@@ -26,6 +26,27 @@ pub struct Hosts {
     windows: Windows,
     /// Some source pauses before its station's next frame.
     pauses: bool,
+}
+
+/// When a source's next frame arrives, and below it the source's index, which is in order of station: one number, since a
+/// heap of thousands compares much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Arrival(u128);
+
+impl Arrival {
+    fn new(at: BitInstant, source: usize) -> Arrival {
+        Arrival(u128::from(at.get()) << 64 | source as u128)
+    }
+
+    #[inline]
+    fn at(self) -> BitInstant {
+        BitInstant::new((self.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn source(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// One station's host.
@@ -79,18 +100,23 @@ impl Hosts {
 
     /// When a host does something next: no frame is handed over before.
     pub fn next_at(&self) -> Option<BitInstant> {
-        let arrival = self.arrivals.peek().map(|Reverse((at, _, _))| *at);
-        [arrival, self.windows.next().map(|(at, _)| at)].into_iter().flatten().min()
+        let arrival = self.arrivals.peek().map(|Reverse(arrival)| arrival.at());
+        let Some((window, _)) = self.windows.next() else { return arrival };
+        Some(arrival.map_or(window, |arrival| arrival.min(window)))
     }
 
     /// Takes what is next: when a frame is handed over, by whose host, and the frame. Nothing if a host only found that no
     /// answer is missing.
     pub fn take_next(&mut self) -> Option<(BitInstant, StationId, Frame)> {
-        let arrival = self.arrivals.peek().map(|Reverse((at, station, _))| (*at, *station));
-        if self.windows.next().is_some_and(|window| arrival.is_none_or(|arrival| window < arrival)) {
-            return self.take_from_window();
+        if let Some(window) = self.windows.next() {
+            let first = self.arrivals.peek().map(|Reverse(arrival)| (arrival.at(), self.station_of(*arrival)));
+            if first.is_none_or(|arrival| window < arrival) {
+                return self.take_from_window();
+            }
         }
-        let Reverse((at, station, index)) = self.arrivals.pop()?;
+        let Reverse(arrival) = self.arrivals.pop()?;
+        let (at, index) = (arrival.at(), arrival.source());
+        let station = self.sources[index].station();
         let frame = self.waiting[index].take().expect("a frame waits for every arrival");
         let id = self.name(station);
         if !self.sources[index].offers_when_idle() {
@@ -208,7 +234,11 @@ impl Hosts {
 
     fn wait_until(&mut self, at: BitInstant, index: usize, frame: Frame) {
         self.waiting[index] = Some(frame);
-        self.arrivals.push(Reverse((at, self.sources[index].station(), index)));
+        self.arrivals.push(Reverse(Arrival::new(at, index)));
+    }
+
+    fn station_of(&self, arrival: Arrival) -> StationId {
+        self.sources[arrival.source()].station()
     }
 
     fn expect_arrival(&mut self, index: usize) {

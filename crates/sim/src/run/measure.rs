@@ -12,6 +12,7 @@ use crate::run::observer::Observer;
 use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
+use crate::words::cable::Cut;
 use crate::words::configuration::WrittenConfig;
 use medium::{BitInstant, BitTimes, ConfigError, Input, PlcaCycles, StationId};
 
@@ -51,6 +52,8 @@ pub struct Measured {
     spent: Vec<u64>,
     /// Cycles of a bus with PLCA.
     plca: Option<PlcaCycles>,
+    /// Where the cable is cut at the end.
+    cut: Option<Cut>,
     /// It was measured to its end.
     pub whole: bool,
     /// The end of what was run.
@@ -97,6 +100,7 @@ pub fn run<O: Observer>(
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
     measured.plca = running.simulator.medium().plca_cycles().copied();
+    measured.cut = running.simulator.medium().cut().map(Cut::from);
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
     running.observer.end(end).map_err(RunError::Observer)?;
     Ok(measured)
@@ -180,6 +184,7 @@ impl Measured {
             slots: Vec::new(),
             spent: Vec::new(),
             plca: None,
+            cut: None,
             whole: false,
             end,
         }
@@ -254,6 +259,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
     medium.take_in(delays.contention());
     let cycles = runs.iter().filter_map(|run| run.plca).reduce(PlcaCycles::and);
     medium.plca = cycles.as_ref().map(PlcaResults::from);
+    medium.cut = runs.first().and_then(|run| run.cut);
     let of_runs: Vec<MediumResults>;
     let samples = match runs {
         [] => None,

@@ -4,7 +4,9 @@
 
 use crate::windows::signals::Signals;
 use crate::words::sentences;
-use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place};
+use medium::{
+    BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place, StationId,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -73,8 +75,19 @@ pub enum Doing {
         /// When the delay is over.
         until: BitInstant,
     },
+    /// PLCA has told its MAC of a collision that is none, to have it wait for its turn.
+    ToldToWait,
     /// Notes are missing, and nothing was heard of it since.
     Unknown,
+}
+
+/// On a bus with PLCA: what the last events tell of its cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// The coordinator began a cycle.
+    Beacon(StationId),
+    /// A node took the turn of that id.
+    Of(StationId, u32),
 }
 
 /// A station as one sees it.
@@ -114,6 +127,8 @@ pub struct View {
     pub signals: Signals,
     /// Where the cable is cut.
     pub cut: Option<Place>,
+    /// Who used the last turn, with PLCA.
+    pub turn: Option<Turn>,
     /// The last events, the newest last.
     pub recent: VecDeque<Event>,
     /// Frames that were transmitted, by their attempts: at index 0 those that took one.
@@ -143,6 +158,7 @@ impl View {
             now: BitInstant::ZERO,
             stations,
             cut: None,
+            turn: None,
             recent: VecDeque::new(),
             attempts: [0; ATTEMPTS],
             episodes: 0,
@@ -249,6 +265,10 @@ impl View {
                 let end = self.certain_end(at, frame);
                 self.signals.begin(at, frame, attempt, burst, end);
             }
+            Kind::Collision { episode: 0, .. } => {
+                station.doing = Doing::ToldToWait;
+                self.signals.withdraw(frame);
+            }
             Kind::Collision { episode, .. } => {
                 station.collisions += 1;
                 station.doing = Doing::Jamming;
@@ -274,7 +294,9 @@ impl View {
             Kind::Rts { .. } | Kind::Data { .. } => station.doing = Doing::Sending,
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
             Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
+            Kind::Beacon { .. } => self.turn = Some(Turn::Beacon(event.station)),
+            Kind::Commit { id } => self.turn = Some(Turn::Of(event.station, id)),
+            Kind::PlcaStatus { .. } => {}
         }
     }
 
@@ -337,7 +359,7 @@ impl StationView {
 mod tests {
     use super::*;
     use crate::windows::signals::Part;
-    use medium::{BitRate, StationId, Topology};
+    use medium::{BitRate, Topology};
 
     fn event(at: u64, station: u16, kind: Kind) -> Note {
         let station = StationId::new(station);
@@ -364,5 +386,41 @@ mod tests {
         assert!(told.contains("24 BT (2.4 us) after its own first bit a notices b#1, which began 4 BT"), "{told}");
         view.take(&Note::Missed { count: 7 });
         assert_eq!((view.stations[1].doing, view.signals.iter().count(), view.missed), (Doing::Unknown, 0, 7));
+    }
+
+    /// A MAC that PLCA tells to wait has sent nothing, and its collision is none.
+    #[test]
+    fn what_waits_for_its_turn_is_not_on_the_medium() {
+        let mut view = View::new(Arc::new(Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1)));
+        let attempt = |attempt| Kind::Attempt { attempt, excessive_deferral: false, burst: false };
+        view.take(&event(20, 0, Kind::Beacon { empty: 0, length: BitTimes::ZERO }));
+        assert_eq!(view.turn, Some(Turn::Beacon(StationId::new(0))));
+        view.take(&event(30, 2, attempt(1)));
+        view.take(&event(54, 2, Kind::Collision { attempt: 1, late: false, episode: 0 }));
+        assert_eq!((view.stations[2].doing, view.stations[2].collisions, view.episodes), (Doing::ToldToWait, 0, 0));
+        assert_eq!(view.signals.iter().count(), 0, "the frame was held back");
+        view.take(&event(84, 2, Kind::Commit { id: 2 }));
+        view.take(&event(104, 2, attempt(2)));
+        assert_eq!((view.turn, view.stations[2].doing), (Some(Turn::Of(StationId::new(2), 2)), Doing::Sending));
+        assert_eq!(view.signals.iter().count(), 1);
+    }
+
+    /// A frame that met another one may be told to wait later: nobody is met then.
+    #[test]
+    fn a_logical_collision_is_told_as_one_whatever_came_before() {
+        let mut view = View::new(Arc::new(Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1)));
+        let attempt = |attempt| Kind::Attempt { attempt, excessive_deferral: false, burst: false };
+        let names: Vec<String> = (1..=3).map(|number| format!("st{number}")).collect();
+        for (t, kind) in [
+            (30, attempt(1)),
+            (54, Kind::Collision { attempt: 1, late: false, episode: 1 }),
+            (126, Kind::JamEnd { attempt: 1 }),
+            (700, attempt(2)),
+            (724, Kind::Collision { attempt: 2, late: false, episode: 0 }),
+        ] {
+            view.take(&event(t, 2, kind));
+        }
+        let told = view.sentence(view.recent.back().unwrap(), &names);
+        assert!(told.starts_with("Told to wait for its turn"), "{told}");
     }
 }

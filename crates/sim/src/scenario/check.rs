@@ -250,7 +250,8 @@ fn unknown(name: &str, as_section: bool, keys: &[Key], heading: &str) -> String 
         (false, _) => ("key", format!("in {heading}")),
     };
     let habit = HABITS.iter().find(|(theirs, _)| *theirs == name).map(|(_, ours)| *ours);
-    let habit = habit.filter(|ours| names().any(|known| known == *ours));
+    let key_of = |line: &'static str| line.split_once(" = ").map_or(line, |(key, _)| key);
+    let habit = habit.filter(|ours| names().any(|known| known == key_of(ours)));
     let list = || names().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ");
     let elsewhere = elsewhere(name, heading).filter(|_| habit.is_none());
     match (elsewhere, habit.or_else(|| meant(name, names()))) {

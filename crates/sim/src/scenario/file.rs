@@ -9,8 +9,8 @@ mod texts;
 pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
 pub use self::texts::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PhyText, PlaceText, RateText, RetryLimitsText, SizesText, TopologyText, UntilText,
-    WindowText,
+    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, SizesText, TopologyText,
+    UntilText, WindowText,
 };
 
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
@@ -355,6 +355,8 @@ pub struct PlcaSection {
     pub logical_collisions: Option<Spanned<bool>>,
     /// How long the host takes to hand a frame over.
     pub host_delay: Option<Spanned<BitTimesText>>,
+    /// How much faster the node's clock is than it should be.
+    pub clock: Option<Spanned<PpmText>>,
     /// Of all stations: delay_line_length.
     pub delay_line: Option<Spanned<BitTimesText>>,
     /// Of all stations: plca_status_timer.

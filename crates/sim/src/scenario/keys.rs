@@ -2,8 +2,8 @@
 
 use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PhyText, PlaceText, RateText, RetryLimitsText, SizesText, TopologyText, UntilText,
-    WindowText,
+    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, SizesText, TopologyText,
+    UntilText, WindowText,
 };
 use crate::words::{plca, units};
 use std::str::FromStr;
@@ -143,6 +143,7 @@ const PLCA: &[Key] = &[
     key("collision-detection", Switch, "`collision-detection = false`"),
     key("logical-collisions", Switch, "`logical-collisions = false`"),
     key("host-delay", Text(text::<BitTimesText>), "bit times in quotes, like `host-delay = \"400 BT\"`"),
+    key("clock", Text(text::<PpmText>), "parts per million in quotes, like `clock = \"-100 ppm\"`"),
     key("delay-line", Text(text::<BitTimesText>), "bit times in quotes, like `delay-line = \"396 BT\"`"),
     key("status-timer", Text(text::<BitTimesText>), "bit times in quotes, like `status-timer = \"130090 BT\"`"),
     key(
@@ -247,7 +248,7 @@ const FRAME: &[Key] = &[
     key("size", Whole(18, 65_535), "a whole number of octets from 18 to 65535, like `size = 64`"),
 ];
 
-/// Words of other programs, and ours for them.
+/// Words of other programs, and ours for them: a key, or a line where the key alone does not say what to write.
 pub const HABITS: &[(&str, &str)] = &[
     ("bandwidth", "rate"),
     ("bitrate", "rate"),
@@ -265,7 +266,7 @@ pub const HABITS: &[(&str, &str)] = &[
     ("time", "duration"),
     ("runtime", "duration"),
     ("warm_up", "warmup"),
-    ("load", "arrivals"),
+    ("load", "arrivals = \"poisson:0.4\""),
     ("traffic", "arrivals"),
     ("size", "frame_size"),
     ("length", "frame_size"),

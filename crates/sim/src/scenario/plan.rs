@@ -26,7 +26,7 @@ use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, Traffic
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
 use crate::words::configuration::longest_distance;
-use crate::words::units::{Length, lab_name};
+use crate::words::units::{Length, lab_name, many};
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Place};
 use ::medium::{Method, Persistence, Phy};
 use backoff::Policy;
@@ -341,13 +341,12 @@ fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
     let longest = medium.parameters.max_frame_size.get();
     let too_long = |frame: &&Recorded| frame.size.get() > longest + if frame.tagged { 4 } else { 0 };
     let counts = [
-        (replay.unordered(), "frames whose stamps go back: they are put in order"),
-        (
-            replay.frames().iter().filter(too_long).count(),
-            "frames above max_frame_size: they are offered, and discarded",
-        ),
+        (replay.unordered(), "whose stamps go back: put in order"),
+        (replay.frames().iter().filter(too_long).count(), "above max_frame_size: offered, and discarded"),
     ];
-    let warning = |(count, what): (usize, &str)| format!("{} has {count} {what}", replay.path().display());
+    let warning = |(count, what): (usize, &str)| {
+        format!("{} has {} {what}", replay.path().display(), many(count as u64, "frame"))
+    };
     counts.into_iter().filter(|(count, _)| *count > 0).map(warning).collect()
 }
 

@@ -1,7 +1,7 @@
 //! When frames arrive at a station's MAC: as written, and the processes.
 
 use super::{draw, sizes};
-use crate::words::units::{self, Load};
+use crate::words::units;
 use backoff::Generator;
 use medium::{BitInstant, BitRate};
 use std::fmt;
@@ -161,8 +161,13 @@ impl FromStr for Arrivals {
             Some(("periodic", rest)) => periodic(rest)?,
             Some(("on_off", rest)) => on_off(rest)?,
             Some(("window", rest)) => window(rest)?,
-            Some(("bernoulli", chance)) => Arrivals::Bernoulli { chance: fraction(chance)? },
+            Some(("bernoulli", chance)) => Arrivals::Bernoulli { chance: probability(chance)? },
             Some(("replay", path)) if !path.trim().is_empty() => Arrivals::Replay { path: path.trim().into() },
+            None if units::load(text).is_ok() => {
+                return Err(format!(
+                    "`{text}` is a load, which does not say how frames come: write `poisson:{text}` or `periodic:{text}`"
+                ));
+            }
             _ => {
                 return Err(format!(
                     "`{text}` is no traffic: write `saturated`, `silent`, `poisson:0.4`, `periodic:0.4`, `on_off:0.4,on=10ms,off=40ms`, `window:4`, `bernoulli:0.01` or `replay:FILE`"
@@ -175,12 +180,17 @@ impl FromStr for Arrivals {
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
-    match units::load(text) {
-        Ok(Load::Fraction(load)) => Ok(load),
-        Ok(Load::Saturated) | Err(_) => Err(format!(
+    units::fraction(text)?.ok_or_else(|| {
+        format!(
             "`{text}` is no load here: write the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
-        )),
-    }
+        )
+    })
+}
+
+/// A chance; whether it is one is checked with the rest.
+fn probability(text: &str) -> Result<f64, String> {
+    let no_chance = || format!("`{text}` is no chance: write one above 0 and up to 1, like `bernoulli:0.01`");
+    units::fraction(text).ok().flatten().ok_or_else(no_chance)
 }
 
 /// What follows the first part of `0.4,on=10ms,off=40ms`: each of `keys` at most once, in any order. `of` is what has these keys,
@@ -427,7 +437,9 @@ mod tests {
             ("replay:", "`replay:FILE`"),
             ("poisson:saturated", "like `0.4`"),
             ("poisson:0", "like `0.4`"),
-            ("poisson:11", "like `0.4`"),
+            ("poisson:11", "write up to `10` or `1000%`, or `saturated`"),
+            ("140%", "write `poisson:140%` or `periodic:140%`"),
+            ("bernoulli:1500%", "is no chance"),
             ("periodic:0.4s", "like `0.4`"),
             ("on_off:0.4,on=0s", "above zero"),
             ("on_off:0.4,on=10ms,on=1ms", "comes twice"),

@@ -78,6 +78,19 @@ pub enum CaptureError {
     },
 }
 
+impl CaptureError {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        match self {
+            CaptureError::Open { path, .. }
+            | CaptureError::Read { path, .. }
+            | CaptureError::Damaged { path, .. }
+            | CaptureError::Empty { path }
+            | CaptureError::TooManySources { path, .. } => path,
+        }
+    }
+}
+
 /// A capture file's frames, in order of their stamps.
 ///
 /// The whole file is read once, before a run, so that no run ends at a damaged record; 40 octets are held for each

@@ -20,14 +20,23 @@ pub(super) fn fraction(generator: &mut Generator) -> f64 {
     (generator.next_u64() >> 11) as f64 * UNIT
 }
 
-/// How often in a row something with this chance, above 0, does not happen.
-///
-/// P(n) = chance · (1 − chance)^n, from one word: ⌊ln U / ln(1 − chance)⌋.
-pub(super) fn misses(generator: &mut Generator, chance: f64) -> u64 {
-    if chance >= 1.0 {
-        return 0;
+/// How often in a row something with a chance does not happen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Misses {
+    /// −ln(1 − chance); none if the chance is 1.
+    rate: Option<f64>,
+}
+
+impl Misses {
+    /// Of something with this chance, above 0.
+    pub fn of(chance: f64) -> Misses {
+        Misses { rate: (chance < 1.0).then(|| -libm::log1p(-chance)) }
     }
-    (exponential(generator) / -libm::log1p(-chance)) as u64
+
+    /// P(n) = chance · (1 − chance)^n, from one word: ⌊ln U / ln(1 − chance)⌋.
+    pub fn draw(self, generator: &mut Generator) -> u64 {
+        self.rate.map_or(0, |rate| (exponential(generator) / rate) as u64)
+    }
 }
 
 /// An exponentially distributed number with mean 1.

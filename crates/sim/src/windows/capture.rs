@@ -7,31 +7,26 @@
 //! ```
 //! Packets are in order of their first bits, so a packet waits until those that began before it have ended. A collision
 //! waits until nobody sends any more, and then names all its parties.
-//!
-//! One file above 500 lines because what waits for its turn and what is made of it are one thing.
 
-use super::frames::{FCS, Frames};
+mod packets;
+
 use super::pcapng::{self, Interface};
 use super::signals::Signals;
-use super::{Known, Nanos};
-use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
-use crate::files::inputs;
+use super::{Known, Window};
+use crate::files::beside::{Note, take_each};
+use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use crate::words::sentences::{self, TIED, frame_name};
-use medium::{BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Topology};
+use medium::{BitInstant, BitTimes, Event, Fault, FrameId, Input, Kind};
+use packets::{OpenRow, Packets, Transmission, where_is};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::Write as _;
 use std::sync::Arc;
 
 /// How long a collision waits for its parties at most, in bit times: no packet of 802.3 is longer.
 const PATIENCE: u64 = 1 << 16;
-const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
-/// The jam's content is free (802.3, 4.2.3.2.4), except that it is no FCS of what comes before it.
-const JAM: u8 = 0xaa;
 
 /// What frames are written with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,11 +43,7 @@ pub enum Framing {
 #[derive(Debug)]
 pub struct Capture {
     output: LineWriter,
-    framing: Framing,
-    config: Arc<Config>,
-    nanos: Nanos,
-    names: Names,
-    frames: Frames,
+    packets: Packets,
     bad_fcs: Vec<bool>,
     /// What waits, in order of its first bit.
     waiting: VecDeque<Waiting>,
@@ -62,65 +53,52 @@ pub struct Capture {
     sending: Vec<Sending>,
     /// Where each transmission is, for whom a collision met.
     signals: Signals,
-    /// Collisions whose parties are not all known.
-    episodes: Vec<(u64, Vec<FrameId>)>,
+    /// Collisions that may still get more parties: which overlap, and who met in it.
+    parties: Vec<(u64, FrameId)>,
     /// Of the last event.
     now: BitInstant,
-    /// Blocks that have been written, to be used again: allocating each would cost more than filling it.
-    spare: Vec<Vec<u8>>,
-    /// A row in the making.
-    row: Row,
-}
-
-/// What a row of the interface "bus" says: as the event log does, and in short.
-#[derive(Debug, Default)]
-struct Row {
-    json: Vec<u8>,
-    info: String,
-}
-
-impl Row {
-    /// Says it in the words that every window has.
-    fn say(&mut self, sentence: &str) {
-        for (number, words) in sentence.split(TIED).enumerate() {
-            self.info.push_str(if number > 0 { " " } else { "" });
-            self.info.push_str(words);
-        }
-        self.json.extend_from_slice(b",\"says\":");
-        // Names are what may need it, and hardly one does.
-        let escape = |octet: u8| octet < b' ' || octet == b'"' || octet == b'\\';
-        if self.info.bytes().fold(false, |found, octet| found | escape(octet)) {
-            return serde_json::to_writer(&mut self.json, &self.info).expect("a Vec takes any text");
-        }
-        self.json.push(b'"');
-        self.json.extend_from_slice(self.info.as_bytes());
-        self.json.push(b'"');
-    }
+    /// Blocks that wait, by number.
+    drafts: Vec<Draft>,
+    /// Numbers of those that have been written. They are used again: allocating each would cost more than filling it.
+    spare: Vec<usize>,
 }
 
 /// What stands in the capture when its turn comes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Waiting {
     /// A transmission that goes on, or was never one.
     Open,
-    /// A block.
-    Done(Vec<u8>),
-    /// Who notices, which overlap, and how it is told.
-    Collision(Event, u64, String),
+    /// The draft with this number.
+    Draft(usize),
     Nothing,
+}
+
+/// A block that waits.
+#[derive(Debug, Default)]
+struct Draft {
+    /// Empty, if nothing is to be written after all.
+    block: Vec<u8>,
+    /// Of a collision: its row so far.
+    collision: Option<Collision>,
+}
+
+/// A collision whose parties are not all known.
+#[derive(Clone, Copy, Debug)]
+struct Collision {
+    at: BitInstant,
+    frame: FrameId,
+    /// Which overlap.
+    episode: u64,
+    row: OpenRow,
 }
 
 #[derive(Debug)]
 struct Sending {
-    frame: FrameId,
-    /// The first bit of the preamble.
-    begin: BitInstant,
+    sent: Transmission,
     /// Which of those that wait.
     number: u64,
-    bad_fcs: bool,
     /// Only an RTS has been sent so far (IEEE 802.11).
     asks: bool,
-    collision: Option<(BitInstant, u64, u32)>,
 }
 
 impl Capture {
@@ -129,23 +107,19 @@ impl Capture {
     /// # Errors
     /// The disk is full, the pipe is closed.
     pub fn new(file: File, place: String, known: &Known, framing: Framing) -> Result<Capture, WriteError> {
-        let config = Arc::new(known.header.config());
+        let packets = Packets::new(known, framing);
         let mut capture = Capture {
             output: LineWriter::of(file, place, "blocks", pcapng::whole_blocks),
-            framing,
-            nanos: Nanos::new(config.rate),
-            names: Names::new(&known.header.stations),
-            frames: Frames::new(&known.header.stations, &known.macs),
             bad_fcs: vec![false; known.macs.len()],
             waiting: VecDeque::new(),
             first: 0,
             sending: Vec::new(),
-            signals: Signals::new(config.clone(), 0),
-            episodes: Vec::new(),
+            signals: Signals::new(packets.config.clone(), 0),
+            parties: Vec::new(),
             now: BitInstant::ZERO,
+            drafts: Vec::new(),
             spare: Vec::new(),
-            row: Row::default(),
-            config,
+            packets,
         };
         capture.begin(known)?;
         // Whoever reads a pipe sees the interfaces at once; and what cannot be written at all is known at once.
@@ -154,18 +128,19 @@ impl Capture {
     }
 
     fn begin(&mut self, known: &Known) -> Result<(), WriteError> {
-        let speed = self.config.rate.get();
+        let config = &self.packets.config;
+        let speed = config.rate.get();
         let comment = match known.header.name.as_str() {
-            "" => format!("the bus's own time, from its beginning; seed {}", self.config.seed),
-            name => format!("{name}: the bus's own time, from its beginning; seed {}", self.config.seed),
+            "" => format!("the bus's own time, from its beginning; seed {}", config.seed),
+            name => format!("{name}: the bus's own time, from its beginning; seed {}", config.seed),
         };
         self.output.unit(|into| pcapng::section(into, &known.header.program, &comment))?;
-        let link_type = match self.framing {
+        let link_type = match self.packets.framing {
             Framing::Whole => pcapng::MPACKET,
             Framing::Plain => pcapng::ETHERNET,
         };
         for (number, (name, mac)) in known.header.stations.iter().zip(&known.macs).enumerate() {
-            let description = match where_is(&self.config.topology, number) {
+            let description = match where_is(&config.topology, number) {
                 (None, None) => "what this station sent".to_owned(),
                 (None, Some(bits)) => format!("what this station sent, {bits} BT from the cable's end"),
                 (Some(segment), bits) => {
@@ -180,237 +155,129 @@ impl Capture {
         self.output.unit(|into| pcapng::interface(into, &bus))
     }
 
-    /// The interface for what is no frame.
-    fn bus(&self) -> u32 {
-        self.bad_fcs.len() as u32
-    }
-
-    /// Puts a row into its turn; `write` says what stands in it.
-    fn put_row(&mut self, at: BitInstant, write: impl FnOnce(&Capture, &mut Row)) -> Result<(), WriteError> {
-        let block = self.make_row(at, write);
+    /// Puts what `make` appends into its turn.
+    fn put(&mut self, make: impl FnOnce(&Packets, &mut Vec<u8>)) -> Result<(), WriteError> {
         if self.waiting.is_empty() {
+            // Nothing waits: most frames meet nobody.
             self.first += 1;
-            return self.write(block);
+            let packets = &self.packets;
+            return self.output.unit(|into| make(packets, into));
         }
-        self.waiting.push_back(Waiting::Done(block));
+        let draft = self.draft(make);
+        self.waiting.push_back(Waiting::Draft(draft));
         Ok(())
     }
 
-    /// A row of the interface "bus".
-    fn make_row(&mut self, at: BitInstant, write: impl FnOnce(&Capture, &mut Row)) -> Vec<u8> {
-        let (mut row, mut block) = (std::mem::take(&mut self.row), self.block());
-        row.json.clear();
-        row.info.clear();
-        write(self, &mut row);
-        pcapng::packet(&mut block, self.bus(), self.nanos.of(at), None, None, |into| {
-            pcapng::json_tags(into, kind_of(&row.json), &row.info);
-            into.extend_from_slice(&row.json);
+    /// The number of a new draft, which has what `make` appends.
+    fn draft(&mut self, make: impl FnOnce(&Packets, &mut Vec<u8>)) -> usize {
+        let number = self.spare.pop().unwrap_or_else(|| {
+            self.drafts.push(Draft::default());
+            self.drafts.len() - 1
         });
-        self.row = row;
-        block
+        make(&self.packets, &mut self.drafts[number].block);
+        number
     }
 
-    /// An empty block.
-    fn block(&mut self) -> Vec<u8> {
-        self.spare.pop().unwrap_or_else(|| Vec::with_capacity(512))
-    }
-
-    /// Writes a block.
-    fn write(&mut self, mut block: Vec<u8>) -> Result<(), WriteError> {
-        let written = self.output.unit(|into| into.extend_from_slice(&block));
+    /// Writes a draft, unless it is empty.
+    fn write(&mut self, number: usize) -> Result<(), WriteError> {
+        let Draft { block, collision } = &mut self.drafts[number];
+        if let Some(collision) = collision.take() {
+            let Collision { frame, episode, row, .. } = collision;
+            let met = |(number, party): &&(u64, FrameId)| *number == episode && *party != frame;
+            let others = self.parties.iter().filter(met).map(|(_, party)| *party);
+            self.packets.end_collision(block, row, frame.station, others);
+        }
+        let written = if block.is_empty() { Ok(()) } else { self.output.unit(|into| into.extend_from_slice(block)) };
         block.clear();
-        self.spare.push(block);
+        self.spare.push(number);
         written
-    }
-
-    fn put_event(&mut self, event: &Event) -> Result<(), WriteError> {
-        self.put_row(event.at, |own, row| {
-            let (parameters, rate) = (&own.config.parameters, own.config.rate);
-            let station = own.frames.name(event.station);
-            write_event(&mut row.json, &own.names, event);
-            row.say(&sentences::sentence(&event.kind, event.at, station, parameters, rate));
-            row.json.push(b'}');
-        })
     }
 
     fn attempt(&mut self, event: &Event, attempt: u32, burst: bool) {
         // In a burst interPacketGap of extension bits comes before the preamble.
-        let gap = if burst { self.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
+        let gap = if burst { self.packets.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
         let (frame, number) = (event.frame, self.first + self.waiting.len() as u64);
         let bad_fcs = self.bad_fcs[event.station.index()];
         self.waiting.push_back(Waiting::Open);
         self.signals.begin(event.at, frame, attempt, burst, None);
-        self.sending.push(Sending { frame, begin: event.at + gap, number, bad_fcs, asks: false, collision: None });
+        let sent = Transmission { frame, begin: event.at + gap, bad_fcs, collision: None };
+        self.sending.push(Sending { sent, number, asks: false });
     }
 
     fn collision(&mut self, event: &Event, episode: u64, attempt: u32) {
-        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.frame == event.frame) {
-            sending.collision = Some((event.at, episode, attempt));
+        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.sent.frame == event.frame) {
+            sending.sent.collision = Some((event.at, episode, attempt));
         }
-        match self.episodes.iter_mut().find(|(number, _)| *number == episode) {
-            Some((_, parties)) => parties.push(event.frame),
-            None => self.episodes.push((episode, vec![event.frame])),
-        }
-        // Told as it is noticed: what ends or begins afterwards changes nothing of it.
-        let says = self.signals.noticed(event, self.frames.names()).unwrap_or_default();
-        self.signals.collide(event.at, event.frame, episode);
-        self.waiting.push_back(Waiting::Collision(*event, episode, says));
+        self.parties.push((episode, event.frame));
+        let (draft, frame) = (self.draft(|_, _| ()), event.frame);
+        let Draft { block, collision } = &mut self.drafts[draft];
+        let row = self.packets.begin_collision(block, event, &self.signals);
+        *collision = Some(Collision { at: event.at, frame, episode, row });
+        self.signals.collide(event.at, frame, episode);
+        self.waiting.push_back(Waiting::Draft(draft));
     }
 
     /// A transmission is over: whole with so many octets from destination address to FCS, or cut short.
     fn ended(&mut self, at: BitInstant, frame: FrameId, whole: Option<usize>, jam: bool) -> Result<(), WriteError> {
-        let Some(place) = self.sending.iter().position(|sending| sending.frame == frame) else { return Ok(()) };
-        let sending = self.sending.swap_remove(place);
+        let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
+        let Sending { sent, number, asks } = self.sending.swap_remove(place);
         self.signals.end(at, frame, BitTimes::ZERO);
-        let mut block = self.block();
-        match whole {
-            Some(size) => self.whole(&mut block, &sending, size),
-            None if self.framing == Framing::Whole && !sending.asks => self.fragment(&mut block, &sending, at, jam),
+        let has_fragment = self.packets.framing == Framing::Whole && !asks;
+        let make = |packets: &Packets, into: &mut Vec<u8>| match whole {
+            Some(size) => packets.whole(into, &sent, size),
+            None if has_fragment => packets.fragment(into, &sent, at, jam),
             None => {}
-        }
-        let place = (sending.number - self.first) as usize;
-        let last = place == 0 && self.waiting.len() == 1;
-        if block.is_empty() {
-            self.waiting[place] = Waiting::Nothing;
-        } else if last {
-            // Nobody waits for it: most frames meet nobody.
+        };
+        if self.waiting.len() == 1 && whole.is_some() {
+            // Only it has waited.
             self.waiting.clear();
-            self.first += 1;
-            return self.write(block);
-        } else {
-            self.waiting[place] = Waiting::Done(block);
+            return self.put(make);
         }
+        // A fragment may be too short for a packet: then the draft is empty.
+        let draft = self.draft(make);
+        self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
         self.settle(at)
     }
 
     /// The attempt began with an RTS, or, after that, the frame itself begins.
     fn asks(&mut self, frame: FrameId, data: Option<BitInstant>) {
-        for sending in self.sending.iter_mut().filter(|sending| sending.frame == frame) {
+        for sending in self.sending.iter_mut().filter(|sending| sending.sent.frame == frame) {
             sending.asks = data.is_none();
-            sending.begin = data.unwrap_or(sending.begin);
+            sending.sent.begin = data.unwrap_or(sending.sent.begin);
         }
     }
 
     /// An attempt without collision detection is over, and was in vain: the frame went out whole all the same, unless
     /// only an RTS did.
     fn unsuccessful(&mut self, at: BitInstant, frame: FrameId) -> Result<(), WriteError> {
-        let Some(sending) = self.sending.iter().find(|sending| sending.frame == frame) else { return Ok(()) };
-        let least = self.config.parameters.min_frame_size;
-        let size = self.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
+        let Some(sending) = self.sending.iter().find(|sending| sending.sent.frame == frame) else { return Ok(()) };
+        let least = self.packets.config.parameters.min_frame_size;
+        let size = self.packets.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
         let whole = size.filter(|_| !sending.asks);
         self.ended(at, frame, whole, false)
-    }
-
-    /// Appends a frame that was sent to its last bit.
-    fn whole(&self, into: &mut Vec<u8>, sending: &Sending, size: usize) {
-        let (frame, mut flags) = (sending.frame, self.flags(sending.frame));
-        let offered = self.frames.get(frame);
-        let least = self.config.parameters.min_frame_size.get() as usize;
-        let cut = offered.is_some_and(|offered| size < (offered.frame.size.get() as usize).max(least));
-        let tagged = offered.is_some_and(|offered| offered.frame.tagged);
-        flags |= if sending.bad_fcs || cut { pcapng::CRC_ERROR } else { 0 };
-        let most = self.config.parameters.frame_size_limit(tagged).get() as usize;
-        flags |= if size > most { pcapng::TOO_LONG } else { 0 };
-        pcapng::packet(into, frame.station.index() as u32, self.nanos.of(sending.begin), Some(flags), None, |into| {
-            if self.framing == Framing::Whole {
-                into.extend_from_slice(&PREAMBLE_AND_SFD);
-            }
-            let begin = into.len();
-            if cut {
-                return self.frames.write(frame, size, into);
-            }
-            self.frames.write(frame, size - FCS, into);
-            let fcs = crc32fast::hash(&into[begin..]);
-            into.extend_from_slice(&(if sending.bad_fcs { !fcs } else { fcs }).to_le_bytes());
-        });
-    }
-
-    /// Appends what a station sent until its jam was out, or until it was taken off the medium.
-    fn fragment(&self, into: &mut Vec<u8>, sending: &Sending, end: BitInstant, jam: bool) {
-        let frame = sending.frame;
-        let jam = if jam { self.config.parameters.jam_size.get() } else { 0 };
-        let bits = end.get().saturating_sub(sending.begin.get()).saturating_sub(jam);
-        let octets = (bits / 8).saturating_sub(PREAMBLE_AND_SFD.len() as u64) as usize;
-        let all = octets + (jam / 8) as usize;
-        if bits < 64 || all < FCS {
-            return;
-        }
-        let short = all < self.config.parameters.min_frame_size.get() as usize;
-        let flags = self.flags(frame)
-            | pcapng::CRC_ERROR
-            | if short { pcapng::TOO_SHORT } else { 0 }
-            | if bits.is_multiple_of(8) { 0 } else { pcapng::UNALIGNED };
-        let name = frame_name(self.frames.names(), frame);
-        let comment = match sending.collision {
-            Some((at, episode, attempt)) => {
-                format!("{name}, attempt {attempt}: collision {episode} at {at} BT, jam until {end} BT")
-            }
-            None => format!("{name}: cut off at {end} BT"),
-        };
-        let (station, at) = (frame.station.index() as u32, self.nanos.of(sending.begin));
-        pcapng::packet(into, station, at, Some(flags), Some(&comment), |into| {
-            into.extend_from_slice(&PREAMBLE_AND_SFD);
-            self.frames.write(frame, octets, into);
-            into.resize(into.len() + (jam / 8) as usize, JAM);
-        });
-    }
-
-    fn flags(&self, frame: FrameId) -> u32 {
-        let destination = self.frames.destination(frame);
-        let kind = match destination[0] & 1 {
-            0 => pcapng::UNICAST,
-            _ if destination == [0xff; 6] => pcapng::BROADCAST,
-            _ => pcapng::MULTICAST,
-        };
-        pcapng::OUTBOUND | pcapng::FCS_LENGTH | kind
     }
 
     /// Writes what has waited long enough.
     fn settle(&mut self, now: BitInstant) -> Result<(), WriteError> {
         let quiet = self.sending.is_empty();
         while let Some(front) = self.waiting.front() {
-            match front {
+            let draft = match *front {
                 Waiting::Open => return Ok(()),
-                Waiting::Collision(event, ..) if !quiet && now.get() < event.at.get() + PATIENCE => return Ok(()),
-                Waiting::Collision(..) | Waiting::Done(_) | Waiting::Nothing => {}
+                Waiting::Draft(number) => Some(number),
+                Waiting::Nothing => None,
+            };
+            let collision = draft.and_then(|number| self.drafts[number].collision);
+            if collision.is_some_and(|collision| !quiet && now.get() < collision.at.get() + PATIENCE) {
+                return Ok(());
             }
+            self.waiting.pop_front();
             self.first += 1;
-            match self.waiting.pop_front().expect("it was looked at") {
-                Waiting::Done(block) => self.write(block)?,
-                Waiting::Collision(event, episode, says) => self.write_collision(&event, episode, &says)?,
-                Waiting::Open | Waiting::Nothing => {}
-            }
+            draft.map_or(Ok(()), |number| self.write(number))?;
         }
         if quiet {
-            self.episodes.clear();
+            self.parties.clear();
         }
         Ok(())
-    }
-
-    /// Who met whom, and where.
-    fn write_collision(&mut self, event: &Event, episode: u64, says: &str) -> Result<(), WriteError> {
-        let block = self.make_row(event.at, |own, row| {
-            let json = &mut row.json;
-            write_event(json, &own.names, event);
-            json.extend_from_slice(b",\"with\":[");
-            let parties = own.episodes.iter().find(|(number, _)| *number == episode);
-            let others = parties.into_iter().flat_map(|(_, parties)| parties).filter(|frame| **frame != event.frame);
-            let mut separator = "";
-            for other in others {
-                own.names.write_name(json, separator, *other);
-                separator = ",";
-            }
-            json.push(b']');
-            let place = where_is(&own.config.topology, event.station.index());
-            for (column, value) in [("segment", place.0), ("position_bt", place.1)] {
-                value
-                    .into_iter()
-                    .for_each(|value| write!(json, ",\"{column}\":{value}").expect("a Vec takes any text"));
-            }
-            row.say(says);
-            row.json.push(b'}');
-        });
-        self.write(block)
     }
 
     /// Gives up what cannot be told whole any more.
@@ -422,39 +289,41 @@ impl Capture {
     }
 }
 
+impl Window for Capture {
+    fn write_beside(&mut self) {
+        self.output.write_beside();
+    }
+
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        take_each(self, batch)
+    }
+
+    fn passes_over(&self) -> &'static [&'static str] {
+        &["defer", "delivered", "fragment"]
+    }
+}
+
 impl Observer for Capture {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
         match input {
             Input::Offer { .. } => {
-                self.frames.input(input, octets);
+                self.packets.frames.input(input, octets);
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
             Input::SetCut { cut } => self.signals.set_cut(*cut),
             Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
         }
-        self.put_row(at, |own, row| {
-            inputs::write(&mut row.json, &own.names, at, input, None, Some(inputs::LAYER));
-            row.info += &match input {
-                Input::Offer { .. } => String::new(),
-                Input::SetFault { station, fault: Some(_) } => format!("{} is faulty", own.frames.name(*station)),
-                Input::SetFault { station, fault: None } => format!("{} is right again", own.frames.name(*station)),
-                Input::Attach { station } => format!("{} is back on the medium", own.frames.name(*station)),
-                Input::Detach { station } => format!("{} is off the medium", own.frames.name(*station)),
-                Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", own.frames.name(*station)),
-                Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
-                Input::SetCut { cut: None } => "the cable is mended".to_owned(),
-            };
-        })
+        self.put(|packets, into| packets.input(into, at, input))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         let (at, frame) = (event.at, event.frame);
         self.now = at;
         match event.kind {
-            Kind::Offered { size } => self.frames.offered(frame, size),
+            Kind::Offered { size } => self.packets.frames.offered(frame, size),
             Kind::Attempt { attempt, burst, .. } => {
                 self.unsuccessful(at, frame)?;
                 self.attempt(event, attempt, burst);
@@ -463,21 +332,24 @@ impl Observer for Capture {
             Kind::JamEnd { .. } => self.ended(at, frame, None, true)?,
             Kind::Backoff { .. } => {
                 self.unsuccessful(at, frame)?;
-                self.put_event(event)?;
+                self.put(|packets, into| packets.event(into, event))?;
             }
-            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => self.put_event(event)?,
             Kind::Rts { .. } => self.asks(frame, None),
             Kind::Data { .. } => self.asks(frame, Some(at)),
-            Kind::Cts { .. } | Kind::Ack => self.put_event(event)?,
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => self.put_event(event)?,
+            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } | Kind::Cts { .. } | Kind::Ack => {
+                self.put(|packets, into| packets.event(into, event))?;
+            }
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
+                self.put(|packets, into| packets.event(into, event))?;
+            }
             Kind::Transmitted { size, .. } => {
                 self.ended(at, frame, Some(size.get() as usize), false)?;
-                self.frames.done(frame);
+                self.packets.frames.done(frame);
             }
             Kind::Discarded { .. } | Kind::QueueDrop => {
                 self.ended(at, frame, None, false)?;
-                self.frames.done(frame);
-                self.put_event(event)?;
+                self.packets.frames.done(frame);
+                self.put(|packets, into| packets.event(into, event))?;
             }
             Kind::Defer { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
         }
@@ -485,21 +357,15 @@ impl Observer for Capture {
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
-        self.put_row(event.at, |own, row| {
-            write_emulator(&mut row.json, &own.names, event);
-            row.info.push_str("the machine, not the medium");
-        })
+        self.put(|packets, into| packets.emulator(into, event))
     }
 
     fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
         self.close()?;
         self.signals.forget();
-        self.frames.forget_inputs();
-        self.put_row(self.now, |_, row| {
-            let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
-            row.json.extend_from_slice(json.as_bytes());
-            row.info = format!("{inputs} inputs and {events} events are missing here: the writer did not keep up");
-        })
+        self.packets.frames.forget_inputs();
+        let now = self.now;
+        self.put(|packets, into| packets.missing(into, now, inputs, events))
     }
 
     fn flush(&mut self) -> Result<(), WriteError> {
@@ -510,23 +376,4 @@ impl Observer for Capture {
         self.close()?;
         self.output.flush()
     }
-}
-
-/// Segment and place of a station along its cable, in bit times, where there is a cable.
-fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
-    match topology {
-        Topology::Star { .. } => (None, None),
-        Topology::Bus { positions } => (None, Some(positions[station].get())),
-        Topology::Segments(segments) => {
-            let place = segments.stations()[station];
-            (Some(place.segment as u64), Some(place.position.get()))
-        }
-    }
-}
-
-/// The `kind` of a line of an event log.
-fn kind_of(json: &[u8]) -> &[u8] {
-    const KEY: &[u8] = b"\"kind\":\"";
-    let begin = json.windows(KEY.len()).position(|window| window == KEY).map_or(json.len(), |at| at + KEY.len());
-    json[begin..].split(|octet| *octet == b'"').next().unwrap_or_default()
 }

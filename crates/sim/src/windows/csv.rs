@@ -1,6 +1,7 @@
 //! Events as a table: one row an event, one column for each field that any event has.
 
-use super::{Known, Nanos};
+use super::{Known, Nanos, Window};
+use crate::files::beside::{Note, take_each};
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator};
 use crate::files::inputs;
 use crate::files::json_lines::{LineWriter, WriteError};
@@ -59,6 +60,16 @@ impl EventTable {
         let (ns, empty) = (self.nanos.of(at), ",".repeat(self.columns.len()));
         let detail = quoted(&String::from_utf8_lossy(json));
         self.output.line(|line| write!(line, "{at},{ns},{layer},,,{empty},{detail}").expect("a Vec takes any text"))
+    }
+}
+
+impl Window for EventTable {
+    fn write_beside(&mut self) {
+        self.output.write_beside();
+    }
+
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        take_each(self, batch)
     }
 }
 

@@ -4,6 +4,8 @@
 //! its octets are made here: addresses of the stations, the EtherType for local experiments (IEEE Std 802, 9.2.3), and
 //! the frame's name as text. The medium knows no octets.
 
+use super::append;
+use crate::words::prose::{EIGHT_DIGITS, digits, push_number};
 use medium::{Destination, Frame, FrameId, Input, Octets, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,6 +16,10 @@ const ALL: [u8; 6] = [0xff; 6];
 /// Whose address no station has: the group of locally administered ones that default addresses begin with.
 const NOBODY: [u8; 6] = [0x02, 0xeb, 0xff, 0xff, 0xff, 0xff];
 const VLAN: [u8; 4] = [0x81, 0x00, 0x00, 0x01];
+/// The longest name that has a label, and `#`.
+const LABEL: usize = 16;
+/// Room for two addresses, a VLAN tag, an EtherType, a label and eight digits, and no less than the shortest frame.
+const MADE: usize = 64;
 const LOCAL_EXPERIMENT: [u8; 2] = [0x88, 0xb5];
 
 /// A frame that the medium has.
@@ -27,6 +33,7 @@ pub(super) struct Offered {
 #[derive(Debug)]
 pub(super) struct Frames {
     names: Vec<String>,
+    labels: Vec<Option<Label>>,
     macs: Vec<[u8; 6]>,
     stations: Vec<OfStation>,
 }
@@ -34,67 +41,85 @@ pub(super) struct Frames {
 /// Those of one station.
 #[derive(Clone, Debug, Default)]
 struct OfStation {
-    /// Inputs whose `offered` has not come yet.
-    inputs: VecDeque<Offered>,
     /// The number of the first of `frames`.
     first: u64,
-    /// By number; none where the medium is done with one.
-    frames: VecDeque<Option<Offered>>,
+    /// How many of them the medium has been offered; the others are inputs whose `offered` has not come yet.
+    known: usize,
+    frames: VecDeque<Slot>,
+}
+
+#[derive(Clone, Debug)]
+enum Slot {
+    Has(Offered),
+    /// The medium is done with it, or it was missed.
+    Gone,
 }
 
 impl Frames {
     pub fn new(names: &[String], macs: &[[u8; 6]]) -> Frames {
         assert_eq!(names.len(), macs.len(), "each station has a name and an address");
-        Frames { names: names.to_vec(), macs: macs.to_vec(), stations: vec![OfStation::default(); names.len()] }
+        let (labels, stations) = (names.iter().map(Label::of).collect(), vec![OfStation::default(); names.len()]);
+        Frames { names: names.to_vec(), labels, macs: macs.to_vec(), stations }
     }
 
     /// What `offered` will tell of comes with its addressee and octets.
     pub fn input(&mut self, input: &Input, octets: Option<&Arc<[u8]>>) {
         if let Input::Offer { station, frame } = input {
-            self.stations[station.index()].inputs.push_back(Offered { frame: *frame, octets: octets.cloned() });
+            let offered = Offered { frame: *frame, octets: octets.cloned() };
+            self.stations[station.index()].frames.push_back(Slot::Has(offered));
         }
     }
 
     /// Some inputs and events are not known: inputs so far may not be those of the events that come.
     pub fn forget_inputs(&mut self) {
-        self.stations.iter_mut().for_each(|station| station.inputs.clear());
+        self.stations.iter_mut().for_each(|station| station.frames.truncate(station.known));
     }
 
     /// The medium has a frame of this size.
     pub fn offered(&mut self, id: FrameId, size: Octets) {
         let of = &mut self.stations[id.station.index()];
-        let unknown = || Offered { frame: Frame::new(size, Destination::Nobody), octets: None };
-        let offered = of.inputs.pop_front().unwrap_or_else(unknown);
-        if of.frames.is_empty() || id.serial < of.first {
-            of.frames.clear();
-            of.first = id.serial;
+        if of.known == 0 || id.serial < of.first {
+            of.frames.drain(..of.known);
+            (of.first, of.known) = (id.serial, 0);
         }
-        let place = (id.serial - of.first) as usize;
         // Numbers follow one another, unless events are missing.
-        of.frames.resize(place.max(of.frames.len()), None);
-        of.frames.push_back(Some(offered));
+        while of.first + (of.known as u64) < id.serial {
+            of.frames.insert(of.known, Slot::Gone);
+            of.known += 1;
+        }
+        if of.known == of.frames.len() {
+            let unknown = Offered { frame: Frame::new(size, Destination::Nobody), octets: None };
+            of.frames.push_back(Slot::Has(unknown));
+        }
+        of.known += 1;
     }
 
     /// The medium is done with it.
     pub fn done(&mut self, id: FrameId) {
         let of = &mut self.stations[id.station.index()];
-        let place = id.serial.checked_sub(of.first).and_then(|place| of.frames.get_mut(place as usize));
+        let place = id.serial.checked_sub(of.first).map(|place| place as usize).filter(|place| *place < of.known);
         let Some(place) = place else { return };
-        *place = None;
-        while let Some(None) = of.frames.front() {
+        of.frames[place] = Slot::Gone;
+        while of.known > 0 && matches!(of.frames[0], Slot::Gone) {
             of.frames.pop_front();
+            of.known -= 1;
             of.first += 1;
         }
     }
 
+    /// What there is of a frame, while the medium has it.
     pub fn get(&self, id: FrameId) -> Option<&Offered> {
         let of = &self.stations[id.station.index()];
-        of.frames.get(id.serial.checked_sub(of.first)? as usize)?.as_ref()
+        let place = id.serial.checked_sub(of.first)? as usize;
+        match of.frames.get(place).filter(|_| place < of.known)? {
+            Slot::Has(offered) => Some(offered),
+            Slot::Gone => None,
+        }
     }
 
-    /// A frame's first six octets.
-    pub fn destination(&self, id: FrameId) -> [u8; 6] {
-        let Some(offered) = self.get(id) else { return NOBODY };
+    /// The first six octets of a frame, if the medium has it.
+    pub fn destination(&self, offered: Option<&Offered>) -> [u8; 6] {
+        let Some(offered) = offered else { return NOBODY };
         match &offered.octets {
             Some(octets) => octets.first_chunk().copied().unwrap_or(NOBODY),
             None => self.address(offered.frame.destination),
@@ -117,21 +142,57 @@ impl Frames {
         &self.names[station.index()]
     }
 
-    /// Appends the first `count` octets of a frame without FCS, padded with zeros as far as they go.
-    pub fn write(&self, id: FrameId, count: usize, into: &mut Vec<u8>) {
+    /// Appends the first `count` octets of a frame without FCS, padded with zeros as far as they go. `offered` is what
+    /// there is of it.
+    pub fn write(&self, id: FrameId, offered: Option<&Offered>, count: usize, into: &mut Vec<u8>) {
         let begin = into.len();
-        if let Some(octets) = self.get(id).and_then(|offered| offered.octets.as_deref()) {
+        if let Some(octets) = offered.and_then(|offered| offered.octets.as_deref()) {
             into.extend_from_slice(&octets[..octets.len().min(count)]);
         } else {
-            let frame = self.get(id).map(|offered| offered.frame);
-            into.extend_from_slice(&self.address(frame.map_or(Destination::Nobody, |frame| frame.destination)));
-            into.extend_from_slice(&self.macs[id.station.index()]);
-            into.extend_from_slice(if frame.is_some_and(|frame| frame.tagged) { &VLAN } else { &[] });
-            into.extend_from_slice(&LOCAL_EXPERIMENT);
-            into.extend_from_slice(self.names[id.station.index()].as_bytes());
-            into.push(b'#');
-            into.extend_from_slice(itoa::Buffer::new().format(id.serial).as_bytes());
+            self.write_made(id, offered, into);
         }
         into.resize(begin + count, 0);
     }
+
+    /// Appends what is made in virtual time, up to the frame's name, and perhaps zeros after it.
+    fn write_made(&self, id: FrameId, offered: Option<&Offered>, into: &mut Vec<u8>) {
+        let (mut made, own) = ([0; MADE], id.station.index());
+        made[..6].copy_from_slice(&self.destination(offered));
+        made[6..12].copy_from_slice(&self.macs[own]);
+        made[12..16].copy_from_slice(&VLAN);
+        let kind = if offered.is_some_and(|offered| offered.frame.tagged) { 16 } else { 12 };
+        made[kind..kind + 2].copy_from_slice(&LOCAL_EXPERIMENT);
+        let begin = kind + 2;
+        if let (Some(label), Some(digits)) = (&self.labels[own], short(id.serial)) {
+            // Nearly every name and number: all is copied at once.
+            made[begin..begin + LABEL].copy_from_slice(&label.text);
+            made[begin + label.length..begin + label.length + 8].copy_from_slice(&digits);
+            return into.extend_from_slice(&made);
+        }
+        append(into, &made, begin);
+        into.extend_from_slice(self.names[own].as_bytes());
+        into.push(b'#');
+        push_number(into, id.serial);
+    }
+}
+
+/// A station's name and `#`, with zeros after them.
+#[derive(Debug)]
+struct Label {
+    text: [u8; LABEL],
+    length: usize,
+}
+
+impl Label {
+    /// `None` if the name is longer than that of an interface may be.
+    fn of(name: &String) -> Option<Label> {
+        let (mut text, length) = ([0; LABEL], name.len() + 1);
+        text.get_mut(..length)?.copy_from_slice(format!("{name}#").as_bytes());
+        Some(Label { text, length })
+    }
+}
+
+/// The digits of a number that has no more than eight, with zeros after them.
+fn short(number: u64) -> Option<[u8; 8]> {
+    (1..EIGHT_DIGITS).contains(&number).then(|| digits(number).0)
 }

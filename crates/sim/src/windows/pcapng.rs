@@ -1,5 +1,8 @@
 //! Blocks of pcapng (IETF draft-ietf-opsawg-pcapng). Knows octets, and nothing of what they mean.
 
+use super::append;
+use std::ops::Range;
+
 /// IEEE 802.3 with preamble, SFD and FCS (LINKTYPE_ETHERNET_MPACKET).
 pub(super) const MPACKET: u16 = 274;
 /// IEEE 802.3 from destination address on (LINKTYPE_ETHERNET).
@@ -78,51 +81,98 @@ pub(super) fn interface(into: &mut Vec<u8>, interface: &Interface<'_>) {
     });
 }
 
-/// Appends a packet of an interface at `nanos`; `data` appends its octets.
-pub(super) fn packet(
-    into: &mut Vec<u8>,
-    interface: u32,
-    nanos: u64,
-    flags: Option<u32>,
-    comment: Option<&str>,
-    data: impl FnOnce(&mut Vec<u8>),
-) {
-    block(into, ENHANCED_PACKET, |into| {
-        into.extend_from_slice(&interface.to_ne_bytes());
-        into.extend_from_slice(&((nanos >> 32) as u32).to_ne_bytes());
-        into.extend_from_slice(&(nanos as u32).to_ne_bytes());
-        let lengths = into.len();
-        into.extend_from_slice(&[0; 8]);
-        data(into);
-        let length = ((into.len() - lengths - 8) as u32).to_ne_bytes();
-        into[lengths..lengths + 4].copy_from_slice(&length);
-        into[lengths + 4..lengths + 8].copy_from_slice(&length);
-        pad(into, lengths);
-        flags.iter().for_each(|flags| option(into, EPB_FLAGS, &flags.to_ne_bytes()));
-        comment.iter().for_each(|comment| option(into, COMMENT, comment.as_bytes()));
-        if flags.is_some() || comment.is_some() {
-            end_of_options(into);
-        }
-    });
+/// A packet's block that has been begun: where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packet(usize);
+
+impl Packet {
+    /// Octets before the packet's own.
+    const HEAD: usize = 28;
+
+    /// Appends the beginning of a packet of an interface at `nanos`. The packet's octets are to be appended next.
+    #[inline]
+    pub fn begin(into: &mut Vec<u8>, interface: u32, nanos: u64) -> Packet {
+        let begin = into.len();
+        let mut head = [0; Packet::HEAD];
+        let words = [(0, ENHANCED_PACKET), (8, interface), (12, (nanos >> 32) as u32), (16, nanos as u32)];
+        words.iter().for_each(|(at, word)| head[*at..at + 4].copy_from_slice(&word.to_ne_bytes()));
+        into.extend_from_slice(&head);
+        Packet(begin)
+    }
+
+    /// Appends what comes after the octets of a packet without options.
+    pub fn end(self, into: &mut Vec<u8>) {
+        self.end_octets(into);
+        pad(into, self.0);
+        end_block(into, self.0);
+    }
+
+    /// The same of one with flags. A frame has no more, so all of it is appended at once.
+    #[inline]
+    pub fn end_with_flags(self, into: &mut Vec<u8>, flags: u32) {
+        self.end_octets(into);
+        let Packet(begin) = self;
+        let (mut tail, at) = ([0; 3 + 8 + 4 + 4], padding(begin, into.len()));
+        tail[at..at + 2].copy_from_slice(&EPB_FLAGS.to_ne_bytes());
+        tail[at + 2..at + 4].copy_from_slice(&4_u16.to_ne_bytes());
+        tail[at + 4..at + 8].copy_from_slice(&flags.to_ne_bytes());
+        let length = ((into.len() - begin + at + 16) as u32).to_ne_bytes();
+        tail[at + 12..at + 16].copy_from_slice(&length);
+        into[begin + 4..begin + 8].copy_from_slice(&length);
+        append(into, &tail, at + 16);
+    }
+
+    /// The same of one with flags and a comment, which `comment` appends.
+    pub fn end_with_comment(self, into: &mut Vec<u8>, flags: u32, comment: impl FnOnce(&mut Vec<u8>)) {
+        self.end_octets(into);
+        pad(into, self.0);
+        option(into, EPB_FLAGS, &flags.to_ne_bytes());
+        into.extend_from_slice(&COMMENT.to_ne_bytes());
+        into.extend_from_slice(&[0; 2]);
+        let begin = into.len();
+        comment(into);
+        let length = (into.len() - begin) as u16;
+        into[begin - 2..begin].copy_from_slice(&length.to_ne_bytes());
+        pad(into, begin);
+        end_of_options(into);
+        end_block(into, self.0);
+    }
+
+    /// Says how many octets the packet has, after the last one.
+    #[inline]
+    fn end_octets(self, into: &mut [u8]) {
+        let Packet(begin) = self;
+        let length = ((into.len() - begin - Packet::HEAD) as u32).to_ne_bytes();
+        into[begin + 20..begin + 24].copy_from_slice(&length);
+        into[begin + 24..begin + 28].copy_from_slice(&length);
+    }
 }
 
 /// Appends what stands before the octets of a packet of link type [`UPPER_PDU`]: that it is JSON, what stands in the
-/// column "Protocol", in capitals, and, from Wireshark 4.2 on, in "Info".
-pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &[u8], info: &str) {
+/// column "Protocol", in capitals, and, from Wireshark 4.2 on, in "Info", which `info` appends. Gives where that is.
+pub(super) fn json_tags(into: &mut Vec<u8>, protocol: &[u8], info: impl FnOnce(&mut Vec<u8>)) -> Range<usize> {
     const DISSECTOR: u16 = 12;
     const PROTOCOL: u16 = 33;
     const INFO: u16 = 36;
-    for (tag, text) in [(DISSECTOR, &b"json"[..]), (PROTOCOL, protocol), (INFO, info.as_bytes())] {
-        into.extend_from_slice(&tag.to_be_bytes());
-        into.extend_from_slice(&(text.len().next_multiple_of(4) as u16).to_be_bytes());
-        let begin = into.len();
-        into.extend_from_slice(text);
-        if tag == PROTOCOL {
-            into[begin..].make_ascii_uppercase();
-        }
-        pad(into, begin);
-    }
+    tag(into, DISSECTOR, |into| into.extend_from_slice(b"json"));
+    let protocol = tag(into, PROTOCOL, |into| into.extend_from_slice(protocol));
+    into[protocol].make_ascii_uppercase();
+    let info = tag(into, INFO, info);
     into.extend_from_slice(&[0; 4]);
+    info
+}
+
+/// Appends a tag, and gives where its text is.
+fn tag(into: &mut Vec<u8>, tag: u16, text: impl FnOnce(&mut Vec<u8>)) -> Range<usize> {
+    into.extend_from_slice(&tag.to_be_bytes());
+    into.extend_from_slice(&[0; 2]);
+    let begin = into.len();
+    text(into);
+    let end = into.len();
+    pad(into, begin);
+    let length = (into.len() - begin) as u16;
+    into[begin - 2..begin].copy_from_slice(&length.to_be_bytes());
+    begin..end
 }
 
 /// How many octets of `text` are whole blocks, and how many blocks those are.
@@ -152,6 +202,11 @@ fn block(into: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
     into.extend_from_slice(&kind.to_ne_bytes());
     into.extend_from_slice(&[0; 4]);
     body(into);
+    end_block(into, begin);
+}
+
+/// Says, at both ends of a block, how long it is.
+fn end_block(into: &mut Vec<u8>, begin: usize) {
     let length = ((into.len() - begin + 4) as u32).to_ne_bytes();
     into.extend_from_slice(&length);
     into[begin + 4..begin + 8].copy_from_slice(&length);
@@ -173,5 +228,11 @@ fn end_of_options(into: &mut Vec<u8>) {
 
 /// Fills what has come since `begin` up to a multiple of four octets.
 fn pad(into: &mut Vec<u8>, begin: usize) {
-    into.resize(begin + (into.len() - begin).next_multiple_of(4), 0);
+    let missing = padding(begin, into.len());
+    append(into, &[0; 4], missing);
+}
+
+/// How many octets are missing from a multiple of four.
+fn padding(begin: usize, end: usize) -> usize {
+    begin.wrapping_sub(end) % 4
 }

@@ -9,15 +9,22 @@
 //! Flows lead from the end of an attempt to those who received the frame.
 
 use super::frames::Frames;
-use super::{Known, Nanos};
+mod fields;
+
+use super::{Known, Nanos, Window, append};
+use crate::files::beside::{Note, take_each};
 use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator};
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::words::configuration::slot;
+use crate::words::prose::Prose;
+use fields::{
+    DIGITS, annotate, annotate_number, arguments, digits, fixed, message, number, number_of, real, text, whole_packets,
+};
 use medium::{
     BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Octets, PREAMBLE_AND_SFD,
-    StationId, Value,
+    StationId,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -64,6 +71,10 @@ pub struct Perfetto {
     config: Config,
     nanos: Nanos,
     names: Names,
+    /// Room for the name of a frame.
+    name: String,
+    /// Room for a TrackEvent.
+    event: Vec<u8>,
     frames: Frames,
     stations: Vec<OfStation>,
     /// Bits of frames that got through since the last counter, and when the next is due.
@@ -89,6 +100,8 @@ impl Perfetto {
             output: LineWriter::of(file, place, "packets", whole_packets),
             nanos: Nanos::new(config.rate),
             names: Names::new(&known.header.stations),
+            name: String::new(),
+            event: Vec::new(),
             frames: Frames::new(&known.header.stations, &known.macs),
             stations: vec![OfStation::default(); known.macs.len()],
             sent: 0,
@@ -134,32 +147,41 @@ impl Perfetto {
     /// An event on a track; `rest` appends more of it.
     fn put(&mut self, at: u64, kind: Type, track: u64, rest: impl FnOnce(&mut Vec<u8>)) -> Result<(), WriteError> {
         const TRACK_EVENT: u32 = 11;
+        // What is in a message stands after how long it is, so it is made first.
+        let own = &mut self.event;
+        own.clear();
+        number(own, 9, kind as u64);
+        number(own, 11, track);
+        rest(own);
+        let (mut head, length) = ([0; 4 * DIGITS], own.len() as u64);
+        let fields = [8 << 3, at, 10 << 3, SEQUENCE, u64::from(TRACK_EVENT) << 3 | 2, length];
+        let end = fields.into_iter().fold(0, |place, value| digits(&mut head, place, value));
         self.output.unit(|into| {
-            message(into, 1, |packet| {
-                number(packet, 8, at);
-                number(packet, 10, SEQUENCE);
-                message(packet, TRACK_EVENT, |own| {
-                    number(own, 9, kind as u64);
-                    number(own, 11, track);
-                    rest(own);
-                });
-            });
+            number_of(into, 1 << 3 | 2, (end + own.len()) as u64);
+            append(into, &head, end);
+            into.extend_from_slice(own);
         })
     }
 
     /// Begins a slice, or marks an instant, with the numbers of an event as arguments.
     fn mark(&mut self, event: &Event, kind: Type, track: u64, name: &str) -> Result<(), WriteError> {
         let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
-        self.put(at, kind, track, |own| {
+        let put = self.put(at, kind, track, |own| {
             text(own, 23, name);
-            annotate(own, "frame", &Argument::Text(&frame));
-            annotate(own, "t", &Argument::Number(event.at.get()));
+            annotate(own, "frame", &frame);
+            annotate_number(own, "t", 3, event.at.get());
             arguments(own, &event.kind);
-        })
+        });
+        self.name = frame;
+        put
     }
 
-    fn frame_name(&self, frame: FrameId) -> String {
-        format!("{}#{}", self.frames.name(frame.station), frame.serial)
+    /// A frame's name. Whoever is done with it puts it back, so that the next one takes no memory.
+    fn frame_name(&mut self, frame: FrameId) -> String {
+        let mut name = std::mem::take(&mut self.name).into_bytes();
+        name.clear();
+        Prose::new(&mut name, "").frame(self.frames.name(frame.station), frame.serial);
+        String::from_utf8(name).expect("only text is appended")
     }
 
     /// Ends what the transmit machine does, if it does something.
@@ -217,6 +239,7 @@ impl Perfetto {
         if let Some(serial) = next {
             let name = self.frame_name(FrameId { station, serial });
             self.put(at, Type::Begin, track(station, Track::Frames), |own| text(own, 23, &name))?;
+            self.name = name;
         }
         self.queue_length(event.at, station)
     }
@@ -240,15 +263,17 @@ impl Perfetto {
     fn received(&mut self, event: &Event) -> Result<(), WriteError> {
         let (at, frame) = (self.nanos.of(event.at), self.frame_name(event.frame));
         let flow = flow(event.frame, event.station);
-        self.put(at, Type::Instant, track(event.station, Track::Received), |own| {
+        let put = self.put(at, Type::Instant, track(event.station, Track::Received), |own| {
             text(own, 23, event.kind.name());
-            annotate(own, "frame", &Argument::Text(&frame));
-            annotate(own, "t", &Argument::Number(event.at.get()));
+            annotate(own, "frame", &frame);
+            annotate_number(own, "t", 3, event.at.get());
             arguments(own, &event.kind);
             if matches!(event.kind, Kind::Delivered { .. }) {
                 fixed(own, 48, flow);
             }
-        })
+        });
+        self.name = frame;
+        put
     }
 
     /// The counters of utilisation that are due.
@@ -270,8 +295,8 @@ impl Perfetto {
     fn happened(&mut self, at: BitInstant, name: &str, detail: &str) -> Result<(), WriteError> {
         self.put(self.nanos.of(at), Type::Instant, BUS, |own| {
             text(own, 23, name);
-            annotate(own, "detail", &Argument::Text(detail));
-            annotate(own, "t", &Argument::Number(at.get()));
+            annotate(own, "detail", detail);
+            annotate_number(own, "t", 3, at.get());
         })
     }
 }
@@ -284,6 +309,16 @@ fn sample(rate: BitRate) -> u64 {
 /// A flow's number: one for each receiver of a frame.
 fn flow(frame: FrameId, receiver: StationId) -> u64 {
     (frame.station.index() as u64) << 52 | (frame.serial & ((1 << 42) - 1)) << 10 | receiver.index() as u64
+}
+
+impl Window for Perfetto {
+    fn write_beside(&mut self) {
+        self.output.write_beside();
+    }
+
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        take_each(self, batch)
+    }
 }
 
 impl Observer for Perfetto {
@@ -359,97 +394,4 @@ impl Observer for Perfetto {
         self.sample(BitInstant::new(end.t))?;
         self.output.flush()
     }
-}
-
-/// What stands in an argument of a slice.
-enum Argument<'a> {
-    Number(u64),
-    Truth(bool),
-    Text(&'a str),
-}
-
-fn arguments(own: &mut Vec<u8>, kind: &Kind) {
-    kind.fields(|name: &'static str, value: Value<'static>| {
-        let argument = match value {
-            Value::Number(number) => Argument::Number(number),
-            Value::Truth(truth) => Argument::Truth(truth),
-            Value::Word(word) => Argument::Text(word),
-        };
-        annotate(own, name, &argument);
-    });
-}
-
-/// A DebugAnnotation of a TrackEvent.
-fn annotate(own: &mut Vec<u8>, name: &str, value: &Argument<'_>) {
-    message(own, 4, |annotation| {
-        text(annotation, 10, name);
-        match value {
-            Argument::Truth(truth) => number(annotation, 2, u64::from(*truth)),
-            Argument::Number(value) => number(annotation, 3, *value),
-            Argument::Text(value) => text(annotation, 6, value),
-        }
-    });
-}
-
-fn varint(into: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        into.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    into.push(value as u8);
-}
-
-/// A field of protobuf that is a number.
-fn number(into: &mut Vec<u8>, field: u32, value: u64) {
-    varint(into, u64::from(field) << 3);
-    varint(into, value);
-}
-
-/// One that is a number of eight octets.
-fn fixed(into: &mut Vec<u8>, field: u32, value: u64) {
-    varint(into, u64::from(field) << 3 | 1);
-    into.extend_from_slice(&value.to_le_bytes());
-}
-
-fn real(into: &mut Vec<u8>, field: u32, value: f64) {
-    fixed(into, field, value.to_bits());
-}
-
-fn text(into: &mut Vec<u8>, field: u32, value: &str) {
-    varint(into, u64::from(field) << 3 | 2);
-    varint(into, value.len() as u64);
-    into.extend_from_slice(value.as_bytes());
-}
-
-fn message(into: &mut Vec<u8>, field: u32, write: impl FnOnce(&mut Vec<u8>)) {
-    varint(into, u64::from(field) << 3 | 2);
-    // Nearly all lengths take one octet, and room for that is there before the length is known.
-    let begin = into.len();
-    into.push(0);
-    write(into);
-    let length = into.len() - begin - 1;
-    if length < 0x80 {
-        into[begin] = length as u8;
-        return;
-    }
-    let mut head = Vec::with_capacity(4);
-    varint(&mut head, length as u64);
-    into.splice(begin..=begin, head);
-}
-
-/// How many octets of `trace` are whole packets, and how many packets those are.
-fn whole_packets(trace: &[u8]) -> (usize, u64) {
-    let (mut whole, mut count) = (0, 0);
-    while let Some(end) = packet_end(&trace[whole..]).filter(|end| whole + end <= trace.len()) {
-        whole += end;
-        count += 1;
-    }
-    (whole, count)
-}
-
-/// Where the packet ends that `trace` begins with, if its length is there.
-fn packet_end(trace: &[u8]) -> Option<usize> {
-    let digits = trace.get(1..)?.iter().position(|octet| octet & 0x80 == 0)? + 1;
-    let length = trace[1..=digits].iter().rev().fold(0_usize, |value, octet| value << 7 | usize::from(octet & 0x7f));
-    Some(1 + digits + length)
 }

@@ -2,7 +2,8 @@
 //! event that began it and from the distances.
 
 use crate::words::configuration::longest_distance;
-use crate::words::sentences::{Noticed, Party, frame_name};
+use crate::words::prose::Prose;
+use crate::words::sentences::{self, Noticed, Party};
 use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, PREAMBLE_AND_SFD, Place, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -150,31 +151,56 @@ impl Signals {
         self.change(frame, |one| (one.end, one.extension) = (Some(at), extension));
     }
 
+    /// An attempt that goes on was none on the medium: PLCA told its MAC to wait (802.3, 148.4.5).
+    pub fn withdraw(&mut self, frame: FrameId) {
+        if let Some(one) = self.all.iter().rposition(|one| one.frame == frame && one.end.is_none()) {
+            self.all.remove(one);
+        }
+    }
+
     fn change(&mut self, frame: FrameId, change: impl FnOnce(&mut Signal)) {
         if let Some(one) = self.all.iter_mut().rfind(|one| one.frame == frame && one.end.is_none()) {
             change(one);
         }
     }
 
-    /// A collision in a sentence; nothing for another event, or one of an attempt that is not known.
+    /// A collision in a sentence; nothing for another event, a logical collision of PLCA, which has met nobody, or one of an
+    /// attempt that is not known.
     pub fn noticed(&self, event: &Event, names: &[String]) -> Option<String> {
-        let Kind::Collision { late, episode, .. } = event.kind else { return None };
+        let noticed = self.notice(event, names)?;
+        Some(noticed.sentence(self.met(event, names), &self.config.parameters, self.config.rate))
+    }
+
+    /// Appends the same; in short where it is nothing.
+    pub(super) fn tell_noticed(&self, prose: &mut Prose<'_>, event: &Event, names: &[String]) {
+        let (parameters, rate) = (&self.config.parameters, self.config.rate);
+        match self.notice(event, names) {
+            Some(noticed) => noticed.tell(prose, self.met(event, names), parameters, rate),
+            None => {
+                sentences::tell(prose, &event.kind, event.at, &names[event.station.index()], parameters, rate);
+            }
+        }
+    }
+
+    fn notice<'a>(&self, event: &Event, names: &'a [String]) -> Option<Noticed<'a>> {
+        let Kind::Collision { late, episode: episode @ 1.., .. } = event.kind else { return None };
         let own = self.all.iter().rfind(|one| one.frame == event.frame && one.begin <= event.at)?;
         let (station, begin, preamble) = (&names[event.station.index()], own.begin, own.preamble);
-        let noticed = Noticed { station, begin, preamble, at: event.at, late, episode, met: self.met(event, names) };
-        Some(noticed.sentence(&self.config.parameters, self.config.rate))
+        Some(Noticed { station, begin, preamble, at: event.at, late, episode })
     }
 
     /// Whose signals were at the place of whoever noticed a collision.
-    fn met(&self, event: &Event, names: &[String]) -> Vec<Party> {
+    fn met<'a>(&'a self, event: &'a Event, names: &'a [String]) -> impl Iterator<Item = Party<'a>> {
         let distance = |one: &Signal| self.config.topology.distance(one.frame.station, event.station);
-        let sounds = |one: &Signal| {
+        let sounds = move |one: &Signal| {
             let distance = distance(one);
             one.begin + distance <= event.at && one.end.is_none_or(|end| end + distance > event.at)
         };
-        let here = |one: &&Signal| one.frame.station != event.station && one.reaches(event.station) && sounds(one);
-        let party =
-            |one: &Signal| Party { frame: frame_name(names, one.frame), begin: one.begin, distance: distance(one) };
-        self.all.iter().filter(here).map(party).collect()
+        let here = move |one: &&Signal| one.frame.station != event.station && one.reaches(event.station) && sounds(one);
+        let party = move |one: &'a Signal| {
+            let FrameId { station, serial } = one.frame;
+            Party { station: &names[station.index()], serial, begin: one.begin, distance: distance(one) }
+        };
+        self.all.iter().filter(here).map(party)
     }
 }

@@ -5,20 +5,25 @@
 //!       deference  Busy | GapPart1 | GapPart2 | Free | …
 //!       carrier    ________/‾‾‾‾‾‾‾‾‾‾\______        a signal at the station's place, whosever it is
 //!       collision  ________/‾‾\______________        from when the station notices one until its jam is out
+//!   turn           BEACON | none | COMMIT_3 | frame_3 | none | …              of a bus with PLCA: whose turn is used
 //! ```
-//! Carrier is worked out from who sends when and how far away. So it is what a station hears that is not deaf.
+//! Of BEACONs there are those that events tell of. Carrier is worked out from who sends when and how far away. So it is
+//! what a station hears that is not deaf.
 
-use super::{Known, Nanos};
+mod turns;
+
+use super::{Known, Nanos, Window, append};
+use crate::files::beside::{Note, take_each};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
+use crate::words::prose::push_number;
 use medium::{
-    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, FrameId, Input, Kind, Place,
+    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, FrameId, Input, Kind, Method, Place,
 };
 use medium::{StationId, Transmit};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -30,12 +35,18 @@ pub struct Vcd {
     config: Config,
     nanos: Nanos,
     stations: Vec<OfStation>,
+    /// Each station's lines, by [`Change::place`].
+    lines: Vec<[Line; Change::ALL.len()]>,
     sending: Vec<Sending>,
     cut: Option<Place>,
-    /// What will be heard, and gaps that will end, in order.
-    due: BinaryHeap<Reverse<(BitInstant, u64, u16, Due)>>,
-    order: u64,
-    /// Which instant stands in the file last.
+    /// With PLCA: who uses its turn, and the turn's id.
+    turn: Option<(StationId, u32)>,
+    /// What will be heard, and gaps that will end: by instant, and then in the order in which they were expected.
+    agenda: VecDeque<(BitInstant, Vec<(u16, Due)>)>,
+    /// Lists of instants that are over, to be used again.
+    spare: Vec<Vec<(u16, Due)>>,
+    /// Which instant stands in the file last, and in nanoseconds.
+    now: Option<BitInstant>,
     written: Option<u64>,
 }
 
@@ -59,11 +70,12 @@ struct Sending {
     hearers: Box<[u16]>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     SignalEnds { own: bool },
     SignalBegins,
     GapEnds { gap: u32 },
+    BeaconEnds,
 }
 
 /// A station's signals in the file.
@@ -73,6 +85,85 @@ enum Wave {
     Deference,
     Carrier,
     Collision,
+}
+
+/// What a signal becomes. In the file a wire's value stands before its identifier, a string's with a blank between.
+#[derive(Clone, Copy)]
+enum Change {
+    Transmit(Transmit),
+    Deference(Deference),
+    Carrier(bool),
+    Collision(bool),
+}
+
+impl Change {
+    /// Each once, by [`Change::place`].
+    const ALL: [Change; 13] = [
+        Change::Transmit(Transmit::Idle),
+        Change::Transmit(Transmit::WaitingToSend),
+        Change::Transmit(Transmit::Transmitting),
+        Change::Transmit(Transmit::Jamming),
+        Change::Transmit(Transmit::BackingOff),
+        Change::Deference(Deference::Free),
+        Change::Deference(Deference::Busy),
+        Change::Deference(Deference::GapPart1),
+        Change::Deference(Deference::GapPart2),
+        Change::Carrier(false),
+        Change::Carrier(true),
+        Change::Collision(false),
+        Change::Collision(true),
+    ];
+
+    fn place(self) -> usize {
+        match self {
+            Change::Transmit(Transmit::Idle) => 0,
+            Change::Transmit(Transmit::WaitingToSend) => 1,
+            Change::Transmit(Transmit::Transmitting) => 2,
+            Change::Transmit(Transmit::Jamming) => 3,
+            Change::Transmit(Transmit::BackingOff) => 4,
+            Change::Deference(Deference::Free) => 5,
+            Change::Deference(Deference::Busy) => 6,
+            Change::Deference(Deference::GapPart1) => 7,
+            Change::Deference(Deference::GapPart2) => 8,
+            Change::Carrier(high) => 9 + usize::from(high),
+            Change::Collision(high) => 11 + usize::from(high),
+        }
+    }
+
+    fn text(self, station: u16) -> String {
+        let bit = u8::from;
+        match self {
+            Change::Transmit(state) => format!("s{state:?} {}\n", label(station, Wave::Transmit)),
+            Change::Deference(state) => format!("s{state:?} {}\n", label(station, Wave::Deference)),
+            Change::Carrier(high) => format!("{}{}\n", bit(high), label(station, Wave::Carrier)),
+            Change::Collision(high) => format!("{}{}\n", bit(high), label(station, Wave::Collision)),
+        }
+    }
+}
+
+/// A line of the file that is made once and used often: copied in a few instructions, without a call.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    octets: [u8; Line::ROOM],
+    length: usize,
+}
+
+impl Line {
+    /// `sWaitingToSend t65535` and the line's end take 22.
+    const ROOM: usize = 24;
+
+    fn all_of(station: u16) -> [Line; Change::ALL.len()] {
+        Change::ALL.map(|change| {
+            let text = change.text(station);
+            let (mut octets, length) = ([0; Line::ROOM], text.len());
+            octets[..length].copy_from_slice(text.as_bytes());
+            Line { octets, length }
+        })
+    }
+
+    fn append(&self, into: &mut Vec<u8>) {
+        append(into, &self.octets, self.length);
+    }
 }
 
 impl Vcd {
@@ -94,10 +185,13 @@ impl Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
             stations: known.macs.iter().map(|_| station()).collect(),
+            lines: (0..known.macs.len() as u16).map(Line::all_of).collect(),
             sending: Vec::new(),
             cut: None,
-            due: BinaryHeap::new(),
-            order: 0,
+            turn: None,
+            agenda: VecDeque::new(),
+            spare: Vec::new(),
+            now: None,
             written: None,
             config,
         };
@@ -110,6 +204,13 @@ impl Vcd {
         let mut text =
             format!("$comment ethbus: {} $end\n$timescale 1 ns $end\n$scope module bus $end\n", known.header.program);
         text += "$var wire 16 sending sending $end\n";
+        let turns = match &self.config.method {
+            Method::Plca(plca) => Some(plca.beacon),
+            Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => None,
+        };
+        if turns.is_some() {
+            text += "$var string 1 turn turn $end\n";
+        }
         for (number, name) in known.header.stations.iter().enumerate() {
             let wire =
                 |kind: &str, wave, name: &str| format!("$var {kind} {} {name} $end\n", label(number as u16, wave));
@@ -121,27 +222,45 @@ impl Vcd {
             text += "$upscope $end\n";
         }
         text += "$upscope $end\n$enddefinitions $end\n#0\n$dumpvars\nb0 sending\n";
+        if turns.is_some() {
+            text += "snone turn\n";
+        }
+        let first = [
+            Change::Transmit(Transmit::Idle),
+            Change::Deference(Deference::Free),
+            Change::Carrier(false),
+            Change::Collision(false),
+        ];
         for number in 0..known.header.stations.len() as u16 {
-            text += &format!("sIdle {}\nsFree {}\n", label(number, Wave::Transmit), label(number, Wave::Deference));
-            text += &format!("0{}\n0{}\n", label(number, Wave::Carrier), label(number, Wave::Collision));
+            first.iter().for_each(|change| text += &change.text(number));
         }
         text += "$end";
         self.written = Some(0);
         self.output.line(|line| line.extend_from_slice(text.as_bytes()))
     }
 
-    /// Writes a change of a value at `at`.
-    fn change(&mut self, at: BitInstant, text: std::fmt::Arguments<'_>) -> Result<(), WriteError> {
-        let nanos = self.nanos.of(at);
-        if self.written != Some(nanos) {
-            self.written = Some(nanos);
-            self.output.line(|line| write!(line, "#{nanos}").expect("a Vec takes any text"))?;
+    /// Writes what time it is, if that is new.
+    fn stamp(&mut self, at: BitInstant) -> Result<(), WriteError> {
+        if self.now == Some(at) {
+            return Ok(());
         }
-        self.output.line(|line| line.write_fmt(text).expect("a Vec takes any text"))
+        self.now = Some(at);
+        let nanos = self.nanos.of(at);
+        if self.written == Some(nanos) {
+            return Ok(());
+        }
+        self.written = Some(nanos);
+        self.output.line(|line| {
+            line.push(b'#');
+            push_number(line, nanos);
+        })
     }
 
-    fn wire(&mut self, at: BitInstant, station: u16, wave: Wave, high: bool) -> Result<(), WriteError> {
-        self.change(at, format_args!("{}{}", u8::from(high), label(station, wave)))
+    /// Writes a change of a station's signal at `at`.
+    fn change(&mut self, at: BitInstant, station: u16, change: Change) -> Result<(), WriteError> {
+        self.stamp(at)?;
+        let line = &self.lines[usize::from(station)][change.place()];
+        self.output.unit(|into| line.append(into))
     }
 
     fn transmit(&mut self, at: BitInstant, station: StationId, state: Transmit) -> Result<(), WriteError> {
@@ -152,19 +271,22 @@ impl Vcd {
         let jammed = own.transmit == Transmit::Jamming;
         own.transmit = state;
         let number = station.index() as u16;
-        self.change(at, format_args!("s{state:?} {}", label(number, Wave::Transmit)))?;
+        self.change(at, number, Change::Transmit(state))?;
         match state {
-            Transmit::Jamming => self.wire(at, number, Wave::Collision, true),
+            Transmit::Jamming => self.change(at, number, Change::Collision(true)),
             Transmit::Idle | Transmit::WaitingToSend | Transmit::Transmitting | Transmit::BackingOff if jammed => {
-                self.wire(at, number, Wave::Collision, false)
+                self.change(at, number, Change::Collision(false))
             }
             Transmit::Idle | Transmit::WaitingToSend | Transmit::Transmitting | Transmit::BackingOff => Ok(()),
         }
     }
 
     fn expect(&mut self, at: BitInstant, station: u16, due: Due) {
-        self.order += 1;
-        self.due.push(Reverse((at, self.order, station, due)));
+        let place = self.agenda.partition_point(|(instant, _)| *instant < at);
+        if self.agenda.get(place).is_none_or(|(instant, _)| *instant != at) {
+            self.agenda.insert(place, (at, self.spare.pop().unwrap_or_default()));
+        }
+        self.agenda[place].1.push((station, due));
     }
 
     /// A station begins to send: those that are on its side of the cut will hear it.
@@ -195,37 +317,49 @@ impl Vcd {
     }
 
     fn count(&mut self, at: BitInstant) -> Result<(), WriteError> {
+        self.stamp(at)?;
         let count = self.sending.len();
-        self.change(at, format_args!("b{count:b} sending"))
+        self.output.line(|line| write!(line, "b{count:b} sending").expect("a Vec takes any text"))
     }
 
     /// Writes what happens up to `now`.
     fn run_to(&mut self, now: BitInstant) -> Result<(), WriteError> {
-        while self.due.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
-            let Some(Reverse((at, _, station, due))) = self.due.pop() else { break };
-            let own = &mut self.stations[usize::from(station)];
-            let input = match due {
-                Due::GapEnds { gap } if gap == own.gap => Some(DeferenceInput::Timeout),
-                Due::GapEnds { .. } => None,
-                Due::SignalBegins => {
-                    own.signals += 1;
-                    (own.signals == 1).then_some(DeferenceInput::CarrierOn)
-                }
-                Due::SignalEnds { own: is_own } => {
-                    own.signals -= 1;
-                    own.own_last = is_own;
-                    (own.signals == 0).then_some(DeferenceInput::CarrierOff)
-                }
-            };
-            let Some(input) = input else { continue };
-            match input {
-                DeferenceInput::CarrierOn => self.wire(at, station, Wave::Carrier, true)?,
-                DeferenceInput::CarrierOff => self.wire(at, station, Wave::Carrier, false)?,
-                DeferenceInput::Timeout => {}
+        while self.agenda.front().is_some_and(|(at, _)| *at <= now) {
+            let Some((at, mut list)) = self.agenda.pop_front() else { break };
+            for (station, due) in list.drain(..) {
+                self.happens(at, station, due)?;
             }
-            self.defer(at, station, input)?;
+            self.spare.push(list);
         }
         Ok(())
+    }
+
+    fn happens(&mut self, at: BitInstant, station: u16, due: Due) -> Result<(), WriteError> {
+        if due == Due::BeaconEnds {
+            return self.tell_turn(at, "none");
+        }
+        let own = &mut self.stations[usize::from(station)];
+        let input = match due {
+            Due::BeaconEnds => None,
+            Due::GapEnds { gap } if gap == own.gap => Some(DeferenceInput::Timeout),
+            Due::GapEnds { .. } => None,
+            Due::SignalBegins => {
+                own.signals += 1;
+                (own.signals == 1).then_some(DeferenceInput::CarrierOn)
+            }
+            Due::SignalEnds { own: is_own } => {
+                own.signals -= 1;
+                own.own_last = is_own;
+                (own.signals == 0).then_some(DeferenceInput::CarrierOff)
+            }
+        };
+        let Some(input) = input else { return Ok(()) };
+        match input {
+            DeferenceInput::CarrierOn => self.change(at, station, Change::Carrier(true))?,
+            DeferenceInput::CarrierOff => self.change(at, station, Change::Carrier(false))?,
+            DeferenceInput::Timeout => {}
+        }
+        self.defer(at, station, input)
     }
 
     /// What the deference machine does (802.3, 4.2.8), by the engine's own table.
@@ -246,7 +380,7 @@ impl Vcd {
         own.gap += 1;
         let gap = own.gap;
         timer.into_iter().for_each(|span| self.expect(at + span, station, Due::GapEnds { gap }));
-        self.change(at, format_args!("s{state:?} {}", label(station, Wave::Deference)))
+        self.change(at, station, Change::Deference(state))
     }
 }
 
@@ -259,6 +393,16 @@ fn label(station: u16, wave: Wave) -> String {
         Wave::Collision => 'x',
     };
     format!("{letter}{station}")
+}
+
+impl Window for Vcd {
+    fn write_beside(&mut self) {
+        self.output.write_beside();
+    }
+
+    fn take(&mut self, batch: &[Note]) -> Result<(), WriteError> {
+        take_each(self, batch)
+    }
 }
 
 impl Observer for Vcd {
@@ -283,29 +427,37 @@ impl Observer for Vcd {
                 // One without collision detection that was in vain.
                 self.ends(at, event.frame)?;
                 self.transmit(at, station, Transmit::Transmitting)?;
+                self.uses_turn(at, station)?;
                 self.begins(event)
             }
             Kind::Collision { .. } => self.transmit(at, station, Transmit::Jamming),
-            Kind::JamEnd { .. } => self.ends(at, event.frame),
+            Kind::JamEnd { .. } => {
+                self.leaves_turn(at, station)?;
+                self.ends(at, event.frame)
+            }
             Kind::Backoff { .. } => {
                 self.ends(at, event.frame)?;
                 self.transmit(at, station, Transmit::BackingOff)
             }
             Kind::Transmitted { .. } => {
                 self.transmit(at, station, Transmit::Idle)?;
+                self.leaves_turn(at, station)?;
                 self.ends(at, event.frame)
             }
             Kind::Discarded { attempts, .. } => {
                 let sends = self.sending.iter().any(|sending| sending.frame == event.frame);
                 if sends || attempts > 0 {
                     self.transmit(at, station, Transmit::Idle)?;
+                    self.leaves_turn(at, station)?;
                 }
                 self.ends(at, event.frame)
             }
             Kind::Offered { .. } | Kind::QueueDrop | Kind::Delivered { .. } => Ok(()),
             Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => Ok(()),
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => Ok(()),
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => Ok(()),
+            Kind::Beacon { .. } => self.beacon(at, station),
+            Kind::Commit { id } => self.takes_turn(at, station, id),
+            Kind::PlcaStatus { .. } => Ok(()),
         }
     }
 
@@ -318,7 +470,7 @@ impl Observer for Vcd {
             let text = format!("$comment {inputs} inputs and {events} events are missing here $end");
             line.extend_from_slice(text.as_bytes());
         })?;
-        let now = self.due.iter().map(|Reverse((at, ..))| *at).max();
+        let now = self.agenda.back().map(|(at, _)| *at);
         for sending in std::mem::take(&mut self.sending) {
             // When it ended is not known: at the latest where the missing begins.
             let hearers = sending.hearers.iter().copied();
@@ -338,3 +490,6 @@ impl Observer for Vcd {
         self.output.flush()
     }
 }
+
+#[cfg(test)]
+mod tests;

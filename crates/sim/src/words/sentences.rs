@@ -3,14 +3,15 @@
 //! Every window says the same thing in the same words: `explain`, the live view, the report and captures fill these
 //! templates. A page that fills them by a script of its own is given [`ALL`].
 
-use crate::words::units::group;
+use crate::words::prose::{Prose, tell};
 use medium::{BitInstant, BitRate, BitTimes, Cause, FrameId, Kind, Parameters, Value};
 
 /// A space that no line is broken at. Whoever prints a sentence replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
+const TIE: &str = "\u{a0}";
 
 /// A collision as its station notices it.
-pub const COLLISION: &str = "Collision (4.2.3.2.4), episode {episode} on this medium: {sent} after its own first bit {station} notices {met}.{late}{jam}";
+pub const COLLISION: &str = "Collision {episode} on this medium (4.2.3.2.4): {sent} after its own first bit {station} notices {met}.{late}{jam}";
 /// A party that began in the same bit time.
 pub const MET_AT_ONCE: &str = "{frame}, which began in the same bit time{apart}";
 /// A party that began before.
@@ -100,87 +101,66 @@ pub const ALL: [(&str, &str); 28] = [
     ("too_long", TOO_LONG),
 ];
 
-/// A template with its gaps filled; what a value says is left as it is.
-pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut text = String::with_capacity(2 * template.len());
-    let mut rest = template;
-    while let Some(gap) = rest.find('{') {
-        text += &rest[..gap];
-        rest = &rest[gap + 1..];
-        let end = rest.find('}').unwrap_or(0);
-        match values.iter().find(|(name, _)| *name == &rest[..end]) {
-            Some((_, value)) => {
-                text += value;
-                rest = &rest[end + 1..];
-            }
-            None => text.push('{'),
-        }
-    }
-    text + rest
-}
-
 /// A frame as people and logs call it.
 pub fn frame_name(names: &[String], frame: FrameId) -> String {
     format!("{}#{}", names[frame.station.index()], frame.serial)
 }
 
+/// What `tell` appends, for whoever wants it alone, with [`TIED`] in it.
+fn alone(tell: impl FnOnce(&mut Prose<'_>)) -> String {
+    Prose::alone(TIE, tell)
+}
+
 /// A time in the unit that suits it.
 pub fn nanos(nanos: u64) -> String {
-    let (digits, unit) = match nanos {
-        0..1_000 => (nanos.to_string(), "ns"),
-        1_000..1_000_000 => (format!("{}.{:03}", nanos / 1_000, nanos % 1_000), "us"),
-        1_000_000..1_000_000_000 => (format!("{:.3}", nanos as f64 / 1e6), "ms"),
-        _ => (format!("{:.3}", nanos as f64 / 1e9), "s"),
-    };
-    // Three digits after the point are a thousandth; zeros at the end say nothing.
-    let point = digits.find('.').unwrap_or(0);
-    let said = if point > 0 { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
-    format!("{said}{TIED}{unit}")
+    alone(|prose| prose.nanos(nanos))
 }
 
 /// A span in real time.
 pub fn real(span: BitTimes, rate: BitRate) -> String {
-    nanos(u64::try_from(span.at(rate).as_nanos()).unwrap_or(u64::MAX))
+    alone(|prose| prose.real(span, rate))
 }
 
 /// A span in bit times and in real time.
 pub fn span(span: BitTimes, rate: BitRate) -> String {
-    format!("{}{TIED}BT{TIED}({})", group(span.get()), real(span, rate))
+    alone(|prose| prose.span(span, rate))
 }
 
 /// Who was met in a collision.
-#[derive(Clone, Debug)]
-pub struct Party {
-    /// The frame's name, as logs have it.
-    pub frame: String,
+#[derive(Clone, Copy, Debug)]
+pub struct Party<'a> {
+    /// The sender's name.
+    pub station: &'a str,
+    /// Which of its frames.
+    pub serial: u64,
     /// Its first bit, at its sender's place.
     pub begin: BitInstant,
     /// From its sender to whoever notices.
     pub distance: BitTimes,
 }
 
-impl Party {
-    /// How it was met by whoever began at `own_begin`.
-    pub fn met(&self, own_begin: BitInstant, rate: BitRate) -> String {
-        let apart = match self.distance {
-            BitTimes::ZERO => String::new(),
-            distance => fill(APART, &[("span", &span(distance, rate))]),
+impl Party<'_> {
+    /// Appends how it was met by whoever began at `own_begin`.
+    fn tell(&self, prose: &mut Prose<'_>, own_begin: BitInstant, rate: BitRate) {
+        let frame = |prose: &mut Prose<'_>| prose.frame(self.station, self.serial);
+        let apart = |prose: &mut Prose<'_>| match self.distance {
+            BitTimes::ZERO => {}
+            distance => tell!(prose, APART, "span" => prose.span(distance, rate)),
         };
-        let frame = ("frame", self.frame.as_str());
         if self.begin == own_begin {
-            fill(MET_AT_ONCE, &[frame, ("apart", &apart)])
+            tell!(prose, MET_AT_ONCE, "frame" => frame(prose), "apart" => apart(prose));
         } else if self.begin < own_begin {
-            let earlier = span(own_begin.since(self.begin), rate);
-            fill(MET_EARLIER, &[frame, ("span", &earlier), ("apart", &apart)])
+            let earlier = own_begin.since(self.begin);
+            tell!(prose, MET_EARLIER, "frame" => frame(prose), "span" => prose.span(earlier, rate), "apart" => apart(prose));
         } else {
-            let later = span(self.begin.since(own_begin), rate);
-            fill(MET_LATER, &[frame, ("span", &later), ("apart", &apart)])
+            let later = self.begin.since(own_begin);
+            tell!(prose, MET_LATER, "frame" => frame(prose), "span" => prose.span(later, rate), "apart" => apart(prose));
         }
     }
 }
 
 /// A collision, as its station notices it at `at`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Noticed<'a> {
     /// The station's name.
     pub station: &'a str,
@@ -194,72 +174,156 @@ pub struct Noticed<'a> {
     pub late: bool,
     /// Which overlap on the medium, from 1.
     pub episode: u64,
-    /// Whom it meets; nobody if that began before anybody looked.
-    pub met: Vec<Party>,
 }
 
 impl Noticed<'_> {
-    /// The sentence.
-    pub fn sentence(&self, parameters: &Parameters, rate: BitRate) -> String {
+    /// Appends the sentence. It meets `met`: nobody if that began before anybody looked.
+    pub fn tell<'a>(
+        &self,
+        prose: &mut Prose<'_>,
+        met: impl IntoIterator<Item = Party<'a>>,
+        parameters: &Parameters,
+        rate: BitRate,
+    ) {
         let sent = self.at.since(self.begin);
-        let met: Vec<String> = self.met.iter().map(|party| party.met(self.begin, rate)).collect();
-        let met = if met.is_empty() { MET_UNKNOWN.to_owned() } else { met.join("; and ") };
-        let jam = if self.preamble > self.at {
+        tell!(prose, COLLISION,
+            "episode" => prose.number(self.episode),
+            "sent" => prose.span(sent, rate),
+            "station" => prose.put(self.station),
+            "met" => self.tell_met(prose, met.into_iter(), rate),
+            "late" => match (self.late, parameters.late(sent, false)) {
+                (false, _) => {}
+                (true, true) => tell!(prose, LATE, "slot" => prose.span(parameters.slot_time, rate)),
+                (true, false) => prose.put(LATE_IN_BURST),
+            },
+            "jam" => prose.put(self.jam(parameters)),
+        );
+    }
+
+    fn tell_met<'a>(&self, prose: &mut Prose<'_>, met: impl Iterator<Item = Party<'a>>, rate: BitRate) {
+        let mut count = 0;
+        for party in met {
+            prose.put(if count > 0 { "; and " } else { "" });
+            party.tell(prose, self.begin, rate);
+            count += 1;
+        }
+        if count == 0 {
+            prose.put(MET_UNKNOWN);
+        }
+    }
+
+    fn jam(&self, parameters: &Parameters) -> &'static str {
+        if self.preamble > self.at {
             JAM_ALONE
         } else if parameters.jam_begin(self.at, self.preamble) > self.at {
             JAM_AFTER_PREAMBLE
         } else {
             JAM_AT_ONCE
-        };
-        let late = match (self.late, parameters.late(sent, false)) {
-            (false, _) => String::new(),
-            (true, true) => fill(LATE, &[("slot", &span(parameters.slot_time, rate))]),
-            (true, false) => LATE_IN_BURST.to_owned(),
-        };
-        let (episode, sent) = (self.episode.to_string(), span(sent, rate));
-        let (episode, sent, station) = (("episode", &*episode), ("sent", &*sent), ("station", self.station));
-        fill(COLLISION, &[episode, sent, station, ("met", &met), ("late", &late), ("jam", jam)])
+        }
+    }
+
+    /// The same alone.
+    pub fn sentence<'a>(
+        &self,
+        met: impl IntoIterator<Item = Party<'a>>,
+        parameters: &Parameters,
+        rate: BitRate,
+    ) -> String {
+        alone(|prose| self.tell(prose, met, parameters, rate))
     }
 }
+
+/// What a logical collision is for.
+const TOLD_TO_WAIT: &str =
+    "Told to wait for its turn: PLCA tells the MAC of a collision (148.4.5), and nothing has met on the line.";
+
+const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
+const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
 /// Any event but a collision, whose sentence needs to know whom it met, in short.
 pub fn sentence(kind: &Kind, at: BitInstant, station: &str, parameters: &Parameters, rate: BitRate) -> String {
-    let number = |number: u32| number.to_string();
+    alone(|prose| tell(prose, kind, at, station, parameters, rate))
+}
+
+/// Appends the same.
+pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, parameters: &Parameters, rate: BitRate) {
     match *kind {
-        Kind::Offered { size } => fill(OFFERED, &[("size", &number(size.get())), ("station", station)]),
-        Kind::QueueDrop => QUEUE_DROP.to_owned(),
-        Kind::Defer { attempt } => fill(DEFER, &[("attempt", &number(attempt))]),
-        Kind::Attempt { attempt, .. } => {
-            let (attempt, limit) = (number(attempt), parameters.attempt_limit.to_string());
-            fill(ATTEMPT, &[("station", station), ("attempt", &attempt), ("limit", &limit)])
+        Kind::Offered { size } => {
+            tell!(prose, OFFERED, "station" => prose.put(station), "size" => prose.number(size.get().into()));
         }
-        Kind::Collision { episode, .. } => format!("A collision (4.2.3.2.4), episode {episode}."),
-        Kind::JamEnd { .. } => fill(JAM_END, &[("jam", &span(parameters.jam_size, rate))]),
-        Kind::Backoff { attempt, slots } => backoff(attempt, slots, at, parameters, rate),
-        Kind::Transmitted { .. } => transmitted(kind, station, rate),
+        Kind::QueueDrop => prose.put(QUEUE_DROP),
+        Kind::Defer { attempt } => tell!(prose, DEFER, "attempt" => prose.number(attempt.into())),
+        Kind::Attempt { attempt, .. } => tell!(prose, ATTEMPT,
+            "station" => prose.put(station),
+            "attempt" => prose.number(attempt.into()),
+            "limit" => prose.number(parameters.attempt_limit.get().into()),
+        ),
+        Kind::Collision { episode: 0, .. } => prose.put(TOLD_TO_WAIT),
+        Kind::Collision { episode, .. } => {
+            prose.put("Collision ");
+            prose.number(episode);
+            prose.put(" on this medium (4.2.3.2.4).");
+        }
+        Kind::JamEnd { .. } => tell_jam_end(prose, parameters, rate),
+        Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, at, parameters, rate),
+        Kind::Transmitted { .. } => tell_transmitted(prose, kind, station, rate),
         Kind::Discarded { cause, attempts } => {
-            fill(DISCARDED, &[("attempts", &number(attempts)), ("cause", why(cause))])
+            tell!(prose, DISCARDED, "attempts" => prose.number(attempts.into()), "cause" => prose.put(why(cause)));
         }
-        Kind::Delivered { .. } => fill(DELIVERED, &[("station", station)]),
-        Kind::Fragment { bits } => fill(FRAGMENT, &[("bits", &bits.get().to_string()), ("station", station)]),
-        Kind::Damaged { bits } => fill(DAMAGED, &[("bits", &bits.get().to_string()), ("station", station)]),
-        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => plain(kind),
-        Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => plain(kind),
-        Kind::TooLong { size } => fill(TOO_LONG, &[("size", &number(size.get())), ("station", station)]),
+        Kind::Delivered { .. } => tell!(prose, DELIVERED, "station" => prose.put(station)),
+        Kind::Fragment { bits } => {
+            tell!(prose, FRAGMENT, "station" => prose.put(station), "bits" => prose.number(bits.get()));
+        }
+        Kind::Damaged { bits } => {
+            tell!(prose, DAMAGED, "station" => prose.put(station), "bits" => prose.number(bits.get()));
+        }
+        Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
+            plain(prose, kind);
+        }
+        Kind::Beacon { empty, length } => tell_beacon(prose, empty, length, station, rate),
+        Kind::Commit { id } => {
+            prose.put(station);
+            prose.put(" takes the turn of id ");
+            prose.number(id.into());
+            prose.put(" (148.4.4): COMMIT, or at once its frame.");
+        }
+        Kind::PlcaStatus { ok } => prose.put(if ok { PLCA_OK } else { PLCA_FAIL }),
+        Kind::TooLong { size } => {
+            tell!(prose, TOO_LONG, "station" => prose.put(station), "size" => prose.number(size.get().into()));
+        }
     }
 }
 
+fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &str, rate: BitRate) {
+    prose.put(station);
+    prose.put(" sends a BEACON (148.4.4).");
+    if length == BitTimes::ZERO {
+        return;
+    }
+    prose.put(" A cycle of ");
+    prose.span(length, rate);
+    prose.put(" is over");
+    if empty > 0 {
+        prose.put(", and ");
+        prose.number(empty);
+        prose.put(" in which nobody sent");
+    }
+    prose.put(".");
+}
+
 /// Kinds of other standards than clause 4: their names and fields, as logs have them.
-fn plain(kind: &Kind) -> String {
-    let mut text = kind.name().to_owned();
+fn plain(prose: &mut Prose<'_>, kind: &Kind) {
+    prose.put(kind.name());
     kind.fields(|name: &'static str, value: Value<'static>| {
-        text += &match value {
-            Value::Number(number) => format!(" {name}={number}"),
-            Value::Truth(truth) => format!(" {name}={truth}"),
-            Value::Word(word) => format!(" {name}={word}"),
-        };
+        prose.put(" ");
+        prose.put(name);
+        prose.put("=");
+        match value {
+            Value::Number(number) => prose.number(number),
+            Value::Truth(truth) => prose.put(if truth { "true" } else { "false" }),
+            Value::Word(word) => prose.put(word),
+        }
     });
-    text
 }
 
 /// Why a frame was discarded, in short.
@@ -273,74 +337,146 @@ pub fn why(cause: Cause) -> &'static str {
     }
 }
 
+/// The end of a jam.
+pub fn jam_end(parameters: &Parameters, rate: BitRate) -> String {
+    alone(|prose| tell_jam_end(prose, parameters, rate))
+}
+
+fn tell_jam_end(prose: &mut Prose<'_>, parameters: &Parameters, rate: BitRate) {
+    tell!(prose, JAM_END, "jam" => prose.span(parameters.jam_size, rate));
+}
+
 /// The draw of a backoff at `at`.
 pub fn backoff(attempt: u32, slots: u64, at: BitInstant, parameters: &Parameters, rate: BitRate) -> String {
+    alone(|prose| tell_backoff(prose, attempt, slots, at, parameters, rate))
+}
+
+fn tell_backoff(
+    prose: &mut Prose<'_>,
+    attempt: u32,
+    slots: u64,
+    at: BitInstant,
+    parameters: &Parameters,
+    rate: BitRate,
+) {
     let exponent = attempt.min(parameters.backoff_limit);
-    let limited = if exponent < attempt { BACKOFF_LIMITED } else { "" };
-    let (delay, most) = (parameters.slot_time * slots, 1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1));
-    let (drawn, slot) = (slots.to_string(), group(parameters.slot_time.get()));
-    let until = match slots {
-        0 => BACKOFF_NONE.to_owned(),
-        _ => {
-            let (delay, t) = (span(delay, rate), group((at + delay).get()));
-            fill(BACKOFF_UNTIL, &[("slots", &drawn), ("slot", &slot), ("delay", &delay), ("t", &t)])
-        }
-    };
-    let (attempt, exponent, most) = (attempt.to_string(), exponent.to_string(), group(most));
-    let (attempt, exponent, most) = (("attempt", &*attempt), ("exponent", &*exponent), ("most", &*most));
-    fill(BACKOFF, &[attempt, exponent, most, ("limited", limited), ("slots", &drawn), ("until", &until)])
+    let delay = parameters.slot_time * slots;
+    tell!(prose, BACKOFF,
+        "attempt" => prose.number(attempt.into()),
+        "exponent" => prose.number(exponent.into()),
+        "most" => prose.group(1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1)),
+        "limited" => prose.put(if exponent < attempt { BACKOFF_LIMITED } else { "" }),
+        "slots" => prose.number(slots),
+        "until" => match slots {
+            0 => prose.put(BACKOFF_NONE),
+            _ => tell!(prose, BACKOFF_UNTIL,
+                "slots" => prose.number(slots),
+                "slot" => prose.group(parameters.slot_time.get()),
+                "delay" => prose.span(delay, rate),
+                "t" => prose.group((at + delay).get()),
+            ),
+        },
+    );
 }
 
 /// The end of a frame that got through; nothing for another event.
 pub fn transmitted(kind: &Kind, station: &str, rate: BitRate) -> String {
+    alone(|prose| tell_transmitted(prose, kind, station, rate))
+}
+
+fn tell_transmitted(prose: &mut Prose<'_>, kind: &Kind, station: &str, rate: BitRate) {
     let Kind::Transmitted { size, attempts, extension, no_carrier, access_delay, mac_delay, deferred: _ } = *kind
     else {
-        return String::new();
+        return;
     };
-    let extended = match extension {
-        BitTimes::ZERO => String::new(),
-        bits => fill(EXTENDED, &[("span", &span(bits, rate))]),
-    };
-    let (size, attempts) = (size.get().to_string(), attempts.to_string());
-    let (access, mac) = (span(access_delay, rate), span(mac_delay, rate));
-    let deaf = if no_carrier { NO_CARRIER } else { "" };
-    let (extended, size, attempts) = (("extended", &*extended), ("size", &*size), ("attempts", &*attempts));
-    let (access, mac) = (("access", &*access), ("mac", &*mac));
-    fill(TRANSMITTED, &[extended, ("station", station), size, attempts, access, mac, ("deaf", deaf)])
+    tell!(prose, TRANSMITTED,
+        "extended" => match extension {
+            BitTimes::ZERO => {}
+            bits => tell!(prose, EXTENDED, "span" => prose.span(bits, rate)),
+        },
+        "station" => prose.put(station),
+        "size" => prose.number(size.get().into()),
+        "attempts" => prose.number(attempts.into()),
+        "access" => prose.span(access_delay, rate),
+        "mac" => prose.span(mac_delay, rate),
+        "deaf" => prose.put(if no_carrier { NO_CARRIER } else { "" }),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use medium::Octets;
 
     #[test]
-    fn templates_are_filled_and_none_is_listed_twice() {
-        assert_eq!(fill("{a} and {b}, {a}", &[("a", "{b}"), ("b", "2")]), "{b} and 2, {b}");
-        assert_eq!(fill("{{a} {c} {", &[("a", "1")]), "{1 {c} {");
+    fn no_template_is_listed_twice() {
         for (number, (name, _)) in ALL.iter().enumerate() {
             assert!(ALL[..number].iter().all(|(other, _)| other != name), "{name}");
         }
+    }
+
+    #[test]
+    fn every_kind_has_its_sentence() {
+        let kinds = [
+            Kind::Offered { size: Octets::new(64) },
+            Kind::QueueDrop,
+            Kind::Defer { attempt: 1 },
+            Kind::Attempt { attempt: 1, excessive_deferral: false, burst: false },
+            Kind::Collision { attempt: 1, late: false, episode: 0 },
+            Kind::Collision { attempt: 1, late: false, episode: 7 },
+            Kind::JamEnd { attempt: 1 },
+            Kind::Backoff { attempt: 1, slots: 0 },
+            Kind::Backoff { attempt: 12, slots: 1_000 },
+            Kind::Transmitted {
+                size: Octets::new(64),
+                attempts: 1,
+                deferred: false,
+                access_delay: BitTimes::new(1_234_567),
+                mac_delay: BitTimes::new(1),
+                extension: BitTimes::new(3_584),
+                no_carrier: true,
+            },
+            Kind::Discarded { cause: Cause::TooLong, attempts: 0 },
+            Kind::Delivered { size: Octets::new(64) },
+            Kind::Fragment { bits: BitTimes::new(32) },
+            Kind::Damaged { bits: BitTimes::new(32) },
+            Kind::TooLong { size: Octets::new(2_001) },
+            Kind::Rts { attempt: 2, reserves: BitTimes::new(9_000) },
+            Kind::Beacon { empty: 0, length: BitTimes::ZERO },
+            Kind::Beacon { empty: 3, length: BitTimes::new(276) },
+            Kind::Commit { id: 1 },
+            Kind::PlcaStatus { ok: true },
+        ];
+        for kind in kinds {
+            let (at, parameters) = (BitInstant::new(1_000), &Parameters::IEEE_802_3);
+            let told = sentence(&kind, at, "st1", parameters, BitRate::MBIT_10);
+            let is_plain = matches!(kind, Kind::Rts { .. });
+            assert!((told.ends_with('.') || is_plain) && !told.contains(['{', '}']), "{told}");
+        }
+        let told = transmitted(&kinds[9], "st1", BitRate::MBIT_10).replace(TIED, " ");
+        assert_eq!(
+            told,
+            "The last bit is out, and 3,584 BT (358.4 us) of carrier extension after it (4.2.3.4), and st1 has noticed \
+             no collision: transmitted, 64 octets, at attempt 1 (4.2.8). Access delay 1,234,567 BT (123.457 ms), from the \
+             head of the queue to the first bit of this attempt; MAC delay 1 BT (100 ns), from the host to now. It had no \
+             carrier sense as it began: carrier_sense_errors counts it (5.2.4.2)."
+        );
     }
 
     /// The sentence of a collision in the preamble, of two stations 10 BT apart.
     #[test]
     fn a_collision_is_told_with_its_parties() {
         let begin = BitInstant::new(1000);
-        let party = Party { frame: "st2#4".to_owned(), begin: BitInstant::new(1004), distance: BitTimes::new(10) };
-        let noticed = Noticed {
-            station: "st1",
-            begin,
-            preamble: begin,
-            at: BitInstant::new(1014),
-            late: false,
-            episode: 3,
-            met: vec![party],
-        };
-        let text = noticed.sentence(&Parameters::IEEE_802_3, BitRate::MBIT_10).replace(TIED, " ");
+        let at = BitInstant::new(1014);
+        let party = Party { station: "st2", serial: 4, begin: BitInstant::new(1004), distance: BitTimes::new(10) };
+        let noticed = Noticed { station: "st1", begin, preamble: begin, at, late: false, episode: 3 };
+        let text = noticed.sentence([party], &Parameters::IEEE_802_3, BitRate::MBIT_10).replace(TIED, " ");
         assert_eq!(
             text,
-            "Collision (4.2.3.2.4), episode 3 on this medium: 14 BT (1.4 us) after its own first bit st1 notices st2#4, \
+            "Collision 3 on this medium (4.2.3.2.4): 14 BT (1.4 us) after its own first bit st1 notices st2#4, \
              which began 4 BT (400 ns) later, 10 BT (1 us) away. Preamble and SFD are finished first, then comes the jam."
         );
+        let nobody = noticed.sentence([], &Parameters::IEEE_802_3, BitRate::MBIT_10);
+        assert!(nobody.contains("st1 notices a signal that began before the log."), "{nobody}");
     }
 }

@@ -178,6 +178,17 @@ pub fn bit_times(text: &str) -> Result<u64, String> {
     bits.ok_or_else(|| format!("`{text}` is no span in bit times: write a whole number up to 2^31 like `512 BT`"))
 }
 
+/// An instant of the medium in bit times, as pictures and tables have it: `30,216,041 BT`, `30216041`.
+///
+/// # Errors
+/// No whole number, or another unit.
+pub fn instant(text: &str) -> Result<u64, String> {
+    let plain = text.replace([',', '_'], "");
+    let (number, unit) = split(&plain);
+    let bits = number.parse().ok().filter(|_| matches!(unit, "" | "BT" | "bt"));
+    bits.ok_or_else(|| format!("`{text}` is no instant in bit times: write it as tables have it, like `30,216,041`"))
+}
+
 /// A place on a cable or a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
@@ -291,13 +302,26 @@ pub fn load(text: &str) -> Result<Load, String> {
     if text.trim() == "saturated" {
         return Ok(Load::Saturated);
     }
+    fraction(text)?.map(Load::Fraction).ok_or_else(|| {
+        format!(
+            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
+        )
+    })
+}
+
+/// A part of the medium's rate, above 0 and up to 10, as a fraction or a percentage; nothing for any other text.
+///
+/// # Errors
+/// More than ten times the rate.
+pub fn fraction(text: &str) -> Result<Option<f64>, String> {
     let trimmed = text.trim();
     let (number, percent) = trimmed.strip_suffix('%').map_or((trimmed, 1.0), |number| (number.trim_end(), 100.0));
     match decimal(number).map(|number| number / percent) {
-        Some(load) if load > 0.0 && load <= 10.0 => Ok(Load::Fraction(load)),
-        _ => Err(format!(
-            "`{text}` is no load: write `saturated`, or the offered part of the medium's rate, above 0 and up to 10, like `0.4` or `40%`"
+        Some(part) if part > 10.0 => Err(format!(
+            "`{text}` is above ten times the medium's rate, the most that can be offered: write up to `10` or `1000%`, or \
+             `saturated` for stations that always have a frame; with a higher `rate` the medium carries more"
         )),
+        part => Ok(part.filter(|part| *part > 0.0)),
     }
 }
 
@@ -307,6 +331,11 @@ fn decimal(number: &str) -> Option<f64> {
     let of_numbers = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '-' | '+');
     let is_number = plain.starts_with(|c: char| c.is_ascii_digit()) && plain.chars().all(of_numbers);
     plain.parse().ok().filter(|_| is_number)
+}
+
+/// So many of a thing: `1 frame`, `1,234 frames`.
+pub fn many(number: u64, of: &str) -> String {
+    format!("{} {of}{}", group(number), if number == 1 { "" } else { "s" })
 }
 
 /// A number with its thousands apart.
@@ -351,6 +380,16 @@ mod tests {
             "10Mbbb",
         ] {
             assert!(rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_instant_is_read_as_tables_have_it() {
+        for text in ["30,216,041", "30,216,041 BT", "30216041", " 30_216_041bt"] {
+            assert_eq!(instant(text), Ok(30_216_041), "{text}");
+        }
+        for text in ["", "BT", "3 ms", "1.5", "-1"] {
+            assert!(instant(text).is_err(), "{text}");
         }
     }
 

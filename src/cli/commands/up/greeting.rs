@@ -33,10 +33,11 @@ pub fn greeting(plan: &Plan, fan_out: &FanOutMade, as_root: bool, in_background:
         [station.name.clone(), station.mac.to_string(), address(0), address(1)]
     });
     let name = if plan.name == DEFAULT_NAME { String::new() } else { format!("--name {} ", plan.name) };
-    let hosts = || plan.stations.iter().filter(|station| station.host == Host::Veth);
-    let ping = hosts().next().map(|first| {
-        let other = hosts().next_back().unwrap_or(first);
-        format!("  {ethbus} exec {name}{} ping {}\n", first.name, other.name)
+    let first = plan.stations.iter().find(|station| station.host == Host::Veth);
+    let answers = |station: &&StationPlan| matches!(station.host, Host::Veth | Host::Existing(_));
+    let ping = first.and_then(|first| {
+        let other = plan.stations.iter().rev().filter(answers).find(|other| other.name != first.name)?;
+        Some(format!("  {ethbus} exec {name}{} ping {}\n", first.name, other.name))
     });
     let others: String = plan.stations.iter().filter_map(|station| how_to_be(ethbus, &name, station)).collect();
     let own = if name.is_empty() { String::new() } else { format!(" {}", name.trim_end()) };

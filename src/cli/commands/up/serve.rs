@@ -16,6 +16,7 @@ use medium::{BitInstant, BitRate, Input};
 use sim::figures::results::Results;
 use sim::scenario::plan::Plan;
 use sim::words::fault::FaultName;
+use sim::words::units::many;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -160,7 +161,10 @@ impl Serving<'_> {
         // Its sockets keep the stations' namespaces alive.
         let offered = self.offers.stop();
         if offered.refused > 0 {
-            say(&format!("ethbus: stations' kernels refused {} frames of the scenario's traffic\n", offered.refused));
+            say(&format!(
+                "ethbus: stations' kernels refused {} of the scenario's traffic\n",
+                many(offered.refused, "frame")
+            ));
         }
         end(self.plane, stream, self.record, self.links, self.tolerance)
     }

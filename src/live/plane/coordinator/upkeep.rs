@@ -31,6 +31,9 @@ impl Coordinator {
         if self.effort.precedence.look(now) {
             self.tell(Report::Told(Told::Calm));
         }
+        if self.effort.precedence.has_left() {
+            self.wires.delivery.leave_fifo();
+        }
         self.emulator.counts.priority = self.effort.precedence.name();
         self.refresh_clocks()?;
         self.look()?;

@@ -1,10 +1,9 @@
 //! One attempt in a diagram: its stations, bands, and marks where senders notice the collision.
 
 use super::super::{Meeting, Transmission};
-use super::{COLOURS, Columns, LEFT, RIGHT, parts};
+use super::{COLOURS, Columns, LEFT, RIGHT, detects, parts};
 use crate::study::page::escape;
 use medium::{BitInstant, BitTimes, Config, StationId};
-use sim::words::sentences::frame_name;
 use sim::words::units::group;
 use std::fmt::Write;
 
@@ -53,7 +52,8 @@ impl<'a> Panel<'a> {
             let reached = columns.drawn.iter().map(|(station, _)| station).filter(|station| one.reaches(**station));
             one.end.unwrap_or(read_to) + reached.map(distance).max().unwrap_or(BitTimes::ZERO)
         };
-        let to = all().map(last).max().unwrap_or(from).max(from + BitTimes::new(1));
+        let learns = meeting.own.collision.map_or(from, |collision| collision.at);
+        let to = all().map(last).max().unwrap_or(from).max(from + BitTimes::new(1)).max(learns);
         Panel { meeting, columns, config, names, read_to, from, to }
     }
 
@@ -186,12 +186,12 @@ impl<'a> Panel<'a> {
                 "<polygon class=\"band {kind} s{}\" data-frame=\"{}\" data-attempt=\"{}\" data-from=\"{}\" data-to=\"{}\" \
                  points=\"{}\"><title>{}: {kind}</title></polygon>",
                 number % COLOURS.len(),
-                escape(&frame_name(self.names, one.frame)),
+                escape(&one.name(self.names)),
                 one.attempt,
                 from.get(),
                 to.get(),
                 points.join(" "),
-                escape(&frame_name(self.names, one.frame)),
+                escape(&one.name(self.names)),
             )
             .expect(ANY);
         }
@@ -203,7 +203,7 @@ impl<'a> Panel<'a> {
         let x = self.columns.x(one.source());
         let (anchor, beside) = if x < (LEFT + RIGHT) / 2.0 { ("start", x + 14.0) } else { ("end", x - 14.0) };
         let has_room = self.columns.room() >= ROOM;
-        let frame = escape(&frame_name(self.names, one.frame));
+        let frame = escape(&one.name(self.names));
         let words = |at: BitInstant, words: &str| {
             let y = first + self.down(at);
             format!("<text class=\"ink halo\" x=\"{beside:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>\n")
@@ -237,8 +237,12 @@ impl<'a> Panel<'a> {
             None => format!("−{}", group(zero.get() - at.get())),
         };
         let one = |one: &Transmission| {
-            let frame = frame_name(self.names, one.frame);
+            let frame = one.name(self.names);
             let noticed = match (one.collision, one.end) {
+                (Some(collision), _) if !detects(self.config) => {
+                    format!("learns of the collision at {} BT, as no acknowledgement comes", when(collision.at))
+                }
+                (None, Some(end)) if !detects(self.config) => format!("ends at {} BT", when(end)),
                 (Some(collision), _) => format!("notices the collision at {} BT", when(collision.at)),
                 (None, Some(end)) => format!("notices no collision, and ends at {} BT", when(end)),
                 (None, None) => "notices no collision before the log ends".to_owned(),

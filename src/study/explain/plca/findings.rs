@@ -6,7 +6,7 @@
 
 use super::Finding;
 use super::segment::{Away, Met, Node, Segment, Setup, Spell, times};
-use medium::{BitInstant, PlcaSettings, StationId};
+use medium::{BitInstant, BitTimes, PlcaSettings, StationId};
 use sim::words::configuration::longest_distance;
 use sim::words::units::group;
 use std::collections::BTreeSet;
@@ -28,6 +28,7 @@ pub fn findings(segment: &Segment) -> Vec<Finding> {
     found.extend(phy_delay(segment));
     found.extend(long_cable(segment));
     found.extend(stations(segment).filter_map(|station| slow_host(segment, station)));
+    found.extend(stations(segment).filter_map(|station| other_clock(segment, station)));
     // What took the coordinator away, or brought it back, is told of there.
     let told = |at: BitInstant| segment.spells.iter().any(|spell| spell.from == at || spell.to == Some(at));
     let resets = segment.resets.iter().filter(|reset| !told(reset.at));
@@ -483,6 +484,36 @@ fn slow_host(segment: &Segment, station: StationId) -> Option<Finding> {
     let mend = format!("Speed the way to its MAC-PHY up (SPI clock, DMA): no setting of PLCA helps {name}.");
     let at = node.first_offered.unwrap_or(BitInstant::ZERO);
     Some(finding(14, BitInstant::ZERO, window(at, 200, delay + 1_500), [cause, seen, mend]))
+}
+
+/// 16. A node whose clock is fast or slow.
+fn other_clock(segment: &Segment, station: StationId) -> Option<Finding> {
+    let own = &segment.plca.nodes[station.index()];
+    if own.clock_ppm == 0 {
+        return None;
+    }
+    let name = segment.name(station);
+    let (how, sooner) = if own.clock_ppm > 0 { ("fast", "early") } else { ("slow", "late") };
+    let PlcaSettings { to_timer, node_id, .. } = own.settings;
+    let turn = u64::from(to_timer);
+    let takes = turn as f64 * 1e6 / (1e6 + f64::from(own.clock_ppm));
+    let ppm = group(own.clock_ppm.unsigned_abs().into());
+    let cause = format!("The clock of {name} is {how} by {ppm} ppm: a turn of {turn} BT takes {takes:.2} BT there.");
+    let right = BitTimes::new(turn * u64::from(node_id));
+    let off = own.on_medium(right).get().abs_diff(right.get());
+    let seen = format!(
+        "After turns that nobody used, its own, of id {node_id}, begins up to {} BT {sooner}. Each BEACON and each frame on the \
+         line sets its count right again. {}",
+        group(off),
+        met(segment, station)
+    );
+    let mend = format!(
+        "Look at the crystal of {name}, or at an oscillator that was never trimmed. 100 ppm put the last of 255 turns less than \
+         1 BT off."
+    );
+    let (_, first) = segment.met_by(station);
+    let at = first.or(segment.nodes[station.index()].first_offered).unwrap_or(BitInstant::ZERO);
+    Some(finding(16, BitInstant::ZERO, window(at, 700, 1_000), [cause, seen, mend]))
 }
 
 /// 15. A node that was told settings while the bus ran.

@@ -2,7 +2,7 @@
 //! was on the line.
 
 use super::super::words::wrap;
-use super::super::{ExplainError, Wanted};
+use super::super::{ExplainError, ToldLife, ToldStep, Wanted};
 use super::findings::findings;
 use super::segment::{Segment, times};
 use super::turns::{self, Stretch, Turns};
@@ -57,6 +57,8 @@ pub struct Life {
     /// From the head of the queue to the first bit.
     wait: Option<BitTimes>,
     bound: Option<u64>,
+    /// The command that tells the bound.
+    theory: String,
     /// What is wrong with its station, or with the whole segment.
     findings: Vec<Finding>,
     pub turns: Turns,
@@ -110,6 +112,7 @@ pub fn find(events: &Path, wanted: Wanted) -> Result<Life, ExplainError> {
     Ok(Life {
         frame,
         bound: segment.bound(),
+        theory: segment.theory().unwrap_or_default(),
         findings: findings(&segment).into_iter().filter(concerns).collect(),
         names,
         config,
@@ -228,6 +231,18 @@ pub fn tell(life: &Life, header: &Header) -> String {
     text.replace(TIED, " ")
 }
 
+/// The life as data.
+pub fn data(life: &Life) -> ToldLife {
+    let told = |step: &Step| {
+        let kind = match step.what {
+            What::Event(event) => event.kind.name(),
+            What::Input(_) => "input",
+        };
+        ToldStep::new(step.at, kind, &life.words(step))
+    };
+    ToldLife::new(&life.names, life.frame, life.steps.iter().map(told).collect())
+}
+
 impl Life {
     /// The heading of its picture.
     pub fn title(&self) -> String {
@@ -255,13 +270,16 @@ impl Life {
         let mut text = format!("{:>16}{:>12}\n", "t in BT", "since then");
         for step in &self.steps {
             let head = format!("{:>16}{:>12}", group(step.at.get()), group(step.at.since(begin).get()));
-            let what = match step.what {
-                What::Event(event) => self.event(step, &event),
-                What::Input(input) => self.input(&input),
-            };
-            text += &wrap(&head, 30, &what);
+            text += &wrap(&head, 30, &self.words(step));
         }
         text
+    }
+
+    fn words(&self, step: &Step) -> String {
+        match step.what {
+            What::Event(event) => self.event(step, &event),
+            What::Input(input) => self.input(&input),
+        }
     }
 
     fn input(&self, input: &Input) -> String {
@@ -437,7 +455,7 @@ impl Life {
             (false, _) => ", as CSMA/CD has them".to_owned(),
         };
         format!(
-            "Attempt {attempt} meets another signal on the line{with}: a real collision (4.2.3.2.4), episode {episode}. The jam follows."
+            "Attempt {attempt} meets another signal on the line{with}: collision {episode} on this medium (4.2.3.2.4). The jam follows."
         )
     }
 
@@ -457,7 +475,8 @@ impl Life {
             text += &format!(" From the head of its queue to its first bit it waited {}", self.span(wait));
             text += &match self.bound {
                 Some(bound) if self.findings.is_empty() => {
-                    format!("; the bound is {} BT (`ethbus theory plca`).", group(bound))
+                    let late = if wait.get() > bound { ", for a frame that comes while turns go round" } else { "" };
+                    format!("; the bound{late} is {} BT (`{}`).", group(bound), self.theory)
                 }
                 _ => ".".to_owned(),
             };

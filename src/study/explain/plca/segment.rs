@@ -402,12 +402,28 @@ impl Segment {
 
     /// How long a frame waits at most where all is right: of `ethbus theory plca`, with the longest frame that was offered.
     pub fn bound(&self) -> Option<u64> {
+        let [nodes, octets, bursts, to_timer] = self.of_the_bound()?;
+        Some(theory::plca::access_delay_bound(nodes, octets, bursts, to_timer))
+    }
+
+    /// The command that tells that bound.
+    pub fn theory(&self) -> Option<String> {
+        let [nodes, octets, bursts, to_timer] = self.of_the_bound()?;
+        let unless = |option: &str, usual: u64, value: u64| match value == usual {
+            true => String::new(),
+            false => format!(" --{option} {value}"),
+        };
+        let (bursts, to_timer) = (unless("burst-cnt", 0, bursts), unless("to-tmr", 32, to_timer));
+        Some(format!("ethbus theory plca --nodes {nodes} --frame-size {octets}{bursts}{to_timer}"))
+    }
+
+    fn of_the_bound(&self) -> Option<[u64; 4]> {
         let first = &self.setups[0].nodes;
         let coordinator = first.iter().find(|node| node.is_coordinator())?;
         let octets = self.nodes.iter().map(|node| node.largest_frame).max()?;
         let bursts = first.iter().map(|node| node.settings.burst_count).max()?;
         let PlcaSettings { node_count, to_timer, .. } = coordinator.settings;
-        Some(theory::plca::access_delay_bound(node_count.into(), octets.into(), bursts.into(), to_timer.into()))
+        Some([node_count.into(), octets.into(), bursts.into(), to_timer.into()])
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::BinaryHeap;
 /// When something is due, and below it station and serial number of the frame: compared as one number.
 ///
 /// A station offers less than 2^48 frames: at 10 Mb/s those take longer than 500 years.
-pub(super) type Key = u128;
+pub(crate) type Key = u128;
 
 /// Something is due for this frame at `at`.
 #[inline]
@@ -31,7 +31,7 @@ fn instant(key: Key) -> BitInstant {
 
 /// What is due for the contender at this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub key: Key,
     pub index: u32,
 }
@@ -186,6 +186,23 @@ impl Due {
         let place = place(bucket);
         self.ring[place].push(entry);
         self.filled.set(place);
+    }
+
+    /// Takes out all that is due at `now`, in order, if it all stands in one group; gives that group the room of `entries`.
+    #[inline]
+    pub fn take_group(&mut self, now: BitInstant, entries: &mut Vec<Entry>) -> bool {
+        if instant(self.next) != now {
+            return false;
+        }
+        let [one, other] = &mut self.groups;
+        let (group, beside) = if self.next == one.first { (one, other.first) } else { (other, one.first) };
+        if self.next != group.first || instant(self.near.min(beside)) == now || group.taken > 0 {
+            return false;
+        }
+        std::mem::swap(&mut group.entries, entries);
+        group.first = NONE;
+        self.next = self.near.min(beside);
+        true
     }
 
     /// Takes out the first entry, if it is due at `now`.

@@ -59,6 +59,13 @@ impl<A: InOnePlace> Engine<A> {
     /// What ends at this instant is received by those that it is for.
     pub(in crate::access) fn receive_what_ends<H: Host>(&mut self, host: &mut H) {
         let (now, stations) = (self.core.instant, self.stations.len());
+        if let Some((place, sent)) = self.method.air().take_the_only(now) {
+            if self.station(place).attached {
+                let kind = self.method.air().verdict(&sent);
+                self.core.emit(place, sent.frame, kind, host);
+            }
+            return;
+        }
         let mut heard = std::mem::take(&mut self.core.heard);
         self.method.air().take_ended(now, stations, &mut heard);
         for (place, index) in heard.drain(..) {

@@ -76,6 +76,18 @@ impl Together {
         self.next_end
     }
 
+    /// If there is only one, it ends at `now` and is for one other station: that, and the signal.
+    #[inline]
+    pub fn take_the_only(&mut self, now: BitInstant) -> Option<(StationId, Sent)> {
+        let [sent] = self.signals[..] else { return None };
+        let Destination::Station(place) = sent.destination else { return None };
+        if sent.end != now || place == sent.frame.station {
+            return None;
+        }
+        self.next_end = NEVER;
+        Some((place, sent))
+    }
+
     /// What ends at `now` comes to the places that it is for, of `stations` places: each with the signal's index, in
     /// order of place.
     pub fn take_ended(&mut self, now: BitInstant, stations: usize, into: &mut Vec<(StationId, usize)>) {

@@ -34,11 +34,14 @@ pub enum OfdmRate {
     Mbps54 = 54,
 }
 
-/// What signals and pauses take, in bit times.
+/// What signals and pauses take, in bit times at the layer's rate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spans {
+pub struct Spans {
+    /// A slot of backoff (aSlotTime).
     pub slot: BitTimes,
+    /// Before an answer (aSIFSTime).
     pub sifs: BitTimes,
+    /// Of silence before a slot counts (10.3.2.3.5).
     pub difs: BitTimes,
     /// Instead of DIFS after a signal that could not be made out.
     pub eifs: BitTimes,
@@ -46,10 +49,13 @@ pub(super) struct Spans {
     pub window: BitTimes,
     /// From the end of a signal, when its sender gives up: ACKTimeout, CTSTimeout.
     pub timeout: BitTimes,
+    /// How long an ACK lasts, preamble included.
     pub ack: BitTimes,
+    /// A CTS.
     pub cts: BitTimes,
+    /// An RTS.
     pub rts: BitTimes,
-    /// One microsecond.
+    /// One microsecond, in bit times.
     pub microsecond: u64,
 }
 
@@ -171,7 +177,8 @@ impl Phy {
         self.airtime(own + 8 * data, false)
     }
 
-    pub(super) const fn spans(self) -> Spans {
+    /// What the layer's signals and pauses take.
+    pub const fn spans(self) -> Spans {
         let Layer { slot, sifs, difs, eifs, timeout, start_delay } = self.layer();
         let microsecond = self.mbps();
         Spans {

@@ -130,6 +130,9 @@ impl Engine<Reconciliation> {
 
     /// When something happens next at `station`.
     pub(super) fn look_ahead(&mut self, station: StationId) {
+        if self.method.here.holds {
+            return self.look_ahead_in_one_place(station);
+        }
         let own = &self.stations[station.index()].mac;
         self.method.next[station.index()] = own.mac_at.min(own.node.next());
     }
@@ -146,6 +149,9 @@ impl Engine<Reconciliation> {
 
     /// The MAC has a frame: sends it at once, or defers.
     fn ask_deference<H: Host>(&mut self, station: StationId, host: &mut H) {
+        if self.method.here.holds {
+            self.renew_watch(station);
+        }
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let this = &mut self.stations[station.index()];
         let (frame, own) = (this.frame(), &mut this.mac);
@@ -164,6 +170,11 @@ impl Engine<Reconciliation> {
     pub(super) fn mac_timer_ends<H: Host>(&mut self, station: StationId, host: &mut H) {
         self.method.cycles.disturb();
         self.set_mac_timer(station, NEVER);
+        self.mac_acts(station, host);
+    }
+
+    /// The MAC does what it waited for.
+    pub(super) fn mac_acts<H: Host>(&mut self, station: StationId, host: &mut H) {
         let own = &mut self.station_mut(station).mac;
         match own.mac.transmit {
             Transmit::WaitingToSend if std::mem::take(&mut own.handing_over) => self.ask_deference(station, host),
@@ -214,6 +225,9 @@ impl Engine<Reconciliation> {
 impl Engine<Reconciliation> {
     /// Runs the machines of `station` until they stay where they are, and has the line carry what they want.
     pub(super) fn settle_node<H: Host>(&mut self, station: StationId, host: &mut H) {
+        if self.method.here.holds {
+            return self.settle_in_one_place(station, host);
+        }
         let index = station.index();
         loop {
             let now = self.core.instant;
@@ -286,7 +300,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    fn emit_commit<H: Host>(&mut self, station: StationId, host: &mut H) {
+    pub(super) fn emit_commit<H: Host>(&mut self, station: StationId, host: &mut H) {
         let this = self.station(station);
         let frame = if this.queue.is_empty() { nameless(station) } else { this.frame() };
         let id = this.mac.node.cur_id.into();
@@ -337,7 +351,7 @@ impl Engine<Reconciliation> {
     }
 
     /// The frame at the head, as a signal that begins now. What PLCA has held back and lost makes it a bad one.
-    fn sent(&self, station: StationId) -> Sent {
+    pub(super) fn sent(&self, station: StationId) -> Sent {
         let now = self.core.instant;
         let this = self.station(station);
         let (head, own) = (this.head(), &this.mac);
@@ -369,6 +383,7 @@ impl Engine<Reconciliation> {
 /// What is done to a station from outside.
 impl Engine<Reconciliation> {
     pub(super) fn plca_detached<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.leave_one_place();
         self.method.cycles.disturb();
         let own = &mut self.stations[station.index()].mac;
         if own.mac_sends() && own.piece.is_none() {
@@ -382,11 +397,13 @@ impl Engine<Reconciliation> {
     }
 
     pub(super) fn plca_attached<H: Host>(&mut self, station: StationId, host: &mut H) {
+        self.leave_one_place();
         self.method.cycles.disturb();
         self.settle_node(station, host);
     }
 
     pub(super) fn plca_set<H: Host>(&mut self, station: StationId, settings: PlcaSettings, host: &mut H) {
+        self.leave_one_place();
         self.method.cycles.disturb();
         let now = self.core.instant;
         let own = &mut self.station_mut(station).mac;
@@ -401,6 +418,7 @@ impl Engine<Reconciliation> {
     }
 
     pub(super) fn plca_restart(&mut self) {
+        self.leave_one_place();
         let now = self.core.instant;
         for this in &mut self.stations {
             let own = &mut this.mac;

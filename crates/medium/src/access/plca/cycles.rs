@@ -1,6 +1,7 @@
 //! Cycles from BEACON to BEACON: how many there were and how long, and whether the next one can only be as the last.
 
-use super::node::{Node, PlcaCounters};
+use super::counters::PlcaCounters;
+use super::node::Node;
 use super::watch::Watch;
 use crate::frame::StationId;
 use crate::time::{BitInstant, BitTimes};

@@ -3,66 +3,12 @@
 //! Turns that pass without anything are not stepped through: a node that waits knows when the next turn begins that
 //! matters to it, and how many have passed is worked out when somebody asks.
 
+use super::counters::PlcaCounters;
 use super::settings::{Plca, PlcaNode, PlcaSettings};
 use super::tables::{Control, Data, Seen, Status};
 use super::wire::{Heard, What};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
-
-/// Defines what a node counts once.
-macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a node of PLCA counts: the counters of 30.16, and those that chips offer.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct PlcaCounters {
-            $($(#[$doc])* pub $name: u64,)*
-        }
-
-        impl PlcaCounters {
-            /// Every counter with its name.
-            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
-                [$((stringify!($name), self.$name),)*].into_iter()
-            }
-
-            /// What was counted since `earlier`.
-            pub fn since(&self, earlier: &PlcaCounters) -> PlcaCounters {
-                PlcaCounters { $($name: self.$name - earlier.$name,)* }
-            }
-
-            /// This, and `times` times `more`.
-            pub fn and(&self, more: &PlcaCounters, times: u64) -> PlcaCounters {
-                PlcaCounters { $($name: self.$name + more.$name * times,)* }
-            }
-        }
-    };
-}
-
-counters! {
-    /// BCNCNT: BEACONs sent or seen.
-    beacons,
-    /// TOCNT: own transmit opportunities, used or not.
-    opportunities,
-    /// Own transmit opportunities that a frame went out in.
-    used,
-    /// Own transmit opportunities that passed unused.
-    yielded,
-    /// EMPCYC: cycles, from BEACON to BEACON, in which nobody sent.
-    empty_cycles,
-    /// RXINTO: somebody else sent in an own transmit opportunity.
-    received_in_own_turn,
-    /// UNEXPB: a BEACON at a node that sends BEACONs itself.
-    unexpected_beacons,
-    /// BCNBFTO: a BEACON came before the node's own transmit opportunity.
-    beacons_before_turn,
-    /// TXCOL: collisions on the line in an own transmit opportunity.
-    collisions_in_turn,
-    /// CORTXCNT: frames sent with PLCA that collided on the line.
-    corrupted,
-    /// Collisions that PLCA told the MAC of, so that it waits for its turn; they are in the MAC's counters too.
-    logical_collisions,
-    /// Times that plca_status fell to FAIL.
-    status_losses,
-}
 
 /// A node's machines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,20 +27,25 @@ pub(super) struct Node {
     pub bursts: u8,
     pub command: Option<What>,
     /// When the turn of `cur_id` began.
-    turn_since: BitInstant,
+    pub turn_since: BitInstant,
+    /// Since when turns are counted one after the other, and how many have passed: the node's clock decides when each begins.
+    pub count_since: BitInstant,
+    pub counted: u64,
+    /// The next turn begins as the one before it is over by the clock.
+    counts_on: bool,
     /// When the next turn begins that matters.
-    to_end: BitInstant,
-    beacon_end: BitInstant,
-    detection_end: BitInstant,
-    invalid_end: BitInstant,
+    pub to_end: BitInstant,
+    pub beacon_end: BitInstant,
+    pub detection_end: BitInstant,
+    pub invalid_end: BitInstant,
     burst_end: BitInstant,
-    line_end: BitInstant,
+    pub line_end: BitInstant,
     pub flush_end: BitInstant,
-    pending_end: BitInstant,
-    commit_end: BitInstant,
+    pub pending_end: BitInstant,
+    pub commit_end: BitInstant,
     status_end: BitInstant,
     /// Somebody has sent since the last BEACON.
-    busy_cycle: bool,
+    pub busy_cycle: bool,
     /// Its station is on the medium.
     pub attached: bool,
     /// plca_reset.
@@ -117,6 +68,9 @@ impl Node {
             bursts: 0,
             command: None,
             turn_since: BitInstant::ZERO,
+            count_since: BitInstant::ZERO,
+            counted: 0,
+            counts_on: false,
             to_end: NEVER,
             beacon_end: NEVER,
             detection_end: NEVER,
@@ -164,8 +118,14 @@ impl Node {
         if self.is_coordinator() { self.own.settings.node_count } else { 255 }
     }
 
+    /// A bit for each of its ids.
     #[inline]
-    fn owns(&self, id: u8) -> bool {
+    pub fn ids(&self) -> &[u64; 4] {
+        &self.ids
+    }
+
+    #[inline]
+    pub fn owns(&self, id: u8) -> bool {
         self.ids[usize::from(id) / 64] >> (id % 64) & 1 == 1
     }
 
@@ -196,8 +156,7 @@ impl Node {
         if !self.counts_turns() {
             return;
         }
-        let elapsed = now.since(self.turn_since).get();
-        let turns = if before { elapsed.saturating_sub(1) / self.to() } else { elapsed / self.to() };
+        let turns = self.passed(now, before).saturating_sub(self.counted);
         // The end of the last turn is for the machine to see.
         let left = u64::from(self.last().saturating_sub(self.cur_id)).saturating_sub(1);
         let turns = turns.min(left);
@@ -208,9 +167,30 @@ impl Node {
             self.yields(id, counters);
         }
         self.cur_id += turns as u8;
-        self.turn_since = self.turn_since + BitTimes::new(turns * self.to());
+        self.counted += turns;
+        self.turn_since = self.turn_begin(self.counted);
         self.control = if self.owns(self.cur_id) { Control::Yield } else { Control::WaitTo };
         self.plan();
+    }
+
+    /// When turn number `turn` begins, of those that are counted one after the other.
+    #[inline]
+    fn turn_begin(&self, turn: u64) -> BitInstant {
+        self.count_since + self.own.on_medium(BitTimes::new(turn * self.to()))
+    }
+
+    /// How many turns are over at `now`, or with `before` just before it, of those that are counted one after the other.
+    #[inline]
+    fn passed(&self, now: BitInstant, before: bool) -> u64 {
+        let elapsed = now.since(self.count_since).get();
+        let elapsed = if before { elapsed.saturating_sub(1) } else { elapsed };
+        if self.own.clock_ppm == 0 {
+            return elapsed / self.to();
+        }
+        let (end, begins) = (self.count_since + BitTimes::new(elapsed), |turn| self.turn_begin(turn));
+        // Clocks are less than a ninth apart, and a turn's begin is rounded to a bit time.
+        let least = (elapsed * 8 / 9).saturating_sub(1) / self.to();
+        (least..).take_while(|&turn| begins(turn) <= end).last().unwrap_or(0)
     }
 
     fn yields(&mut self, id: u8, counters: &mut PlcaCounters) {
@@ -227,7 +207,7 @@ impl Node {
             false => last,
         };
         let turns = u64::from(next.saturating_sub(self.cur_id)).max(1);
-        self.to_end = self.turn_since + BitTimes::new(turns * self.to());
+        self.to_end = self.turn_begin(self.counted + turns);
     }
 
     /// When something happens next by itself.
@@ -248,7 +228,13 @@ impl Node {
             | Control::Abort
             | Control::NextTxOpportunity => NEVER,
         };
-        let data = match self.data {
+        control.min(self.data_end()).min(self.invalid_end).min(self.status_end)
+    }
+
+    /// When something happens next at its data machine by itself.
+    #[inline]
+    pub fn data_end(&self) -> BitInstant {
+        match self.data {
             Data::Hold => self.line_end,
             Data::DelayPending => self.pending_end,
             Data::WaitMac => self.commit_end,
@@ -260,8 +246,7 @@ impl Node {
             | Data::Collide
             | Data::Pending
             | Data::Transmit => NEVER,
-        };
-        control.min(data).min(self.invalid_end).min(self.status_end)
+        }
     }
 
     /// The node's frame is to be on the line.
@@ -347,16 +332,21 @@ impl Node {
             Control::Recover => self.active = false,
             Control::SendBeacon => {
                 self.beacon(counters);
-                (self.beacon_end, self.command, self.active) = (now + plca.beacon, Some(What::Beacon), true);
+                let end = now + self.own.on_medium(plca.beacon);
+                (self.beacon_end, self.command, self.active) = (end, Some(What::Beacon), true);
             }
             Control::Syncing => self.sync(seen, now, plca, counters),
             Control::WaitTo => {
                 (self.turn_since, self.detection_end) = (now, NEVER);
+                match std::mem::take(&mut self.counts_on) {
+                    true => self.counted += 1,
+                    false => (self.count_since, self.counted) = (now, 0),
+                }
                 self.plan();
                 counters.opportunities += u64::from(self.owns(self.cur_id));
             }
             Control::EarlyReceive => {
-                self.detection_end = now + plca.beacon_detection;
+                self.detection_end = now + self.own.on_medium(plca.beacon_detection);
                 counters.received_in_own_turn += u64::from(from == Control::Yield && seen.receiving);
                 counters.unexpected_beacons += u64::from(self.is_coordinator() && seen.beacon);
             }
@@ -377,14 +367,19 @@ impl Node {
             }
             Control::Burst => {
                 (self.bursts, self.command) = (self.bursts + 1, Some(What::Commit));
-                self.burst_end = now + BitTimes::new(self.own.settings.burst_timer.into());
+                let burst = BitTimes::new(self.own.settings.burst_timer.into());
+                self.burst_end = now + self.own.on_medium(burst);
             }
             Control::Abort => (self.command, self.committed, self.burst_end) = (None, false, NEVER),
-            Control::NextTxOpportunity => (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false),
+            Control::NextTxOpportunity => {
+                (self.cur_id, self.committed) = (self.cur_id.wrapping_add(1), false);
+                self.counts_on = matches!(from, Control::WaitTo | Control::Yield);
+            }
         }
     }
 
     fn stop_timers(&mut self) {
+        self.counts_on = false;
         (self.invalid_end, self.detection_end, self.beacon_end, self.burst_end) = (NEVER, NEVER, NEVER, NEVER);
     }
 
@@ -395,7 +390,7 @@ impl Node {
             self.beacon(counters);
             self.invalid_end = NEVER;
         } else if !self.is_coordinator() {
-            self.invalid_end = now + plca.invalid_beacon;
+            self.invalid_end = now + self.own.on_medium(plca.invalid_beacon);
         }
         (self.cur_id, self.command, self.active) = (0, None, true);
         (self.beacon_end, self.detection_end) = (NEVER, NEVER);
@@ -404,7 +399,9 @@ impl Node {
     /// A BEACON is sent or seen.
     fn beacon(&mut self, counters: &mut PlcaCounters) {
         counters.beacons += 1;
-        counters.empty_cycles += u64::from(self.active && !self.busy_cycle);
+        // The coordinator is between two cycles: what goes on is a cycle if plca_status is OK.
+        let cycle = self.active || (self.is_coordinator() && self.status_ok);
+        counters.empty_cycles += u64::from(cycle && !self.busy_cycle);
         self.busy_cycle = false;
     }
 
@@ -418,11 +415,11 @@ impl Node {
         self.data = to;
         let pending = match to {
             Data::Hold => {
-                self.line_end = now + plca.delay_line;
+                self.line_end = now + self.own.on_medium(plca.delay_line);
                 true
             }
             Data::Collide => {
-                (self.line_end, self.pending_end) = (NEVER, now + plca.pending);
+                (self.line_end, self.pending_end) = (NEVER, now + self.own.on_medium(plca.pending));
                 counters.logical_collisions += 1;
                 false
             }
@@ -431,7 +428,7 @@ impl Node {
                 true
             }
             Data::WaitMac => {
-                self.commit_end = now + plca.commit;
+                self.commit_end = now + self.own.on_medium(plca.commit);
                 true
             }
             Data::DelayPending | Data::Idle | Data::Receive | Data::Flush => false,
@@ -458,7 +455,7 @@ impl Node {
                 true
             }
             Status::Hysteresis => {
-                self.status_end = now + plca.status;
+                self.status_end = now + self.own.on_medium(plca.status);
                 self.status_ok
             }
         };
@@ -478,13 +475,16 @@ impl Node {
         let since = |at: BitInstant| if self.counts_turns() { BitInstant::new(now.since(at).get()) } else { NEVER };
         let until = BitInstant::new(self.to_end.since(now).get());
         let to_end = if self.counts_turns() { until } else { NEVER };
-        Some(Node { turn_since: since(self.turn_since), to_end, ..self.clone() })
+        let (turn_since, count_since) = (since(self.turn_since), since(self.count_since));
+        let counted = if self.counts_turns() { self.counted } else { 0 };
+        Some(Node { turn_since, count_since, counted, to_end, ..self.clone() })
     }
 
     /// The same later by `span`, in which cycles went by.
     pub fn pass(&mut self, span: BitTimes) {
         if self.counts_turns() {
             (self.turn_since, self.to_end) = (self.turn_since + span, self.to_end + span);
+            self.count_since = self.count_since + span;
         }
     }
 

@@ -1,9 +1,10 @@
 //! The loop of a medium with PLCA: what is due, in the written order of ties, and cycles that go by.
 
 use super::acts::nameless;
+use super::tables::Data;
 use super::wire::{EVERYWHERE, Edge};
 use super::{Own, PlcaCounters, Reconciliation};
-use crate::access::csma_cd::cut_short;
+use crate::access::csma_cd::{Transmit, cut_short};
 use crate::engine::Engine;
 use crate::event::Kind;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
@@ -19,28 +20,40 @@ impl Engine<Reconciliation> {
     pub(super) fn run_plca<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         self.core.limit = limit;
         while !host.stops() {
-            let (timer, signal, now) = (self.next_timer(), self.next_signal(), self.core.instant);
-            if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
-                self.feed(host);
-            } else if !self.method.changed.is_empty() && timer.min(signal).min(limit) > now {
-                self.end_instant();
-            } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
-                self.core.instant = timer;
-                self.method.in_timers = true;
-                self.run_timer(timer, host);
-                self.method.in_timers = false;
-            } else if signal < limit && signal < timer {
-                self.core.instant = signal;
-                self.run_edges(host);
-            } else {
+            self.run_in_one_place(limit, timers_too, host);
+            if self.method.here.holds || !self.step(limit, timers_too, host) {
                 break;
             }
         }
         self.core.limit = BitInstant::ZERO;
     }
 
+    /// Does what is due next, if it is due before `limit`, or, with `timers_too`, is the end of a timer at it.
+    fn step<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
+        let (timer, signal, now) = (self.next_timer(), self.next_signal(), self.core.instant);
+        if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
+            self.feed(host);
+        } else if !self.method.changed.is_empty() && timer.min(signal).min(limit) > now {
+            self.end_instant();
+        } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
+            self.core.instant = timer;
+            self.method.in_timers = true;
+            self.run_timer(timer, host);
+            self.method.in_timers = false;
+        } else if signal < limit && signal < timer {
+            self.core.instant = signal;
+            self.run_edges(host);
+        } else {
+            return false;
+        }
+        true
+    }
+
     /// When something is due next that the world outside might notice.
     pub(super) fn plca_due(&self) -> BitInstant {
+        if self.method.here.holds {
+            return self.due_in_one_place();
+        }
         if !self.method.changed.is_empty() {
             return self.core.instant + BitTimes::new(1);
         }
@@ -71,6 +84,7 @@ impl Engine<Reconciliation> {
         let mut changed = std::mem::take(&mut self.method.changed);
         changed.drain(..).for_each(|station| self.tell_carrier(station));
         self.method.changed = changed;
+        self.join_in_one_place();
     }
 
     /// The first station of those whose timers end at `now`: its MAC, then its machines.
@@ -247,7 +261,12 @@ impl Engine<Reconciliation> {
     fn pass_cycles(&mut self, station: StationId) {
         let now = self.core.instant;
         let alone = |(index, &at): (usize, &BitInstant)| index == station.index() || at > now;
+        // A gap that a BEACON cuts short is not the same in every cycle.
+        let in_gap = |own: &Own| {
+            own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Normal
+        };
         let quiet = self.method.wire.is_silent()
+            && !self.stations.iter().any(|this| in_gap(&this.mac))
             && self.method.changed.is_empty()
             && self.core.done.is_empty()
             && self.method.next.iter().enumerate().all(alone);
@@ -282,6 +301,9 @@ impl Engine<Reconciliation> {
 
     /// What a station's node has counted, up to now.
     pub(crate) fn plca_counters(&self, station: StationId) -> PlcaCounters {
+        if self.method.here.holds {
+            return self.apart(station).1;
+        }
         let own = &self.station(station).mac;
         let (mut node, mut counters) = (own.node.clone(), own.counters);
         node.catch_up(self.core.instant, false, &mut counters);

@@ -44,6 +44,11 @@ impl PlcaSettings {
     }
 }
 
+/// Parts per million of a clock that is right.
+const MILLION: u32 = 1_000_000;
+/// The most that a clock may be wrong, in parts per million.
+const MOST_PPM: u32 = 100_000;
+
 /// One station's PLCA: its settings, and what its chips and its host make of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaNode {
@@ -57,6 +62,10 @@ pub struct PlcaNode {
     pub heeds_logical_collisions: bool,
     /// From when a frame is at the head of its queue until the host has handed it over.
     pub host_delay: BitTimes,
+    /// How much faster its clock is than the medium's bits, in parts per million, -100,000 to 100,000. Its timers run by it,
+    /// in whole bit times of the medium; turns that it counts one after the other drift by what is left over. The bits that
+    /// it sends are the medium's.
+    pub clock_ppm: i32,
 }
 
 impl PlcaNode {
@@ -68,7 +77,18 @@ impl PlcaNode {
             collision_detection: true,
             heeds_logical_collisions: true,
             host_delay: BitTimes::ZERO,
+            clock_ppm: 0,
         }
+    }
+
+    /// How long so many bit times of its own clock take on the medium, to the nearest bit time.
+    #[inline]
+    pub fn on_medium(&self, span: BitTimes) -> BitTimes {
+        if self.clock_ppm == 0 {
+            return span;
+        }
+        let rate = u64::from(MILLION.saturating_add_signed(self.clock_ppm));
+        BitTimes::new((span.get() * u64::from(MILLION) + rate / 2) / rate)
     }
 }
 
@@ -143,6 +163,8 @@ impl Plca {
         rule(config.parameters.burst_limit == BitTimes::ZERO, "burst_limit", "0 with PLCA: bursts are PLCA's own")?;
         rule(self.nodes.len() == config.topology.stations(), "nodes", "one for each station")?;
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
+        let clocks = self.nodes.iter().all(|node| node.clock_ppm.unsigned_abs() <= MOST_PPM);
+        rule(clocks, "clock-ppm", "-100000 to 100000")?;
         let least = crate::frame::PREAMBLE_AND_SFD.get() + config.parameters.min_frame_size.bit_times().get();
         let longest = Plca::LONGEST_DELAY_LINE.min(BitTimes::new(least - 1));
         rule(

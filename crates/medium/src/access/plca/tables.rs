@@ -20,7 +20,7 @@ macro_rules! machine {
                 &[$($((stringify!($state), stringify!($guard), stringify!($to)),)*)*];
 
             /// Where the machine goes from this state; `None` if it stays.
-            #[inline]
+            #[inline(always)]
             pub(super) fn next(self, $see: &Seen) -> Option<$name> {
                 match self {
                     $($name::$state => {

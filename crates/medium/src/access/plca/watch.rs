@@ -27,6 +27,17 @@ impl Watch {
         transmitting: false,
     };
 
+    /// The carrier that it was told last.
+    pub fn carrier(&self) -> bool {
+        self.carrier
+    }
+
+    /// It knows of this carrier, and of whether the station sends: telling it again would change nothing.
+    #[inline]
+    pub fn is_told(&self, carrier: bool, transmitting: bool) -> bool {
+        (self.carrier, self.transmitting) == (carrier, transmitting)
+    }
+
     /// When the gap ends, while the station is in it.
     pub fn gap_end(&self, parameters: &Parameters) -> Option<BitInstant> {
         let in_gap = matches!(self.state, Deference::GapPart1 | Deference::GapPart2);

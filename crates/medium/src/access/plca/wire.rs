@@ -204,6 +204,22 @@ impl Wire {
         self.next == NEVER && self.heard.iter().all(|heard| heard.count() == 0)
     }
 
+    /// All places are one, a BEACON is heard there, and nothing else is heard or on its way.
+    pub fn has_only_a_beacon(&self) -> bool {
+        let heard = &self.heard[0];
+        self.one_place && self.next == NEVER && (heard.count(), heard.beacons) == (1, 1)
+    }
+
+    /// Nothing is heard any more, nor on its way.
+    pub fn forget_all(&mut self) {
+        self.heard.fill(Heard::default());
+        self.own.fill(None);
+        self.edges.clear();
+        self.next = NEVER;
+        self.first += self.pieces.len() as u64;
+        self.pieces.clear();
+    }
+
     pub fn is_one_place(&self) -> bool {
         self.one_place
     }

@@ -108,6 +108,9 @@ pub struct CopyResults {
     /// Of the frames copied to stations, those that the kernel made the copies of.
     #[serde(default)]
     pub kernel_copies: u64,
+    /// Of these, copies that another processor made at the same time.
+    #[serde(default)]
+    pub helped_copies: u64,
     /// Frames that the kernel did not make the copies of, though it should; they were sent one by one.
     #[serde(default)]
     pub fan_out_failures: u64,
@@ -220,7 +223,7 @@ mod tests {
     const KEYS: &str = "verdict deliveries lateness_p50_ns lateness_p99_ns lateness_max_ns \
         deliveries_pending arrivals_pending late_arrivals late_arrival_max_ns slip_ns \
         slips late_deliveries overload_drops steal_ns cpu_wait_ns clock_steps \
-        time_scale fan_out kernel_copies fan_out_failures filter filtered \
+        time_scale fan_out kernel_copies helped_copies fan_out_failures filter filtered \
         stations_unfiltered ring_drops deliveries_to_absent delivery_failures \
         copies_to_detached refused_by_mtu stamped_at_ring future_stamps stale_stamps \
         oversized checksums_repaired checksums_left vlan_tags_restored strays \

@@ -5,6 +5,7 @@ use super::Names;
 use super::read::Line;
 use crate::files::columns::{key, number, string};
 use crate::words::choices::PortState;
+use crate::words::prose::push_number;
 use medium::{BitInstant, FrameId, StationId};
 
 /// What `layer` says in their lines. Lines of the medium have no such column.
@@ -131,7 +132,7 @@ impl EmulatorKind {
 /// Appends an event as the log has it, without the line's end.
 pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
     line.extend_from_slice(b"{\"t\":");
-    line.extend_from_slice(itoa::Buffer::new().format(event.at.get()).as_bytes());
+    push_number(line, event.at.get());
     string(line, "layer", LAYER);
     number(line, "real_ns", event.real_ns);
     let mut kind = |name| string(line, "kind", name);
@@ -193,7 +194,7 @@ pub(crate) fn write(line: &mut Vec<u8>, names: &Names, event: &EmulatorEvent) {
         EmulatorKind::ClockStep { ns } => {
             kind("clock_step");
             key(line, "ns");
-            line.extend_from_slice(itoa::Buffer::new().format(ns).as_bytes());
+            line.extend_from_slice(ns.to_string().as_bytes());
         }
     }
     line.push(b'}');

@@ -2,6 +2,7 @@
 //! for room or calling anything.
 
 use crate::files::columns::Sink;
+use crate::words::prose::{EIGHT_DIGITS, digits, eight_digits};
 
 /// A line in the making. What an event has, with names that are short enough for [`Piece`], takes less than 600 octets.
 pub(super) type Line = Text<1024>;
@@ -53,14 +54,14 @@ impl<const ROOM: usize> Text<ROOM> {
         }
     }
 
-    /// Its digits from the last to the first, where they belong.
-    fn put_digits(&mut self, mut value: u64) {
-        let digits = value.ilog10() as usize + 1;
-        for place in self.octets[self.length..self.length + digits].iter_mut().rev() {
-            *place = b'0' + (value % 10) as u8;
-            value /= 10;
+    fn put_digits(&mut self, value: u64) {
+        if value >= EIGHT_DIGITS {
+            self.put_number(value / EIGHT_DIGITS);
+            return self.put(&eight_digits(value % EIGHT_DIGITS));
         }
-        self.length += digits;
+        let (digits, count) = digits(value);
+        self.octets[self.length..self.length + 8].copy_from_slice(&digits);
+        self.length += count;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Stations and frames under their names, as lines have them.
 
+use crate::words::prose::push_number;
 use medium::{FrameId, StationId};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -69,14 +70,14 @@ impl Names {
         line.push(b'"');
         line.extend_from_slice(self.escaped(frame.station).as_bytes());
         line.push(b'#');
-        line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
+        push_number(line, frame.serial);
         line.push(b'"');
     }
 
     /// Appends `,"frame":"st1#17"`.
     pub(super) fn write_frame(&self, line: &mut Vec<u8>, frame: FrameId) {
         line.extend_from_slice(self.frame_column(frame.station));
-        line.extend_from_slice(itoa::Buffer::new().format(frame.serial).as_bytes());
+        push_number(line, frame.serial);
         line.push(b'"');
     }
 }

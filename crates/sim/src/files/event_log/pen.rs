@@ -54,6 +54,11 @@ impl Pen {
         }
     }
 
+    /// From now on a thread of its own hands lines to the kernel, if the system gives one.
+    pub fn write_beside(&mut self) {
+        self.output.iter_mut().for_each(LineWriter::write_beside);
+    }
+
     pub fn input(&mut self, at: BitInstant, input: &Input) {
         if self.output.is_some() {
             self.inputs.push_back((at, *input));
@@ -93,6 +98,7 @@ impl Pen {
         let Event { at, station, frame, kind } = event;
         if self.begin.0 != *at {
             self.begin.0 = *at;
+            self.begin.1.clear();
             begin_line(*at, &mut self.begin.1);
         }
         let Pen { text, names, begin, columns, line, .. } = self;
@@ -197,9 +203,7 @@ impl Drop for Pen {
 
 /// Appends an event as the log has it, up to its last column.
 pub(crate) fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
-    let mut begin = Piece::EMPTY;
-    begin_line(event.at, &mut begin);
-    text.extend_from_slice(begin.text());
+    begin_line(event.at, text);
     text.extend_from_slice(event.kind.name().as_bytes());
     text.push(b'"');
     text.extend_from_slice(names.station_column(event.station));
@@ -272,8 +276,7 @@ impl<S: Sink> Visitor for Columns<'_, S> {
 
 /// How a line of `at` begins.
 #[inline]
-fn begin_line(at: BitInstant, into: &mut Piece) {
-    into.clear();
+fn begin_line(at: BitInstant, into: &mut impl Sink) {
     into.put(b"{\"t\":");
     into.put_number(at.get());
     into.put(b",\"kind\":\"");

@@ -228,6 +228,22 @@ impl FromStr for BitTimesText {
     }
 }
 
+/// How fast a clock is, in parts per million, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PpmText(pub i32);
+
+impl FromStr for PpmText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PpmText, String> {
+        let number = text.trim().strip_suffix("ppm").and_then(|number| number.trim().parse::<i32>().ok());
+        number.filter(|ppm| ppm.unsigned_abs() <= 100_000).map(PpmText).ok_or_else(|| {
+            format!(
+                "`{text}` is no deviation of a clock: write parts per million, `\"-100000 ppm\"` to `\"100000 ppm\"`"
+            )
+        })
+    }
+}
+
 /// What is wrong with a station, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultText(pub Option<Fault>);
@@ -319,6 +335,7 @@ deserialize_from_text!(
     WindowText,
     RetryLimitsText,
     BitTimesText,
+    PpmText,
     PlaceText,
     FaultText,
     MachineText,

@@ -35,16 +35,17 @@ impl Planner<'_> {
         let given = self.scenario.medium.rate.as_ref();
         let usual = if self.access_method() == AccessMethod::CsmaCa { self.phy().rate() } else { BitRate::MBIT_10 };
         let bits = self.overrides.rate.or(given.map(|rate| rate.get_ref().0)).unwrap_or(usual.get());
-        match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
-            Some(rate) => Ok(rate),
-            None => {
-                let what = format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s");
-                Err(match self.overrides.rate {
-                    Some(_) => self.wrong("--rate", None, what),
-                    None => self.wrong("rate", given.map(Spanned::span), what),
-                })
-            }
-        }
+        let what = match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
+            Some(rate) if self.access_method() == AccessMethod::Plca && rate != BitRate::MBIT_10 => format!(
+                "`{rate}`: PLCA is of 10BASE-T1S, which has 10 Mb/s and no other rate (802.3, clauses 147 and 148): write `10M`, or take another way to send, like `csma-cd`"
+            ),
+            Some(rate) => return Ok(rate),
+            None => format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s"),
+        };
+        Err(match self.overrides.rate {
+            Some(_) => self.wrong("--rate", None, what),
+            None => self.wrong("rate", given.map(Spanned::span), what),
+        })
     }
 
     pub(super) fn queue_limit(&self) -> Result<usize, PlanError> {
@@ -297,8 +298,11 @@ impl Planner<'_> {
             let given = section.get_ref();
             let name = given.name.as_ref().map_or_else(|| (index + 1).to_string(), |name| name.get_ref().clone());
             let span = given.name.as_ref().map_or_else(|| section.span(), Spanned::span);
-            if segments.iter().any(|other| other.name == name) {
-                let what = format!("two segments are called `{name}`: each needs its own name");
+            if let Some(other) = segments.iter().position(|other| other.name == name) {
+                let other = &self.scenario.segment[other];
+                let other = other.get_ref().name.as_ref().map_or_else(|| other.span(), Spanned::span);
+                let line = self.place(Some(other)).map_or_else(String::new, |place| format!(" in line {}", place.line));
+                let what = format!("`{name}` is the name of the segment{line} too: each needs its own");
                 return Err(self.wrong("name", Some(span), what));
             }
             let Some(length) = &given.length else {

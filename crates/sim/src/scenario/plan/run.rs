@@ -223,7 +223,11 @@ impl Planner<'_> {
             let span = station.and_then(own).or(common).map(Spanned::span);
             self.wrong("arrivals", span, what)
         };
-        let replays = replays(traffic).map_err(|error| at(None, with_reason(&error)))?;
+        let replays = replays(traffic).map_err(|error| {
+            let is_its =
+                |spec: &TrafficSpec| matches!(&spec.arrivals, Arrivals::Replay { path } if path == error.path());
+            at(traffic.iter().position(is_its), with_reason(&error))
+        })?;
         // The seed changes draws, never whether there is a source.
         all_sources(traffic, further, &replays, medium, 0).map_err(|error| match error {
             TrafficError::Range { station, what } => at(Some(station), format!("{}: {what}", names[station])),

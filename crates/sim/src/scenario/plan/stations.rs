@@ -5,6 +5,7 @@ use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{Network, StationSection};
 use crate::words::MacAddr;
 use crate::words::interface::interface_name;
+use crate::words::units::many;
 use ::medium::Config;
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -58,8 +59,9 @@ impl Planner<'_> {
         }
         if given.len() != count {
             let what = format!(
-                "{count} stations, but the scenario has {} [[station]] sections: leave one of them out",
-                given.len()
+                "{}, but the scenario has {}: leave `{place}` out, or have as many sections",
+                many(count as u64, "station"),
+                many(given.len() as u64, "[[station]] section")
             );
             return Err(self.wrong(place, span, what));
         }
@@ -127,13 +129,20 @@ impl Planner<'_> {
         span: Option<Range<usize>>,
     ) -> Result<(), PlanError> {
         if let Some((other, other_span)) = taken.get(&value) {
+            let line = |span: &Option<Range<usize>>| self.place(span.clone()).map(|place| place.line);
+            let lines = (line(&span), line(other_span));
             // Where one of the two is given by default, the place is that of the one that was written.
             let span = span.or_else(|| other_span.clone());
-            let what = match key {
-                "name" => format!("`{value}` is the name of two stations: each needs its own"),
-                _ => format!("`{value}` of station {station} is that of station {other} too: each needs its own"),
+            let at = lines.1.map_or_else(String::new, |line| format!(" in line {line}"));
+            let what = match (key, lines) {
+                ("name", (Some(_), Some(_))) => format!("`{value}` is the name of the station{at} too"),
+                ("name", _) => format!("`{value}` is the default name of another station too, which has no `name`"),
+                (_, (Some(_), Some(_))) => {
+                    format!("`{value}` of station {station} is that of station {other}{at} too")
+                }
+                _ => format!("`{value}` of station {station} is that of station {other} too"),
             };
-            return Err(self.wrong(key, span, what));
+            return Err(self.wrong(key, span, format!("{what}: each needs its own")));
         }
         taken.insert(value, (station.to_owned(), span));
         Ok(())

@@ -41,6 +41,13 @@ struct PlcaNodeMirror {
     heeds_logical_collisions: bool,
     #[serde(rename = "host_delay_bt", with = "bit_times")]
     host_delay: BitTimes,
+    #[serde(default, skip_serializing_if = "is_right")]
+    clock_ppm: i32,
+}
+
+/// A clock that is right is not written down: files of before have none.
+fn is_right(ppm: &i32) -> bool {
+    *ppm == 0
 }
 
 /// The settings of a node under ethtool's names.

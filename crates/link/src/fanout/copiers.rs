@@ -1,0 +1,396 @@
+//! Several hubs, and several threads that have frames copied behind them at the same time.
+//!
+//! ```text
+//!   this thread   hub 1 ──► hub 2 ──►       ◄── hub 3 ◄── hub 4   a helper
+//! ```
+//! A thread that sends into a hub makes all copies itself, so many stations take one processor a long time. Each hub has a
+//! part of the ports. Whoever has a frame begins with the first hub and wakes helpers, which begin with the last; each
+//! takes what nobody has taken. When helpers are late, as after a sleep, they find less to do, and nothing waits for
+//! them but for a part that one of them has in hands.
+//!
+//! Parts that are small also cost less: their frames and stations stay in the cache of the processor that has them.
+
+use std::io;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::Thread;
+use std::time::Duration;
+
+use super::{FanOut, FanOutError, Hub, make_hub};
+use crate::clock::{leave_fifo, monotonic_nanos};
+use crate::namespace::Namespace;
+use crate::netlink::Netlink;
+use crate::packet::{SendError, Sender};
+
+/// The most ports that one of several hubs has.
+const PORTS_EACH: usize = 64;
+
+/// From so many hearers on, waking a helper costs less than it saves.
+const WORTH_A_HELPER: usize = 48;
+
+/// How long to spin while a helper has a part in hands, in nanoseconds, before sleeping until it is done. Longer than
+/// the part takes.
+const PATIENCE: u64 = 60_000;
+
+/// Frames that come so many nanoseconds apart or less are waited for by spinning: waking a thread on another processor costs
+/// the one that wakes it some 13 us on a virtual machine, and the copies begin later.
+const DENSE: u64 = 150_000;
+
+/// Of each span of so many nanoseconds, how many a helper may be awake for spinning to go on: under SCHED_FIFO other
+/// programs need the rest.
+const SPAN: u64 = 50_000_000;
+const AWAKE: u64 = 40_000_000;
+
+/// After so many nanoseconds without a sleep a helper sleeps for a moment, whatever there is to do: the kernel ends a process
+/// that runs for a second under SCHED_FIFO without one ([`crate::clock::limit_fifo`]).
+const LONGEST_AWAKE: u64 = 300_000_000;
+const MOMENT: Duration = Duration::from_micros(20);
+
+/// Ports of each hub but the last, for so many in all: parts of about the same size.
+fn ports_each(ports: usize) -> usize {
+    ports.div_ceil(ports.div_ceil(PORTS_EACH).max(1)).max(1)
+}
+
+/// Makes as many hubs as ports with these indices take. The first is called `name`, the others have a number too.
+///
+/// # Errors
+/// As [`make_hub`]. Nothing is left then.
+///
+/// # Panics
+/// As [`make_hub`].
+pub fn make_hubs(namespace: &Namespace, name: &str, ports: &[u32]) -> Result<Vec<Hub>, FanOutError> {
+    let name = |place| if place == 0 { name.to_owned() } else { format!("{name}~{}", place + 1) };
+    let mut hubs = Vec::new();
+    for (place, ports) in ports.chunks(ports_each(ports.len())).enumerate() {
+        match make_hub(namespace, &name(place), ports) {
+            Ok(hub) => hubs.push(hub),
+            Err(error) => {
+                let mut netlink = Netlink::in_namespace(namespace)?;
+                // The first error is the one to tell.
+                hubs.iter().for_each(|hub| _ = netlink.delete(hub.index));
+                return Err(error);
+            }
+        }
+    }
+    Ok(hubs)
+}
+
+/// Sends frames through several hubs.
+#[derive(Debug)]
+pub struct Copiers {
+    shared: Arc<Shared>,
+    each: usize,
+    helpers: Vec<Thread>,
+    /// Places in the last call's ports whose hub was not there.
+    missing: Vec<usize>,
+}
+
+/// What became of a frame, beside each copy's own result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent<'a> {
+    /// Places of ports to which nothing was sent, since their hub is gone: the caller sends another way.
+    pub missing: &'a [usize],
+    /// How many of the copies helpers have had made.
+    pub helped: usize,
+}
+
+/// What all threads use.
+#[derive(Debug)]
+struct Shared {
+    parts: Vec<Mutex<Part>>,
+    /// How many frames helpers have been asked to help with.
+    asked: AtomicU32,
+    end: AtomicBool,
+    /// How often helpers have been told to leave SCHED_FIFO.
+    leaves: AtomicU32,
+}
+
+/// A hub, and what is to be sent into it.
+#[derive(Debug)]
+struct Part {
+    hub: FanOut,
+    /// The frame, and the hub's ports that are to have it, until it is sent.
+    octets: Vec<u8>,
+    ports: Vec<usize>,
+    is_to_do: bool,
+    results: Vec<Result<(), SendError>>,
+    was_helped: bool,
+}
+
+impl Part {
+    fn send(&mut self, sender: &mut Sender) {
+        // If the hub is not there, results are fewer than ports.
+        self.hub.send(sender, &self.octets, &self.ports, &mut self.results);
+        self.is_to_do = false;
+    }
+}
+
+impl Copiers {
+    /// Takes the hubs that were made for so many ports by [`make_hubs`], for instance in another process.
+    ///
+    /// # Errors
+    /// Memory that cannot be mapped; fewer hubs than so many ports have.
+    pub fn new(hubs: Vec<Hub>, ports: usize) -> io::Result<Copiers> {
+        let each = ports_each(ports);
+        if hubs.len() != ports.div_ceil(each) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let part = |(place, hub)| {
+            let hub = FanOut::new(hub, each.min(ports - place * each))?;
+            let (octets, ports, results) = (Vec::new(), Vec::new(), Vec::new());
+            Ok(Mutex::new(Part { hub, octets, ports, is_to_do: false, results, was_helped: false }))
+        };
+        let parts = hubs.into_iter().enumerate().map(part).collect::<io::Result<_>>()?;
+        let asked = AtomicU32::new(0);
+        let shared = Arc::new(Shared { parts, asked, end: AtomicBool::new(false), leaves: AtomicU32::new(0) });
+        Ok(Copiers { shared, each, helpers: Vec::new(), missing: Vec::new() })
+    }
+
+    /// How many helpers find something to do on a machine with so many processors.
+    pub fn helpers_wanted(&self, processors: usize) -> usize {
+        /// More would only wait for each other.
+        const MOST: usize = 3;
+        self.shared.parts.len().min(processors).saturating_sub(1).min(MOST)
+    }
+
+    /// What a helper is to run in a thread of its own, with a sender of its own.
+    pub fn helper(&self, sender: Sender) -> Helper {
+        Helper { shared: self.shared.clone(), sender, left: 0, rest: Rest::default() }
+    }
+
+    /// Wakes this thread from now on, which runs a [`Helper`].
+    pub fn helped_by(&mut self, helper: Thread) {
+        self.helpers.push(helper);
+    }
+
+    /// Has helpers leave SCHED_FIFO, when they next have a look.
+    pub fn leave_fifo(&self) {
+        self.shared.leaves.fetch_add(1, Relaxed);
+        self.helpers.iter().for_each(Thread::unpark);
+    }
+
+    /// Sends one frame to the ports with these numbers, which go up.
+    ///
+    /// Pushes one result a port, in their order; that of a port whose hub is gone means nothing.
+    ///
+    /// # Panics
+    /// With a port that there is not.
+    pub fn send(
+        &mut self,
+        sender: &mut Sender,
+        octets: &[u8],
+        ports: &[usize],
+        results: &mut Vec<Result<(), SendError>>,
+    ) -> Sent<'_> {
+        let parts = self.hand_out(octets, ports);
+        if parts > 1 && ports.len() >= WORTH_A_HELPER {
+            self.shared.asked.fetch_add(1, Release);
+            // One that spins is not woken, which costs next to nothing.
+            self.helpers.iter().for_each(Thread::unpark);
+        }
+        self.missing.clear();
+        let mut helped = 0;
+        for part in &self.shared.parts {
+            let mut part = in_hand(part);
+            if part.is_to_do {
+                part.send(sender);
+            }
+            helped += if part.was_helped { part.results.len() } else { 0 };
+            let end = results.len() + part.ports.len();
+            results.append(&mut part.results);
+            self.missing.extend(results.len()..end);
+            results.resize(end, Ok(()));
+            part.ports.clear();
+        }
+        Sent { missing: &self.missing, helped }
+    }
+
+    /// Gives each part its ports; tells how many parts have some.
+    fn hand_out(&self, octets: &[u8], ports: &[usize]) -> usize {
+        let (mut rest, mut parts) = (ports, 0);
+        for (place, part) in self.shared.parts.iter().enumerate() {
+            let first = place * self.each;
+            let (own, others) = rest.split_at(rest.partition_point(|&port| port < first + self.each));
+            rest = others;
+            if own.is_empty() {
+                continue;
+            }
+            let mut part = in_hand(part);
+            part.octets.clear();
+            part.octets.extend_from_slice(octets);
+            part.ports.extend(own.iter().map(|port| port - first));
+            (part.is_to_do, part.was_helped) = (true, false);
+            parts += 1;
+        }
+        assert!(rest.is_empty(), "callers know how many ports there are");
+        parts
+    }
+}
+
+impl Drop for Copiers {
+    fn drop(&mut self) {
+        self.shared.end.store(true, Relaxed);
+        self.helpers.iter().for_each(Thread::unpark);
+    }
+}
+
+/// A part, as soon as no helper has it.
+fn in_hand(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
+    let mut until = None;
+    loop {
+        match part.try_lock() {
+            Ok(part) => return part,
+            Err(TryLockError::Poisoned(part)) => return part.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let now = monotonic_nanos();
+                if now >= *until.get_or_insert(now + PATIENCE) {
+                    return part.lock().unwrap_or_else(PoisonError::into_inner);
+                }
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// Has copies made beside the thread that has the frames.
+#[derive(Debug)]
+pub struct Helper {
+    shared: Arc<Shared>,
+    sender: Sender,
+    /// The last time of leaving SCHED_FIFO that was seen.
+    left: u32,
+    rest: Rest,
+}
+
+/// How a helper waits.
+#[derive(Debug, Default)]
+struct Rest {
+    /// When something was done last, and how long after the time before.
+    last: u64,
+    gap: u64,
+    /// When this span began, and how long of it was slept.
+    span: u64,
+    slept: u64,
+    /// When the last sleep ended.
+    awake_since: u64,
+}
+
+impl Rest {
+    /// Something was done at `now`.
+    fn worked(&mut self, now: u64) {
+        self.gap = now - self.last;
+        self.last = now;
+    }
+
+    /// The helper slept from `begin` to `now`.
+    fn slept(&mut self, begin: u64, now: u64) {
+        self.awake_since = now;
+        if !self.begins_a_span(now) {
+            self.slept += now - begin;
+        }
+    }
+
+    /// Begins a new span if the present one is over at `now`; whether it was.
+    fn begins_a_span(&mut self, now: u64) -> bool {
+        let over = now - self.span > SPAN;
+        if over {
+            (self.span, self.slept) = (now, 0);
+        }
+        over
+    }
+
+    /// Until when to spin at `now`, if at all.
+    fn until(&mut self, now: u64) -> Option<u64> {
+        self.begins_a_span(now);
+        let may = now - self.span < AWAKE + self.slept;
+        (may && self.gap <= DENSE && now < self.last + DENSE).then_some(self.last + DENSE)
+    }
+}
+
+impl Helper {
+    /// Works until the [`Copiers`] are gone. Sleeps when there is nothing to do.
+    pub fn run(mut self) {
+        while !self.shared.end.load(Relaxed) {
+            let asked = self.shared.asked.load(Acquire);
+            let leaves = self.shared.leaves.load(Relaxed);
+            if std::mem::replace(&mut self.left, leaves) != leaves {
+                // If the kernel refuses, which it never does, the thread stays ahead of others.
+                let _ = leave_fifo();
+            }
+            if self.take_parts() {
+                let now = monotonic_nanos();
+                self.rest.worked(now);
+                if now - self.rest.awake_since > LONGEST_AWAKE {
+                    std::thread::sleep(MOMENT);
+                    self.rest.slept(now, monotonic_nanos());
+                }
+            } else {
+                self.wait(asked);
+            }
+        }
+    }
+
+    /// Waits until there may be something to do, since the last time that helpers were asked.
+    fn wait(&mut self, asked: u32) {
+        let begin = monotonic_nanos();
+        if let Some(until) = self.rest.until(begin) {
+            while self.shared.asked.load(Relaxed) == asked && monotonic_nanos() < until {
+                std::hint::spin_loop();
+            }
+        } else {
+            std::thread::park();
+            self.rest.slept(begin, monotonic_nanos());
+        }
+    }
+
+    /// Sends what nobody else has begun to send, last part first; whether there was any.
+    fn take_parts(&mut self) -> bool {
+        let mut found = false;
+        for part in self.shared.parts.iter().rev() {
+            if let Ok(mut part) = part.try_lock()
+                && part.is_to_do
+            {
+                part.send(&mut self.sender);
+                part.was_helped = true;
+                found = true;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames 100 us apart: spinning for 40 ms of each 50, and then sleeping between frames.
+    #[test]
+    fn a_helper_spins_between_frames_that_are_close_and_not_for_ever() {
+        const STEP: u64 = 100_000;
+        let mut rest = Rest::default();
+        let mut spins = Vec::new();
+        for frame in 1..=1_000 {
+            let now = 1_000_000_000 + frame * STEP;
+            rest.worked(now);
+            let spin = rest.until(now).is_some();
+            spins.push(spin);
+            if !spin {
+                rest.slept(now, now + STEP / 2);
+            }
+        }
+        let part = |spins: &[bool]| spins.iter().filter(|spin| **spin).count();
+        assert!(!spins[0], "nothing told that frames are close");
+        assert!((780..850).contains(&part(&spins)), "{} of 1,000", part(&spins));
+        rest.worked(2_000_000_000);
+        assert_eq!(rest.until(2_000_000_001), None, "a frame after a pause");
+    }
+
+    #[test]
+    fn parts_are_about_as_large_as_each_other_and_not_above_the_most() {
+        for (ports, each) in [(0, 1), (1, 1), (17, 17), (64, 64), (65, 33), (128, 64), (254, 64), (300, 60), (1024, 64)]
+        {
+            assert_eq!(ports_each(ports), each, "{ports} ports");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a node of PLCA counts: the counters of 30.16, and those that chips offer.
+
+/// Defines what a node counts once.
+macro_rules! counters {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a node of PLCA counts: the counters of 30.16, and those that chips offer.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct PlcaCounters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl PlcaCounters {
+            /// Every counter with its name.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name),)*].into_iter()
+            }
+
+            /// What was counted since `earlier`.
+            pub fn since(&self, earlier: &PlcaCounters) -> PlcaCounters {
+                PlcaCounters { $($name: self.$name - earlier.$name,)* }
+            }
+
+            /// This, and `times` times `more`.
+            pub fn and(&self, more: &PlcaCounters, times: u64) -> PlcaCounters {
+                PlcaCounters { $($name: self.$name + more.$name * times,)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// BCNCNT: BEACONs sent or seen.
+    beacons,
+    /// TOCNT: own transmit opportunities, used or not.
+    opportunities,
+    /// Own transmit opportunities that a frame went out in.
+    used,
+    /// Own transmit opportunities that passed unused.
+    yielded,
+    /// EMPCYC: cycles, from BEACON to BEACON, in which nobody sent.
+    empty_cycles,
+    /// RXINTO: somebody else sent in an own transmit opportunity.
+    received_in_own_turn,
+    /// UNEXPB: a BEACON at a node that sends BEACONs itself.
+    unexpected_beacons,
+    /// BCNBFTO: a BEACON came before the node's own transmit opportunity.
+    beacons_before_turn,
+    /// TXCOL: collisions on the line in an own transmit opportunity.
+    collisions_in_turn,
+    /// CORTXCNT: frames sent with PLCA that collided on the line.
+    corrupted,
+    /// Collisions that PLCA told the MAC of, so that it waits for its turn; they are in the MAC's counters too.
+    logical_collisions,
+    /// Times that plca_status fell to FAIL.
+    status_losses,
+}

@@ -1,0 +1,183 @@
+//! PLCA while every node is right: one follower for all nodes, against each node by itself. Who wants no outputs gets the
+//! one, who wants them the other.
+//!
+//! `ETHBUS_CASES=100000` runs more cases, `ETHBUS_SEED=2` others.
+
+mod common;
+#[path = "common/scenario.rs"]
+mod scenario;
+
+use common::{offer, station, trace};
+use medium::{
+    BitInstant, BitRate, BitTimes, Config, Destination, Event, Fault, Frame, Host, Input, Medium, Method, Octets, Plca,
+    PlcaNode, PlcaSettings, StationId, Topology,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use scenario::{Scenario, runner};
+
+fn bus_of(plca: Plca) -> Config {
+    let topology = Topology::star(plca.nodes.len(), 0);
+    Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) }
+}
+
+/// A right bus of up to twelve nodes, here and there with ids that nobody has or with several of them, short delay lines,
+/// slow hosts and other timers; and frames at any load, while nodes are taken off and put back and told settings anew.
+fn any_right_bus() -> impl Strategy<Value = Scenario> {
+    let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], 0..30_u8);
+    let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=60_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
+    let rest = (prop_oneof![3 => Just(8_u64), 1 => 0..=12_u64], 0..=3_u8, any::<u64>(), 1..=40_u32, 1..=4_usize);
+    let from = (0..12_u16, 0..13_u16);
+    let input = (0..300_u32, 0..=60_000_u64, from, prop_oneof![3 => Just(64_u32), 1 => 64..=400_u32]);
+    let inputs = proptest::collection::vec(input, 0..=120);
+    (proptest::collection::vec(node, 1..=12), timers, rest, inputs).prop_map(|(drawn, (to, line), rest, inputs)| {
+        let (esd, empty, seed, attempt_limit, queue_limit) = rest;
+        let stations = drawn.len() as u8;
+        // One id more than stations: it is the last node's too, or nobody's.
+        let count = stations + empty;
+        let mut nodes: Vec<PlcaNode> = (0..stations)
+            .zip(&drawn)
+            .map(|(id, &(host, _))| {
+                let settings = PlcaSettings { to_timer: to, ..PlcaSettings::new((id + 1) % stations, count) };
+                PlcaNode { host_delay: BitTimes::new(host), ..PlcaNode::new(settings) }
+            })
+            .collect();
+        if empty > 0 && drawn[0].1 == 0 {
+            nodes[0].more_ids[0] = count - 1;
+        }
+        let delays = (BitTimes::new(line), BitTimes::new(esd));
+        let plca = Plca { delay_line: delays.0, end_delimiter: delays.1, ..Plca::new(nodes.clone()) };
+        let mut config = Config { queue_limit, ..bus_of(plca) };
+        config.parameters.attempt_limit = attempt_limit.try_into().expect("at least 1");
+        config.seed = seed;
+        let mut inputs: Vec<(u64, u16, Input)> = inputs
+            .into_iter()
+            .map(|(what, at, (from, to), octets)| {
+                let (from, to) = (from % u16::from(stations), to % u16::from(stations + 1));
+                let all = to == u16::from(stations);
+                let destination = if all { Destination::All } else { Destination::Station(station(to)) };
+                let this = station(from);
+                let input = match what {
+                    0 => Input::Detach { station: this },
+                    1..=3 => Input::Attach { station: this },
+                    4 => Input::SetPlca { station: this, settings: nodes[usize::from(from)].settings },
+                    5 => Input::SetFault { station: this, fault: Some(Fault::BadFcs) },
+                    6 => Input::SetFault { station: this, fault: None },
+                    _ => Input::Offer { station: this, frame: Frame::new(Octets::new(octets), destination) },
+                };
+                (at, from, input)
+            })
+            .collect();
+        inputs.sort_by_key(|&(at, station, _)| (at, station));
+        Scenario { config, inputs: inputs.into_iter().map(|(at, _, input)| (at, input)).collect() }
+    })
+}
+
+/// All that can be asked of a medium, with its events apart.
+fn all_told(medium: &Medium, stations: usize) -> String {
+    let one = |number: usize| {
+        let one = station(number as u16);
+        let (counters, status) = (medium.plca_counters(one), medium.plca_status(one));
+        format!("{counters:?} {status:?} {} {:?}\n", medium.queued(one), medium.tally().station(one))
+    };
+    let cycles = medium.plca_cycles();
+    (0..stations).map(one).chain([format!("{cycles:?} {:?}\n", medium.tally().medium())]).collect()
+}
+
+/// Without outputs a right bus on a star is followed by one follower for all nodes; the events, and all that is counted,
+/// whenever it is asked, are those of a bus on which each node counts for itself.
+#[test]
+fn one_follower_counts_as_every_node_by_itself() {
+    let mut runner = runner(300);
+    for case in 0..scenario::cases(300) {
+        let Scenario { config, inputs } = any_right_bus().new_tree(&mut runner).expect("a scenario").current();
+        let stations = config.topology.stations();
+        let mut each = Medium::new(config.clone()).expect("a valid configuration");
+        let mut one = Medium::new(Config { keep_outputs: false, ..config.clone() }).expect("a valid configuration");
+        for (number, &(at, input)) in inputs.iter().chain([&(70_000, inputs_end())]).enumerate() {
+            for medium in [&mut each, &mut one] {
+                medium.advance(BitInstant::new(at));
+            }
+            let told = [&each, &one].map(|medium| all_told(medium, stations));
+            for (each, one) in told[0].lines().zip(told[1].lines()) {
+                assert_eq!(each, one, "case {case}, input {number} at {at}: {config:?} {inputs:?}");
+            }
+            for medium in [&mut each, &mut one] {
+                if number % 40 == 17 {
+                    medium.restart_tally();
+                }
+                medium.handle_input(BitInstant::new(at), input);
+            }
+            let events =
+                [&mut each, &mut one].map(|medium| std::iter::from_fn(|| medium.poll_event()).collect::<Vec<_>>());
+            assert_eq!(trace(&events[0]), trace(&events[1]), "case {case}, before {at}: {config:?} {inputs:?}");
+        }
+    }
+}
+
+/// Who goes from one instant at which something is due to the next sees all that there is to be told, on either way: once
+/// the last BEACON after a frame was missing.
+#[test]
+fn nothing_is_to_be_told_when_nothing_is_due() {
+    for (stations, octets) in [(1, 64), (4, 64), (8, 300)] {
+        let runs = [true, false].map(|keep_outputs| {
+            let mut medium = Medium::new(Config { keep_outputs, ..bus_of(Plca::right(stations)) }).expect("valid");
+            for (at, input) in [offer(5_000, 0, 1 % stations as u16, octets), offer(5_100, 0, 0, octets)] {
+                medium.handle_input(BitInstant::new(at), input);
+            }
+            while let Some(at) = medium.next_timeout().filter(|at| at.get() < 100_000) {
+                medium.advance(BitInstant::new(at.get() + 1));
+            }
+            trace(&std::iter::from_fn(|| medium.poll_event()).collect::<Vec<_>>())
+        });
+        assert_eq!(runs[0], runs[1], "{stations} stations");
+    }
+}
+
+/// Something that changes nothing.
+fn inputs_end() -> Input {
+    Input::SetFault { station: station(0), fault: None }
+}
+
+/// The same with hosts that always have another frame, who are asked for it as the one before is done.
+#[test]
+fn one_follower_sends_as_every_node_by_itself() {
+    struct Always {
+        stations: u16,
+        events: Vec<Event>,
+    }
+    impl Host for Always {
+        const FEEDS: bool = true;
+
+        fn event(&mut self, event: &Event) {
+            self.events.push(*event);
+        }
+
+        fn next_frame(&mut self, at: BitInstant, from: StationId) -> Option<Frame> {
+            // Some pause for some time now and then.
+            let sends = !(at.get() / 5_000 + from.index() as u64).is_multiple_of(5);
+            let to = station((from.index() as u16 + 1) % self.stations);
+            sends.then(|| Frame::new(Octets::new(64 + at.get() as u32 % 90), Destination::Station(to)))
+        }
+    }
+    for stations in 1..=14_u16 {
+        let runs = [true, false].map(|keep_outputs| {
+            let config = Config { keep_outputs, ..bus_of(Plca::right(stations.into())) };
+            let mut medium = Medium::new(config).expect("a valid configuration");
+            let mut host = Always { stations, events: Vec::new() };
+            for round in 0..40_u64 {
+                for number in 0..stations {
+                    let (at, input) =
+                        offer(round * 7_301 + u64::from(number) / 3 * 40, number, (number + 1) % stations, 70);
+                    medium.give(BitInstant::new(at), input, &mut host);
+                }
+            }
+            medium.run_until(BitInstant::new(400_000), &mut host);
+            (trace(&host.events), all_told(&medium, stations.into()))
+        });
+        for (each, one) in runs[0].0.lines().zip(runs[1].0.lines()) {
+            assert_eq!(each, one, "{stations} stations");
+        }
+        assert_eq!(runs[0].1, runs[1].1, "{stations} stations");
+    }
+}

@@ -1,0 +1,61 @@
+//! What windows on a saturated run cost, in a program that is quick to build:
+//! `valgrind --tool=callgrind target/release/examples/windows pcapng 10 3`
+//!
+//! Arguments: windows with commas between (`pcapng`, `perfetto`, `vcd`, `csv`, `events`, `record`; or `none`), stations,
+//! seconds at 10 Mb/s, and a folder for what is made, /dev/null without. Frames have 64 octets, the star has no length.
+
+use sim::files::event_log::{EventLog, Header};
+use sim::files::record::Recorder;
+use sim::run::measure::run;
+use sim::run::observer::{Both, RunFiles};
+use sim::scenario::Scenario;
+use sim::scenario::plan::{Overrides, Plan};
+use sim::windows::capture::Framing;
+use sim::windows::{Known, WindowKind, Windows};
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, default| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
+    let wanted: Vec<&str> = arguments.first().map_or("pcapng", String::as_str).split(',').collect();
+    let overrides = Overrides {
+        stations: Some(number(1, 10)),
+        topology: Some("star:0bt".parse().expect("a topology")),
+        sizes: Some("64".parse().expect("a size")),
+        duration: Some(Duration::from_secs(number(2, 3) as u64)),
+        warmup: Some(Duration::ZERO),
+        ..Overrides::default()
+    };
+    let plan = Plan::new(&Scenario::default(), None, &overrides, 1).expect("a plan");
+    let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
+    let header = Header::new(&plan.name, &plan.medium, &names);
+    let macs = plan.stations.iter().map(|station| station.mac.octets()).collect();
+    let known = Known { header: header.clone(), macs };
+    let folder = arguments.get(3);
+    let place = |name: &str| folder.map_or("/dev/null".into(), |folder| Path::new(folder).join(format!("run.{name}")));
+    let kinds = [
+        ("pcapng", WindowKind::Pcapng(Framing::Whole)),
+        ("perfetto", WindowKind::Perfetto),
+        ("vcd", WindowKind::Vcd),
+        ("csv", WindowKind::Csv),
+    ];
+    let open = |name, kind: WindowKind| kind.open(File::create(place(name)).expect("a file"), name.to_owned(), &known);
+    let windows = kinds.into_iter().filter(|(name, _)| wanted.contains(name)).map(|(name, kind)| open(name, kind));
+    let windows = Windows(windows.collect::<Result<_, _>>().expect("room"));
+    let windows = (!windows.0.is_empty()).then(|| windows.on_a_thread());
+    let log = || EventLog::create(&place("events"), &[], &header).expect("room").on_a_thread();
+    let record = wanted.contains(&"record").then(|| Recorder::create(&place("record"), &[], &header).expect("room"));
+    let files = match wanted.contains(&"events") {
+        true => Some(RunFiles { log: log(), record }),
+        false => {
+            record.map(|record| RunFiles { log: EventLog::unwritten(&header).on_a_thread(), record: Some(record) })
+        }
+    };
+    let frames = match (files, windows) {
+        (None, None) => run(&plan, 1, &mut (), |_| true).map_err(|_| ()),
+        (files, windows) => run(&plan, 1, &mut Both(files, windows), |_| true).map_err(|_| ()),
+    };
+    assert!(frames.is_ok(), "a run");
+}

@@ -1,0 +1,193 @@
+//! A file that is written in whole pieces, by whoever makes them or by a thread beside.
+//!
+//! ```text
+//!   whoever makes lines ──pieces──► this thread ──► file
+//!        ◄──── empty pieces, and how it went ────┘
+//! ```
+//! A few pieces go round, so memory is bounded, and whoever makes them waits if the file is slower.
+
+use super::json_lines::{Whole, WriteError};
+use std::fs::File;
+use std::io::{self, Seek, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+
+/// Pieces that go round.
+const PIECES: usize = 4;
+
+/// A file, a pipe or a device. Nothing is cut within a line, whatever happens.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    file: File,
+    place: String,
+    what: &'static str,
+    whole: Whole,
+    /// Where the next octet goes, if the file is one that can be cut back.
+    position: Option<u64>,
+    /// Lines in the file, the header included.
+    kept: u64,
+    /// What the first failed write said; nothing is written after it.
+    failed: Option<(io::ErrorKind, Option<i32>)>,
+}
+
+impl Outlet {
+    pub fn new(mut file: File, place: String, what: &'static str, whole: Whole) -> Outlet {
+        let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        let position = if regular { file.stream_position().ok() } else { None };
+        Outlet { file, place, what, whole, position, kept: 0, failed: None }
+    }
+
+    /// Hands so many lines to the kernel.
+    fn write(&mut self, text: &[u8], lines: u64) -> Result<(), WriteError> {
+        let (done, result) = match self.failed {
+            Some((kind, code)) => (0, Err(code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))),
+            None => self.write_all(text),
+        };
+        let (whole, lines) = if result.is_ok() { (done, lines) } else { (self.whole)(&text[..done]) };
+        self.kept += lines;
+        self.position = self.position.map(|position| position + whole as u64);
+        result.map_err(|source| {
+            self.failed = Some((source.kind(), source.raw_os_error()));
+            if let Some(position) = self.position {
+                // The part of a line that still went in. If it cannot be taken back, the reader will say where it is.
+                let _ = self.file.set_len(position);
+            }
+            WriteError::Write { place: self.place.clone(), kept: self.kept.saturating_sub(1), what: self.what, source }
+        })
+    }
+
+    /// How many octets went out, and whether all did.
+    fn write_all(&mut self, text: &[u8]) -> (usize, io::Result<()>) {
+        let mut done = 0;
+        while done < text.len() {
+            match self.file.write(&text[done..]) {
+                Ok(0) => return (done, Err(io::ErrorKind::WriteZero.into())),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (done, Err(error)),
+            }
+        }
+        (done, Ok(()))
+    }
+}
+
+/// Who hands pieces to the kernel.
+#[derive(Debug)]
+pub(super) enum Way {
+    /// Whoever made them.
+    Here(Outlet),
+    /// A thread.
+    Beside(Carrier),
+    /// Nobody any more.
+    Closed,
+}
+
+impl Way {
+    /// Hands over a piece of so many lines, and leaves `text` empty.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before. Of a thread it is known some pieces later.
+    pub fn hand_over(&mut self, text: &mut Vec<u8>, lines: u64) -> Result<(), WriteError> {
+        match self {
+            Way::Here(outlet) => {
+                let written = outlet.write(text, lines);
+                text.clear();
+                written
+            }
+            Way::Beside(carrier) => carrier.hand_over(text, lines),
+            Way::Closed => Ok(()),
+        }
+    }
+
+    /// From now on a thread hands pieces to the kernel, if the system gives one.
+    pub fn go_beside(&mut self) {
+        *self = match std::mem::replace(self, Way::Closed) {
+            Way::Here(outlet) => Carrier::start(outlet).map_or_else(Way::Here, Way::Beside),
+            way @ (Way::Beside(_) | Way::Closed) => way,
+        };
+    }
+
+    /// Waits until every piece has been handed to the kernel.
+    ///
+    /// # Errors
+    /// As [`Way::hand_over`].
+    pub fn wait(&mut self) -> Result<(), WriteError> {
+        match self {
+            Way::Beside(carrier) => carrier.wait(),
+            Way::Here(_) | Way::Closed => Ok(()),
+        }
+    }
+}
+
+/// The near end of a thread that has an outlet.
+#[derive(Debug)]
+pub(super) struct Carrier {
+    spare: Vec<Vec<u8>>,
+    /// Pieces that the thread has.
+    out: usize,
+    pieces: Option<Sender<(Vec<u8>, u64)>>,
+    done: Receiver<(Vec<u8>, Result<(), WriteError>)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Carrier {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The outlet, if the system gives no thread.
+    pub fn start(outlet: Outlet) -> Result<Carrier, Outlet> {
+        let (pieces, work) = channel::<(Vec<u8>, u64)>();
+        let (back, done) = channel();
+        let (give_outlet, take_outlet) = channel::<Outlet>();
+        let write = move || {
+            let Ok(mut outlet) = take_outlet.recv() else { return };
+            for (mut text, lines) in work {
+                let written = outlet.write(&text, lines);
+                text.clear();
+                if back.send((text, written)).is_err() {
+                    return;
+                }
+            }
+        };
+        let Ok(thread) = Builder::new().name("file".to_owned()).spawn(write) else { return Err(outlet) };
+        let sent = give_outlet.send(outlet);
+        assert!(sent.is_ok(), "the thread waits for its outlet");
+        let spare = vec![Vec::new(); PIECES - 1];
+        Ok(Carrier { spare, out: 0, pieces: Some(pieces), done, thread: Some(thread) })
+    }
+
+    fn hand_over(&mut self, text: &mut Vec<u8>, lines: u64) -> Result<(), WriteError> {
+        let mut written = Ok(());
+        while self.spare.is_empty() {
+            written = written.and(self.take_back());
+        }
+        let spare = self.spare.pop().expect("a piece has come back");
+        let pieces = self.pieces.as_ref().expect("the thread ends with this");
+        let sent = pieces.send((std::mem::replace(text, spare), lines));
+        assert!(sent.is_ok(), "the thread waits for pieces: it ends when none can come");
+        self.out += 1;
+        written
+    }
+
+    fn take_back(&mut self) -> Result<(), WriteError> {
+        let (empty, written) = self.done.recv().expect("the thread gives back what it has");
+        self.out -= 1;
+        self.spare.push(empty);
+        written
+    }
+
+    fn wait(&mut self) -> Result<(), WriteError> {
+        let mut written = Ok(());
+        while self.out > 0 {
+            written = written.and(self.take_back());
+        }
+        written
+    }
+}
+
+impl Drop for Carrier {
+    fn drop(&mut self) {
+        self.pieces = None;
+        self.thread.take().map(JoinHandle::join);
+    }
+}

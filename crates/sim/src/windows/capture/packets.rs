@@ -1,0 +1,269 @@
+//! What stands in a capture: each transmission as octets, and what is no frame as rows.
+
+use super::super::frames::{FCS, Frames, Offered};
+use super::super::pcapng::{self, Packet};
+use super::super::signals::Signals;
+use super::super::{Known, Nanos};
+use super::Framing;
+use crate::files::columns::number;
+use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
+use crate::files::inputs;
+use crate::words::prose::Prose;
+use crate::words::sentences;
+use medium::{BitInstant, Config, Event, FrameId, Input, StationId, Topology};
+use std::sync::Arc;
+
+const PREAMBLE_AND_SFD: [u8; 8] = [0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0xd5];
+/// The jam's content is free (802.3, 4.2.3.2.4), except that it is no FCS of what comes before it.
+const JAM: u8 = 0xaa;
+
+/// Makes packets and rows.
+#[derive(Debug)]
+pub(super) struct Packets {
+    pub framing: Framing,
+    pub config: Arc<Config>,
+    pub frames: Frames,
+    nanos: Nanos,
+    names: Names,
+    /// No station's name needs an escape in JSON.
+    is_plain: bool,
+}
+
+/// A transmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transmission {
+    pub frame: FrameId,
+    /// The first bit of the preamble.
+    pub begin: BitInstant,
+    /// Its sender has the fault `bad_fcs`.
+    pub bad_fcs: bool,
+    /// The collision that its sender noticed: when, which overlap, at which attempt.
+    pub collision: Option<(BitInstant, u64, u32)>,
+}
+
+/// A row whose columns are not all known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OpenRow {
+    packet: Packet,
+    /// Where its sentence begins and ends.
+    says: (usize, usize),
+}
+
+impl Packets {
+    pub fn new(known: &Known, framing: Framing) -> Packets {
+        let config = Arc::new(known.header.config());
+        let stations = &known.header.stations;
+        let escaped = |name: &String| name.chars().any(|c| c.is_control() || c == '"' || c == '\\');
+        Packets {
+            framing,
+            nanos: Nanos::new(config.rate),
+            names: Names::new(stations),
+            frames: Frames::new(stations, &known.macs),
+            is_plain: !stations.iter().any(escaped),
+            config,
+        }
+    }
+
+    /// Appends a frame that was sent to its last bit, of so many octets from destination address to FCS.
+    pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize) {
+        let frame = sent.frame;
+        let offered = self.frames.get(frame);
+        let mut flags = self.flags(offered);
+        let least = self.config.parameters.min_frame_size.get() as usize;
+        let cut = offered.is_some_and(|offered| size < (offered.frame.size.get() as usize).max(least));
+        let tagged = offered.is_some_and(|offered| offered.frame.tagged);
+        flags |= if sent.bad_fcs || cut { pcapng::CRC_ERROR } else { 0 };
+        let most = self.config.parameters.frame_size_limit(tagged).get() as usize;
+        flags |= if size > most { pcapng::TOO_LONG } else { 0 };
+        let packet = self.begin(into, sent);
+        if self.framing == Framing::Whole {
+            into.extend_from_slice(&PREAMBLE_AND_SFD);
+        }
+        let begin = into.len();
+        if cut {
+            self.frames.write(frame, offered, size, into);
+        } else {
+            self.frames.write(frame, offered, size - FCS, into);
+            let fcs = crc32fast::hash(&into[begin..]);
+            into.extend_from_slice(&(if sent.bad_fcs { !fcs } else { fcs }).to_le_bytes());
+        }
+        packet.end_with_flags(into, flags);
+    }
+
+    /// Appends what a station sent until its jam was out, or until it was taken off the medium; nothing if that is too
+    /// short for a packet.
+    pub fn fragment(&self, into: &mut Vec<u8>, sent: &Transmission, end: BitInstant, jam: bool) {
+        let frame = sent.frame;
+        let jam = if jam { self.config.parameters.jam_size.get() } else { 0 };
+        let bits = end.get().saturating_sub(sent.begin.get()).saturating_sub(jam);
+        let octets = (bits / 8).saturating_sub(PREAMBLE_AND_SFD.len() as u64) as usize;
+        let all = octets + (jam / 8) as usize;
+        if bits < 64 || all < FCS {
+            return;
+        }
+        let short = all < self.config.parameters.min_frame_size.get() as usize;
+        let offered = self.frames.get(frame);
+        let flags = self.flags(offered)
+            | pcapng::CRC_ERROR
+            | if short { pcapng::TOO_SHORT } else { 0 }
+            | if bits.is_multiple_of(8) { 0 } else { pcapng::UNALIGNED };
+        let packet = self.begin(into, sent);
+        into.extend_from_slice(&PREAMBLE_AND_SFD);
+        self.frames.write(frame, offered, octets, into);
+        into.resize(into.len() + (jam / 8) as usize, JAM);
+        packet.end_with_comment(into, flags, |into| self.tell_fragment(&mut Prose::new(into, " "), sent, end));
+    }
+
+    /// Appends which collision it was.
+    fn tell_fragment(&self, prose: &mut Prose<'_>, sent: &Transmission, end: BitInstant) {
+        prose.frame(self.frames.name(sent.frame.station), sent.frame.serial);
+        match sent.collision {
+            Some((at, episode, attempt)) => {
+                prose.put(", attempt ");
+                prose.number(attempt.into());
+                prose.put(": collision ");
+                prose.number(episode);
+                prose.put(" on this medium at ");
+                prose.number(at.get());
+                prose.put(" BT, jam until ");
+            }
+            None => prose.put(": cut off at "),
+        }
+        prose.number(end.get());
+        prose.put(" BT");
+    }
+
+    fn begin(&self, into: &mut Vec<u8>, sent: &Transmission) -> Packet {
+        Packet::begin(into, sent.frame.station.index() as u32, self.nanos.of(sent.begin))
+    }
+
+    fn flags(&self, offered: Option<&Offered>) -> u32 {
+        let destination = self.frames.destination(offered);
+        let kind = match destination[0] & 1 {
+            0 => pcapng::UNICAST,
+            _ if destination == [0xff; 6] => pcapng::BROADCAST,
+            _ => pcapng::MULTICAST,
+        };
+        pcapng::OUTBOUND | pcapng::FCS_LENGTH | kind
+    }
+
+    /// Begins a row of the interface "bus"; `say` appends its sentence.
+    fn begin_row(&self, into: &mut Vec<u8>, at: BitInstant, kind: &[u8], say: impl FnOnce(&mut Prose<'_>)) -> OpenRow {
+        let bus = self.frames.names().len() as u32;
+        let packet = Packet::begin(into, bus, self.nanos.of(at));
+        let says = pcapng::json_tags(into, kind, |into| say(&mut Prose::new(into, " ")));
+        OpenRow { packet, says: (says.start, says.end) }
+    }
+
+    /// Appends a row's last column, its sentence, and ends it.
+    fn end_row(&self, into: &mut Vec<u8>, row: OpenRow) {
+        into.extend_from_slice(b",\"says\":");
+        if self.is_plain {
+            into.push(b'"');
+            into.extend_from_within(row.says.0..row.says.1);
+            into.push(b'"');
+        } else {
+            let says = String::from_utf8_lossy(&into[row.says.0..row.says.1]).into_owned();
+            serde_json::to_writer(&mut *into, &says).expect("a Vec takes any text");
+        }
+        into.push(b'}');
+        row.packet.end(into);
+    }
+
+    /// Appends an event.
+    pub fn event(&self, into: &mut Vec<u8>, event: &Event) {
+        let (parameters, rate) = (&self.config.parameters, self.config.rate);
+        let station = self.frames.name(event.station);
+        let say = |prose: &mut Prose<'_>| sentences::tell(prose, &event.kind, event.at, station, parameters, rate);
+        let row = self.begin_row(into, event.at, event.kind.name().as_bytes(), say);
+        write_event(into, &self.names, event);
+        self.end_row(into, row);
+    }
+
+    /// Appends a collision up to what is known as it is noticed: what ends or begins afterwards changes nothing of the
+    /// sentence.
+    pub fn begin_collision(&self, into: &mut Vec<u8>, event: &Event, signals: &Signals) -> OpenRow {
+        let say = |prose: &mut Prose<'_>| signals.tell_noticed(prose, event, self.frames.names());
+        let row = self.begin_row(into, event.at, event.kind.name().as_bytes(), say);
+        write_event(into, &self.names, event);
+        row
+    }
+
+    /// Appends who met whom, and where.
+    pub fn end_collision(
+        &self,
+        into: &mut Vec<u8>,
+        row: OpenRow,
+        station: StationId,
+        others: impl Iterator<Item = FrameId>,
+    ) {
+        into.extend_from_slice(b",\"with\":[");
+        let mut separator = "";
+        for other in others {
+            self.names.write_name(into, separator, other);
+            separator = ",";
+        }
+        into.push(b']');
+        let (segment, position) = where_is(&self.config.topology, station.index());
+        segment.iter().for_each(|segment| number(into, "segment", *segment));
+        position.iter().for_each(|position| number(into, "position_bt", *position));
+        self.end_row(into, row);
+    }
+
+    /// Appends what was done to the medium.
+    pub fn input(&self, into: &mut Vec<u8>, at: BitInstant, input: &Input) {
+        let mut json = Vec::new();
+        inputs::write(&mut json, &self.names, at, input, None, Some(inputs::LAYER));
+        let info = match input {
+            Input::Offer { .. } => String::new(),
+            Input::SetFault { station, fault: Some(_) } => format!("{} is faulty", self.frames.name(*station)),
+            Input::SetFault { station, fault: None } => format!("{} is right again", self.frames.name(*station)),
+            Input::Attach { station } => format!("{} is back on the medium", self.frames.name(*station)),
+            Input::Detach { station } => format!("{} is off the medium", self.frames.name(*station)),
+            Input::SetPlca { station, .. } => format!("{} has other settings of PLCA", self.frames.name(*station)),
+            Input::SetCut { cut: Some(_) } => "the cable is cut".to_owned(),
+            Input::SetCut { cut: None } => "the cable is mended".to_owned(),
+        };
+        self.line(into, at, &json, &info);
+    }
+
+    /// Appends what happened to the emulator.
+    pub fn emulator(&self, into: &mut Vec<u8>, event: &EmulatorEvent) {
+        let mut json = Vec::new();
+        write_emulator(&mut json, &self.names, event);
+        self.line(into, event.at, &json, "the machine, not the medium");
+    }
+
+    /// Appends that something is missing before `at`.
+    pub fn missing(&self, into: &mut Vec<u8>, at: BitInstant, inputs: u64, events: u64) {
+        let json = format!("{{\"layer\":\"window\",\"kind\":\"missing\",\"inputs\":{inputs},\"events\":{events}}}");
+        let info = format!("{inputs} inputs and {events} events are missing here: the writer did not keep up");
+        self.line(into, at, json.as_bytes(), &info);
+    }
+
+    /// Appends a whole line of a log as a row.
+    fn line(&self, into: &mut Vec<u8>, at: BitInstant, json: &[u8], info: &str) {
+        let row = self.begin_row(into, at, kind_of(json), |prose| prose.put(info));
+        into.extend_from_slice(json);
+        row.packet.end(into);
+    }
+}
+
+/// Segment and place of a station along its cable, in bit times, where there is a cable.
+pub(super) fn where_is(topology: &Topology, station: usize) -> (Option<u64>, Option<u64>) {
+    match topology {
+        Topology::Star { .. } => (None, None),
+        Topology::Bus { positions } => (None, Some(positions[station].get())),
+        Topology::Segments(segments) => {
+            let place = segments.stations()[station];
+            (Some(place.segment as u64), Some(place.position.get()))
+        }
+    }
+}
+
+/// The `kind` of a line of an event log.
+fn kind_of(json: &[u8]) -> &[u8] {
+    const KEY: &[u8] = b"\"kind\":\"";
+    let begin = json.windows(KEY.len()).position(|window| window == KEY).map_or(json.len(), |at| at + KEY.len());
+    json[begin..].split(|octet| *octet == b'"').next().unwrap_or_default()
+}

@@ -1,0 +1,204 @@
+//! `ethbus __names`: names of labs, stations and programs that may stand at a place of a command line. Shells ask it while
+//! somebody types; see the ends of the completions that `build.rs` makes.
+
+use super::{Outcome, print, running_lab, station_names};
+use crate::cli::args::{Cli, NamesArgs};
+use crate::live::lab::inventory::Inventory;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Prints the names, one in a line; nothing where only the shell knows what may stand there.
+///
+/// # Errors
+/// The text cannot be written.
+pub fn names(args: &NamesArgs) -> Outcome {
+    let words: Vec<&str> = args.words.iter().map(|word| word.to_str().unwrap_or("")).collect();
+    let mut text = String::new();
+    for name in wanted(&words).map_or_else(Vec::new, |wanted| candidates(&wanted)) {
+        text += &name;
+        text.push('\n');
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What may stand at a place.
+#[derive(Debug, PartialEq)]
+struct Wanted<'a> {
+    kind: Kind,
+    /// The lab that `--name` has named.
+    lab: Option<&'a str>,
+    /// What has been typed of it.
+    begun: &'a str,
+}
+
+#[derive(Debug, PartialEq)]
+enum Kind {
+    /// A lab that is up.
+    Lab,
+    /// A lab of which anything is left.
+    AnyLab,
+    Station,
+    /// A station, an address or all.
+    Destination,
+    Program,
+    /// One of these words.
+    Word(Vec<String>),
+}
+
+/// What the last word may be, after those before it.
+fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
+    // `sudo -E ethbus exec` and the like.
+    let begin = words.iter().position(|word| Path::new(word).file_name().is_some_and(|name| name == "ethbus"))?;
+    let (&begun, before) = words[begin + 1..].split_last()?;
+    let mut command = &Cli::command();
+    let (mut lab, mut places, mut option) = (None, 0, None);
+    for word in before {
+        if let Some(taker) = option.take() {
+            lab = if is_lab(taker) { Some(*word) } else { lab };
+        } else if let Some(value) = word.strip_prefix("--name=") {
+            lab = Some(value);
+        } else if word.starts_with('-') {
+            option = option_of(command, word).filter(|option| takes_a_value(option));
+        } else if let Some(inner) = command.find_subcommand(word) {
+            command = inner;
+        } else {
+            places += 1;
+        }
+    }
+    if begun.starts_with('-') {
+        return None;
+    }
+    let kind = match option {
+        Some(option) => kind_of(command, option)?,
+        None => kind_of(command, command.get_positionals().nth(places)?)?,
+    };
+    Some(Wanted { kind, lab, begun })
+}
+
+/// The option that a word like `--name` or `-n` gives; `--name=coax` has its value with it.
+fn option_of<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
+    let short = word.strip_prefix('-').filter(|rest| rest.chars().count() == 1).and_then(|rest| rest.chars().next());
+    command.get_arguments().find(|option| {
+        let is_long = word.strip_prefix("--").is_some_and(|long| option.get_long() == Some(long));
+        is_long || (short.is_some() && option.get_short() == short)
+    })
+}
+
+fn takes_a_value(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
+}
+
+fn is_lab(option: &Arg) -> bool {
+    option.get_long() == Some("name")
+}
+
+/// What an argument is, from the name that the help gives its value.
+fn kind_of(command: &Command, argument: &Arg) -> Option<Kind> {
+    let known: Vec<String> = argument
+        .get_possible_values()
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|v| v.get_name().to_owned())
+        .collect();
+    if !known.is_empty() {
+        return Some(Kind::Word(known));
+    }
+    let own = argument.get_id().as_str().to_uppercase();
+    let name = argument.get_value_names().and_then(|names| names.first()).map_or(own.as_str(), |name| name.as_str());
+    match name {
+        // A new lab needs a name that no other has, and the stations of a log are not those of a lab.
+        "LAB" | "STATION" if ["up", "explain"].contains(&command.get_name()) => None,
+        "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
+        "LAB" | "LAB|LOG" => Some(Kind::Lab),
+        "STATION" | "OTHER" => Some(Kind::Station),
+        "DESTINATION" => Some(Kind::Destination),
+        "PROGRAM" => Some(Kind::Program),
+        _ => None,
+    }
+}
+
+fn candidates(wanted: &Wanted) -> Vec<String> {
+    let stations = || {
+        let lab = running_lab(wanted.lab).and_then(|lab| Ok(Inventory::of_running(&lab)?));
+        lab.map(|content| station_names(&content)).unwrap_or_default()
+    };
+    let mut names = match &wanted.kind {
+        Kind::Lab => Inventory::names_up(),
+        Kind::AnyLab => Inventory::all().unwrap_or_default().into_iter().map(|lab| lab.name).collect(),
+        Kind::Station => stations(),
+        Kind::Destination => stations().into_iter().chain(["broadcast".to_owned()]).collect(),
+        Kind::Program => programs(),
+        Kind::Word(words) => words.clone(),
+    };
+    names.retain(|name| name.starts_with(wanted.begun));
+    names
+}
+
+/// All programs in `PATH`.
+fn programs() -> Vec<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let files = std::env::split_paths(&path).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let is_program = |file: &std::fs::DirEntry| {
+        std::fs::metadata(file.path()).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    let mut names: Vec<String> =
+        files.filter(is_program).filter_map(|file| file.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(line: &str) -> Option<Kind> {
+        wanted(&line.split(' ').collect::<Vec<_>>()).map(|wanted| wanted.kind)
+    }
+
+    #[test]
+    fn the_command_line_says_what_may_come() {
+        for line in
+            ["ethbus exec ", "ethbus shell s", "sudo -E ./ethbus unplug ", "ethbus plug --name coax ", "ethbus fault "]
+        {
+            assert_eq!(kind(line), Some(Kind::Station), "{line}");
+        }
+        for line in
+            ["ethbus cut st1 ", "ethbus send --from ", "ethbus receive --at ", "ethbus plca get ", "ethbus attach "]
+        {
+            assert_eq!(kind(line), Some(Kind::Station), "{line}");
+        }
+        for line in ["ethbus stats ", "ethbus watch ", "ethbus exec --name ", "ethbus mend ", "ethbus stats --watch co"]
+        {
+            assert_eq!(kind(line), Some(Kind::Lab), "{line}");
+        }
+        assert_eq!(kind("ethbus down "), Some(Kind::AnyLab));
+        assert_eq!(kind("ethbus send --from st1 --to "), Some(Kind::Destination));
+        assert_eq!(kind("ethbus exec st1 pi"), Some(Kind::Program));
+        let faults = ["deaf", "bad_fcs", "babble", "none"].map(str::to_owned).to_vec();
+        assert_eq!(kind("ethbus fault st1 "), Some(Kind::Word(faults)));
+        for line in [
+            "ethbus ",
+            "ethbus sim ",
+            "ethbus up --name ",
+            "ethbus explain --station ",
+            "ethbus exec --",
+            "ethbus exec st1 -",
+            "ls ",
+            "ethbus up ",
+        ] {
+            assert_eq!(kind(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_lab_is_the_one_that_was_named() {
+        for line in ["ethbus exec --name coax s", "ethbus exec --name=coax s"] {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(wanted(&words), Some(Wanted { kind: Kind::Station, lab: Some("coax"), begun: "s" }));
+        }
+    }
+}

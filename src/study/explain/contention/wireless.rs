@@ -1,0 +1,263 @@
+//! What only CSMA/CA tells: DIFS, slots that stand still, NAV, EIFS, and answers that do not come.
+
+use super::super::words::list;
+use super::air::{self, Signal};
+use super::wait::{Stopped, Wait};
+use super::words::{NAMED, often};
+use super::{Life, Step, Try};
+use medium::{BitInstant, BitTimes, CsmaCa, Destination, Event, Kind, Spans};
+use sim::words::units::group;
+
+impl Life {
+    /// An event of CSMA/CA.
+    pub(super) fn wireless(&self, own: &CsmaCa, number: usize, step: &Step, event: &Event) -> String {
+        let spans = own.phy.spans();
+        match event.kind {
+            Kind::Attempt { attempt, .. } => self.has_counted(own, &spans, step, attempt),
+            Kind::Defer { .. } => self.must_draw(&spans, step),
+            Kind::Backoff { attempt: 0, slots } => self.draws_first(own, number, step, slots),
+            Kind::Backoff { attempt, slots } => self.draws_again(own, number, step, (attempt, slots)),
+            Kind::Collision { attempt, episode, .. } => self.hears_no_answer(own, step, (attempt, episode)),
+            Kind::Rts { reserves, .. } => format!(
+                "It asks first, with an RTS of {}, which reserves the medium for {} after it (NAV of whoever hears it).",
+                self.span(spans.rts),
+                self.span(reserves)
+            ),
+            Kind::Cts { reserves } => format!(
+                "{} answers, a SIFS of {} after the RTS: CTS, the medium is clear. Whoever hears it keeps silent for {}.",
+                self.station(event.station),
+                self.span(spans.sifs),
+                self.span(reserves)
+            ),
+            Kind::Data { .. } => {
+                format!("The CTS has come: a SIFS of {} later {} sends the frame.", self.span(spans.sifs), self.own())
+            }
+            Kind::Ack => format!(
+                "{} acknowledges it, a SIFS of {} after its last bit, with an ACK of {}.",
+                self.station(event.station),
+                self.span(spans.sifs),
+                self.span(spans.ack)
+            ),
+            Kind::Duplicate { .. } => {
+                format!(
+                    "{} hears the frame whole once more: the ACK was lost. It drops it.",
+                    self.station(event.station)
+                )
+            }
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Transmitted { .. } | Kind::Discarded { .. } => {
+                self.common(step, event)
+            }
+            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {
+                self.common(step, event)
+            }
+            Kind::JamEnd { .. } | Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => String::new(),
+        }
+    }
+
+    fn has_counted(&self, own: &CsmaCa, spans: &Spans, step: &Step, attempt: u32) -> String {
+        let station = self.own();
+        let wait = step.wait.as_ref();
+        let why = match wait.and_then(|wait| wait.slots.map(|slots| (wait, slots))) {
+            None => format!(
+                "The medium has been silent for a DIFS of {}: {station} sends without a draw",
+                self.span(spans.difs)
+            ),
+            Some((wait, slots)) => {
+                let stopped = wait.stopped(&self.air, self.frame.station, spans.difs);
+                format!(
+                    "{}{}: {station} sends",
+                    self.counted(own, slots),
+                    self.stood_still(spans, wait, slots, &stopped)
+                )
+            }
+        };
+        let limits = match own.rts {
+            false => format!("{}", own.short_retry_limit),
+            true => format!("{} without CTS and {} with CTS but no ACK", own.short_retry_limit, own.long_retry_limit),
+        };
+        format!("{why}. Attempt {attempt} of at most {limits}.{}", self.not_aware(step, attempt))
+    }
+
+    fn counted(&self, own: &CsmaCa, slots: u64) -> String {
+        match slots {
+            0 => "No slot was to be counted".to_owned(),
+            1 => format!("The slot of {} is counted", self.span(own.phy.slot())),
+            many => format!("The {} slots of {} are counted", group(many), self.span(own.phy.slot())),
+        }
+    }
+
+    /// Why counting took longer than the slots.
+    fn stood_still(&self, spans: &Spans, wait: &Wait, slots: u64, stopped: &Stopped) -> String {
+        let waited = wait.to.since(wait.from);
+        let own = spans.slot * slots;
+        if stopped.stretches == 0 {
+            return match waited.get().saturating_sub(own.get()) {
+                0 => ", and no other signal came".to_owned(),
+                gap => format!(", after a gap of {}, and no other signal came", self.span(BitTimes::new(gap))),
+            };
+        }
+        let times = often(stopped.stretches);
+        let named: Vec<String> = stopped.signals.iter().take(NAMED).map(|one| self.signal(one)).collect();
+        let others = match stopped.signals.len().saturating_sub(NAMED) {
+            0 => list(&named),
+            more => format!("{} and {} more", named.join(", "), group(more as u64)),
+        };
+        let mut text = format!(
+            " in {}: the count stood still {times} while the medium was busy, for {} in all ({others}), and each time for a \
+             DIFS of {} after it",
+            self.span(waited),
+            self.span(stopped.busy),
+            self.span(spans.difs)
+        );
+        if stopped.spoilt > 0 {
+            let times = often(stopped.spoilt);
+            let eifs = self.span(spans.eifs);
+            text += &format!(", or for an EIFS of {eifs} where it could not make out what came last ({times})");
+        }
+        if let Some((until, signal)) = &stopped.reserved
+            && signal.what != air::What::Frame
+        {
+            text += &format!(
+                "; by its NAV it kept silent up to t = {}, as the {} of {} asked",
+                group(until.get()),
+                self.kind(signal),
+                self.name(signal.frame)
+            );
+        }
+        text
+    }
+
+    /// Who sends and is not heard here: hidden, or in the same slot.
+    fn not_aware(&self, step: &Step, attempt: u32) -> String {
+        let Some(last) = self.the_try(attempt) else { return String::new() };
+        let hidden = |one: &&super::Other| {
+            one.signal.begin < step.at && self.air.there(&one.signal, self.frame.station).is_none()
+        };
+        let hidden: Vec<String> =
+            last.others.iter().filter(hidden).take(NAMED).map(|one| self.signal(&one.signal)).collect();
+        if hidden.is_empty() {
+            return String::new();
+        }
+        format!(" {} is hidden from the sender of {}, and does not hear it.", self.own(), list(&hidden))
+    }
+
+    fn must_draw(&self, spans: &Spans, step: &Step) -> String {
+        let here = |one: &&Signal| self.air.heard(one, self.frame.station).is_some_and(|(begin, _)| begin < step.at);
+        let named: Vec<String> = step.around.iter().filter(here).take(NAMED).map(|one| self.signal(one)).collect();
+        let why = match named.is_empty() {
+            false => format!("The medium is busy with {}", list(&named)),
+            true => "The medium was busy or reserved".to_owned(),
+        };
+        format!(
+            "{why}, so it was not silent for a DIFS of {}: {} must draw a number of slots before its first attempt.",
+            self.span(spans.difs),
+            self.own()
+        )
+    }
+
+    fn draws_first(&self, own: &CsmaCa, number: usize, step: &Step, slots: u64) -> String {
+        let before = number.checked_sub(1).map(|before| &self.steps[before]).filter(|before| before.at == step.at);
+        let most = group(u64::from(own.window.saturating_sub(1)));
+        let s = if slots == 1 { "" } else { "s" };
+        let slots_of = format!("{} slot{s} of {}", group(slots), self.span(own.phy.slot()));
+        let freezes = "They count while the medium is silent, from a DIFS after each signal on";
+        if let Some(Kind::Defer { .. }) = before.and_then(Step::kind) {
+            return format!("Of 0 to {most} it draws {slots_of}. {freezes}.");
+        }
+        format!(
+            "{} has {slots_of} to wait, what is left of the 0 to {most} that it draws after each frame. {freezes}.",
+            self.own()
+        )
+    }
+
+    fn draws_again(&self, own: &CsmaCa, number: usize, step: &Step, (attempt, slots): (u32, u64)) -> String {
+        let window = u64::from(own.window) << attempt.min(32);
+        let most = window.min(u64::from(own.most_window)).saturating_sub(1);
+        let told = self.steps[..number].iter().rev().take_while(|one| one.at == step.at).find_map(Step::kind);
+        let why = match told {
+            Some(Kind::Collision { .. }) => String::new(),
+            Some(_) | None => format!("{} ", self.no_answer(own, step, attempt)),
+        };
+        let limited = if window > u64::from(own.most_window) { " (no more than CWmax)" } else { "" };
+        format!(
+            "{why}The window is doubled: of 0 to {}{limited} it draws {} slots of {}.",
+            group(most),
+            group(slots),
+            self.span(own.phy.slot())
+        )
+    }
+
+    /// What it waits for after the last part that it sent, and since when.
+    fn awaited(&self, own: &CsmaCa, last: &Try) -> Option<(&'static str, BitInstant)> {
+        let spans = own.phy.spans();
+        let mine = last.parts.iter().rfind(|part| part.source == self.frame.station)?;
+        let answer = if mine.what == air::What::Rts { "CTS" } else { "ACK" };
+        Some((answer, mine.end + spans.timeout))
+    }
+
+    fn hears_no_answer(&self, own: &CsmaCa, step: &Step, (attempt, episode): (u32, u64)) -> String {
+        let Some(last) = self.the_try(attempt) else {
+            return format!("No answer comes (collision {episode} on this medium).");
+        };
+        let (answer, _) = self.awaited(own, last).unwrap_or(("ACK", step.at));
+        format!(
+            "No {answer} has come within {} of the last bit: {} (collision {episode} on this medium).",
+            self.span(own.phy.spans().timeout),
+            self.met(last)
+        )
+    }
+
+    /// The attempt failed, and nothing that matters has met it.
+    fn no_answer(&self, own: &CsmaCa, step: &Step, attempt: u32) -> String {
+        let Some(last) = self.the_try(attempt) else { return "No answer has come.".to_owned() };
+        let (answer, _) = self.awaited(own, last).unwrap_or(("ACK", step.at));
+        let sent = |what: air::What| last.parts.iter().any(|part| part.what == what);
+        let why = match (answer, self.destination) {
+            ("CTS", Some(Destination::Station(to))) if sent(air::What::Cts) => {
+                format!("{} has sent it, and it did not get here whole", self.station(to))
+            }
+            ("ACK", Some(Destination::Station(to))) if sent(air::What::Ack) => {
+                format!("{} has sent it, and it did not get here whole", self.station(to))
+            }
+            ("CTS", Some(Destination::Station(to)))
+                if self.air.joins(self.frame.station, to) && last.others.is_empty() =>
+            {
+                format!(
+                    "nothing met the RTS, but {} was sending, or has heard that the medium is reserved (NAV)",
+                    self.station(to)
+                )
+            }
+            _ => self.why_alone(step, attempt),
+        };
+        format!("No {answer} has come within {} of the last bit: {why}.", self.span(own.phy.spans().timeout))
+    }
+
+    /// A signal as it is called: `st1#2`, or `the ACK of st1#2`.
+    pub(super) fn signal(&self, signal: &Signal) -> String {
+        match signal.what {
+            air::What::Frame => self.name(signal.frame),
+            air::What::Rts | air::What::Cts | air::What::Ack => {
+                format!("the {} of {}", self.kind(signal), self.name(signal.frame))
+            }
+        }
+    }
+
+    fn kind(&self, signal: &Signal) -> &'static str {
+        match signal.what {
+            air::What::Frame => "frame",
+            air::What::Rts => "RTS",
+            air::What::Cts => "CTS",
+            air::What::Ack => "ACK",
+        }
+    }
+
+    /// A part of the frame's own exchange.
+    pub(super) fn part(&self, signal: &Signal) -> String {
+        match signal.what {
+            air::What::Frame => "ours".to_owned(),
+            air::What::Rts => "our RTS".to_owned(),
+            air::What::Cts => "the CTS for us".to_owned(),
+            air::What::Ack => "the ACK for us".to_owned(),
+        }
+    }
+}
