@@ -177,6 +177,9 @@ impl<'a> Line<'a> {
     }
 }
 
+/// The most attempts of one frame on a medium without a limit of its own.
+const MOST_ATTEMPTS: u32 = 1 << 24;
+
 /// Reads an event log, one event at a time.
 #[derive(Debug)]
 pub struct EventLogReader<R> {
@@ -184,6 +187,8 @@ pub struct EventLogReader<R> {
     header: Header,
     names: Names,
     topology: Topology,
+    /// No frame has more.
+    most_attempts: u32,
     now: u64,
     destination: Option<(Destination, bool)>,
 }
@@ -196,8 +201,10 @@ impl<R: BufRead> EventLogReader<R> {
     pub fn new(mut lines: LineReader<R>) -> Result<EventLogReader<R>, ReadError> {
         let header = Header::read(&mut lines, FORMAT, VERSION)?;
         let names = Names::new(&header.stations);
-        let topology = header.config().topology;
-        Ok(EventLogReader { lines, header, names, topology, now: 0, destination: None })
+        let config = header.config();
+        let most_attempts = config.attempt_limit().map_or(MOST_ATTEMPTS, |limit| limit.get().min(MOST_ATTEMPTS));
+        let topology = config.topology;
+        Ok(EventLogReader { lines, header, names, topology, most_attempts, now: 0, destination: None })
     }
 
     /// The header.
@@ -282,6 +289,18 @@ impl<R: BufRead> EventLogReader<R> {
         Ok(read)
     }
 
+    /// A frame that got through after no attempt, or more than can be, is none: whoever counts frames by their
+    /// attempts has a place for each number.
+    fn count_attempts(&self, kind: &Kind) -> Result<(), String> {
+        match *kind {
+            Kind::Transmitted { attempts, .. } if attempts == 0 || attempts > self.most_attempts => Err(format!(
+                "`attempts` is {attempts} in an event of kind `transmitted`: it is from 1 to {}",
+                self.most_attempts
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// What a line says, and whom a frame is for, if it tells.
     fn entry(&self, line: &mut Line<'_>) -> Result<(Entry, Option<(Destination, bool)>), String> {
         let (names, now) = (&self.names, self.now);
@@ -289,7 +308,11 @@ impl<R: BufRead> EventLogReader<R> {
             return Err(format!("`t` is {}, but the line before is of {now}: time never goes back", line.t));
         }
         match line.layer.take() {
-            None => event(line, names).map(|(event, destination)| (Entry::Medium(event), destination)),
+            None => {
+                let (event, destination) = event(line, names)?;
+                self.count_attempts(&event.kind)?;
+                Ok((Entry::Medium(event), destination))
+            }
             Some(layer) if layer == emulator::LAYER => {
                 emulator::take(line, names).map(|event| (Entry::Emulator(event), None))
             }

@@ -225,6 +225,27 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
     assert!(read(b"").expect_err("empty").to_string().contains("line 1: the file was cut short here"));
 }
 
+/// Whoever counts frames by their attempts has a place for each number from 1 to the limit, and no other.
+#[test]
+fn a_frame_transmitted_after_no_attempt_or_too_many_is_refused() {
+    let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");
+    let log = |attempts: u32| {
+        format!(
+            "{header}{{\"t\":1,\"kind\":\"transmitted\",\"station\":\"st1\",\"frame\":\"st1#1\",\"size\":64,\
+             \"attempts\":{attempts},\"deferred\":false,\"access_delay\":0,\"mac_delay\":0,\"extension\":0,\
+             \"no_carrier\":false}}\n"
+        )
+    };
+    for wrong in [0, 17, u32::MAX] {
+        let error = read(log(wrong).as_bytes()).expect_err("no frame has that many").to_string();
+        let words = format!("`attempts` is {wrong} in an event of kind `transmitted`: it is from 1 to 16");
+        assert_eq!(error, format!("x, line 2: {words}"));
+    }
+    for right in [1, 16] {
+        read(log(right).as_bytes()).expect("a frame at its last attempt at the latest");
+    }
+}
+
 /// The reader's columns are the fields that the kinds have: each of them, once, and no other.
 #[test]
 fn the_reader_knows_every_field_of_every_kind() {
