@@ -14,7 +14,7 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-co
 # With --target, build scripts and macros are built without these flags.
 bins=$(for target in $targets; do printf ' --bin %s' "$target"; done)
 # shellcheck disable=SC2086 # the names have no spaces
-cargo build --quiet --release --manifest-path "$here/Cargo.toml" --target "$host" --target-dir "$build" $bins
+cargo build --quiet --locked --release --manifest-path "$here/Cargo.toml" --target "$host" --target-dir "$build" $bins
 count=$(echo "$targets" | wc -w)
 seconds=$((${1:-60} / count))
 [ "$seconds" -gt 0 ] || seconds=1
@@ -22,7 +22,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for target in $targets; do
     mkdir -p "$folder/$target" "$here/artifacts/$target"
-    "$build/$host/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -seed=802 \
+    TMPDIR=$folder "$build/$host/release/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -seed=802 \
         -print_final_stats=1 -artifact_prefix="$here/artifacts/$target/" "$folder/$target" "$here/corpus/$target" \
         > "$folder/log" 2>&1 || {
         tail -40 "$folder/log"
