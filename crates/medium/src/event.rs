@@ -71,6 +71,18 @@ impl Kind {
             Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => true,
         }
     }
+
+    /// Whether it is what a station does with a frame of another; everything else a station does with its own.
+    pub fn is_a_receivers(&self) -> bool {
+        match self {
+            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => true,
+            Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => true,
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => false,
+            Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => false,
+            Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::Rts { .. } | Kind::Data { .. } => false,
+            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => false,
+        }
+    }
 }
 
 /// Defines the kinds once: the enum, their names, and their fields in the order in which logs have them.

@@ -356,6 +356,10 @@ fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destinati
     let kind = line.take_kind()?;
     match frame.serial {
         0 if kind.needs_a_frame() => Err(no_frame(&name)),
+        _ if frame.station != station && !kind.is_a_receivers() => Err(format!(
+            "`{name}` is a frame of another station, and an event of kind `{}` is about one of its own",
+            kind.name()
+        )),
         _ => Ok((Event { at: BitInstant::new(line.t), station, frame, kind }, destination)),
     }
 }

@@ -47,7 +47,7 @@ fn one_of_each() -> Vec<Event> {
     ];
     let discards = causes.map(|cause| Kind::Discarded { cause, attempts: 16 });
     let event = |(at, kind): (u64, Kind)| match kind {
-        Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => (at, 0, 1, kind),
+        Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Attempt { .. } => (at, 0, 0, kind),
         Kind::Collision { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => (at, 1, 1, kind),
         Kind::Transmitted { .. } | Kind::Discarded { .. } => (at, 1, 1, kind),
         Kind::Delivered { .. } | Kind::Fragment { .. } => (at, 0, 1, kind),
@@ -157,7 +157,7 @@ fn a_line_is_as_docs_trace_md_shows_it() {
     let text = String::from_utf8(text).expect("UTF-8");
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with(r#"{"format":"ethbus event log","version":1,"program":"ethbus "#), "{text}");
-    let attempt = r##"{"t":8,"kind":"attempt","station":"st1","frame":"s\"#2#8589934592","attempt":2,"excessive_deferral":true,"burst":true}"##;
+    let attempt = r##"{"t":8,"kind":"attempt","station":"st1","frame":"st1#8589934592","attempt":2,"excessive_deferral":true,"burst":true}"##;
     let collision = r##"{"t":9,"kind":"collision","station":"s\"#2","frame":"s\"#2#8589934592","attempt":3,"late":true,"episode":9}"##;
     assert_eq!(lines[1..], [attempt, collision]);
 }
@@ -208,6 +208,7 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
         ("\"t\":6", "\"t\":4", "line 3: `t` is 4, but the line before is of 5"),
         ("queue_drop", "queue_dorp", "line 3: `queue_dorp` is no kind of event"),
         ("\"station\":\"st1\"", "\"station\":\"st3\"", "line 2: no station is called `st3`"),
+        ("\"station\":\"st1\"", r##""station":"s\"#2""##, "an event of kind `offered` is about one of its own"),
         ("#8589934592", "#0", "is no frame: a station of the header, `#`, and a number from 1 are"),
         ("\"seed\":7", "\"seed\":true", "line 1: invalid type: boolean `true`, expected u64"),
         ("\"version\":1", "\"version\":2", "line 1: version 2 of the format; this program reads version 1"),
