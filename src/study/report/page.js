@@ -188,6 +188,9 @@ const Ethbus = (() => {
         access: span(run, f.access_delay), mac: span(run, f.mac_delay), deaf: f.no_carrier ? words.no_carrier : "" });
       case "attempt": return fill(words.attempt, { station, attempt: f.attempt, limit: run.attempt_limit });
       case "discarded": return fill(words.discarded, { attempts: f.attempts, cause: run.causes[f.cause] });
+      case "beacon": return fill(words.beacon, { station, over: !f.length ? "" : fill(words.cycle,
+        { span: span(run, f.length), empty: f.empty ? fill(words.cycles_empty, { empty: f.empty }) : "" }) });
+      case "plca_status": return f.ok ? words.plca_ok : words.plca_fail;
       default: return words[kind] ? fill(words[kind], { station, ...f }) : `${kind} ${JSON.stringify(f)}`;
     }
   }

@@ -86,8 +86,21 @@ pub const DAMAGED: &str = "{station}, whom it is for, hears {bits} bits with a b
 /// A receiver has too much.
 pub const TOO_LONG: &str = "{station}, whom it is for, hears {size} octets: too long, dropped (4.2.4.2.1).";
 
+/// A BEACON.
+pub const BEACON: &str = "{station} sends a BEACON (148.4.4).{over}";
+/// The cycle before it.
+pub const CYCLE: &str = " A cycle of {span} is over{empty}.";
+/// Cycles before that.
+pub const CYCLES_EMPTY: &str = ", and {empty} in which nobody sent";
+/// A node's turn.
+pub const COMMIT: &str = "{station} takes the turn of id {id} (148.4.4): COMMIT, or at once its frame.";
+/// PLCA works.
+pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
+/// It does not.
+pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
+
 /// Every template under its name, for pages that fill them themselves.
-pub const ALL: [(&str, &str); 33] = [
+pub const ALL: [(&str, &str); 39] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
@@ -121,6 +134,12 @@ pub const ALL: [(&str, &str); 33] = [
     ("fragment", FRAGMENT),
     ("damaged", DAMAGED),
     ("too_long", TOO_LONG),
+    ("beacon", BEACON),
+    ("cycle", CYCLE),
+    ("cycles_empty", CYCLES_EMPTY),
+    ("commit", COMMIT),
+    ("plca_ok", PLCA_OK),
+    ("plca_fail", PLCA_FAIL),
 ];
 
 /// A frame as people and logs call it.
@@ -147,9 +166,6 @@ pub fn real(span: BitTimes, rate: BitRate) -> String {
 pub fn span(span: BitTimes, rate: BitRate) -> String {
     alone(|prose| prose.span(span, rate))
 }
-
-const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
-const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
 /// Any event in a sentence, a collision of CSMA/CD in short: to say whom it met is [`Noticed`]'s.
 pub fn sentence(kind: &Kind, at: BitInstant, station: &str, config: &Config) -> String {
@@ -190,10 +206,7 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         }
         Kind::Beacon { empty, length } => tell_beacon(prose, empty, length, station, rate),
         Kind::Commit { id } => {
-            prose.put(station);
-            prose.put(" takes the turn of id ");
-            prose.number(id.into());
-            prose.put(" (148.4.4): COMMIT, or at once its frame.");
+            tell!(prose, COMMIT, "station" => prose.put(station), "id" => prose.number(id.into()));
         }
         Kind::PlcaStatus { ok } => prose.put(if ok { PLCA_OK } else { PLCA_FAIL }),
         Kind::TooLong { size } => {
@@ -224,20 +237,17 @@ fn tell_collision(prose: &mut Prose<'_>, attempt: u32, episode: u64, station: &s
 }
 
 fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &str, rate: BitRate) {
-    prose.put(station);
-    prose.put(" sends a BEACON (148.4.4).");
-    if length == BitTimes::ZERO {
-        return;
-    }
-    prose.put(" A cycle of ");
-    prose.span(length, rate);
-    prose.put(" is over");
-    if empty > 0 {
-        prose.put(", and ");
-        prose.number(empty);
-        prose.put(" in which nobody sent");
-    }
-    prose.put(".");
+    tell!(prose, BEACON,
+        "station" => prose.put(station),
+        "over" => if length > BitTimes::ZERO {
+            tell!(prose, CYCLE,
+                "span" => prose.span(length, rate),
+                "empty" => if empty > 0 {
+                    tell!(prose, CYCLES_EMPTY, "empty" => prose.number(empty));
+                },
+            );
+        },
+    );
 }
 
 /// Kinds of other standards than clause 4: their names and fields, as logs have them.

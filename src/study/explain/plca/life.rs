@@ -447,8 +447,8 @@ impl Life {
 
     fn collides(&self, step: &Step, event: &Event) -> String {
         let more = match (step.ok, self.whose_turn(step)) {
-            (true, Some(other)) => format!(" That is {other}."),
-            (true, None) => " It is its own turn.".to_owned(),
+            (true, Some(other)) => format!(" The other is {other}."),
+            (true, None) => " The turn is its own.".to_owned(),
             (false, _) => " plca_status is FAIL: this is CSMA/CD alone.".to_owned(),
         };
         self.plain(event) + &more
