@@ -195,7 +195,7 @@ impl Signals {
     /// Nothing where a collision is not noticed on the line that its attempt began on: with PLCA an attempt may still be in
     /// the delay line, and without collision detection it is over.
     fn notice<'a>(&self, event: &Event, names: &'a [String]) -> Option<Noticed<'a>> {
-        let Kind::Collision { late, episode, .. } = event.kind else { return None };
+        let Kind::Collision { late, episode: episode @ 1.., .. } = event.kind else { return None };
         let Method::CsmaCd = self.config.method else { return None };
         let own = self.all.iter().rfind(|one| one.frame == event.frame && one.begin <= event.at)?;
         let (station, begin, preamble) = (&names[event.station.index()], own.begin, own.preamble);
