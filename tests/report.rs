@@ -115,14 +115,9 @@ fn the_command_on_the_page_repeats_the_run() {
     assert_eq!(again, fs::read_to_string(runs.path("a.json")).expect("own file"), "{command}");
 }
 
-/// What the page's script tells of every collision is what `explain` tells: same stations, same bit time, same words.
-#[test]
-fn the_page_tells_collisions_in_the_words_of_explain() {
-    if !is_installed("node") {
-        return skip("needs node");
-    }
-    let runs = Runs::new("a", &CABLE);
-    let page = runs.report(&["a.events"], &[]);
+/// Every event of a log as `(t, kind, frame, sentence)`, told by the page's script.
+fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
+    let page = runs.report(&[name], &[]);
     fs::write(runs.path("run.json"), between(&page, "class=\"run\">", "</script>")).expect("own folder");
     fs::write(runs.path("events.txt"), between(&page, "class=\"events\">", "</script>")).expect("own folder");
     let script = r#"
@@ -138,25 +133,123 @@ fn the_page_tells_collisions_in_the_words_of_explain() {
     let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/page.js");
     let folder = runs.file("");
     let told = run(program("node", [runs.file("tell.js").as_str(), page_script, folder.trim_end_matches('/')]));
-    let told = told.succeeded().stdout;
-    let logged = fs::read_to_string(runs.path("a.events")).expect("a log");
-    let logged: Vec<Value> = logged.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    assert_eq!(told.lines().count(), logged.len(), "every event is unpacked");
+    let parts = |line: &str| {
+        let parts: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        parts.try_into().unwrap_or_else(|_| panic!("{line}"))
+    };
+    told.succeeded().stdout.lines().map(parts).collect()
+}
+
+fn logged(runs: &Runs, name: &str) -> Vec<Value> {
+    let log = fs::read_to_string(runs.path(name)).expect("a log");
+    log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// What the page's script tells of every collision is what `explain` tells: same stations, same bit time, same words.
+#[test]
+fn the_page_tells_collisions_in_the_words_of_explain() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = Runs::new("a", &CABLE);
+    let (told, logged) = (told_by_the_page(&runs, "a.events"), logged(&runs, "a.events"));
+    assert_eq!(told.len(), logged.len(), "every event is unpacked");
     let mut collisions = 0;
-    for (line, event) in told.lines().zip(&logged) {
-        let [t, kind, frame, sentence] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };
-        assert_eq!(
-            (event["t"].to_string().as_str(), &event["kind"], &event["frame"]),
-            (t, &kind.into(), &frame.into())
-        );
-        assert!(!sentence.contains('{') && !sentence.contains("undefined") && !sentence.contains("NaN"), "{line}");
-        if ["collision", "backoff", "transmitted", "jam_end"].contains(&kind) && collisions < 12 {
+    for ([t, kind, frame, sentence], event) in told.iter().zip(&logged) {
+        assert_eq!((&event["t"].to_string(), &event["kind"], &event["frame"]), (t, &json!(kind), &json!(frame)));
+        assert!(!sentence.contains('{') && !sentence.contains("undefined") && !sentence.contains("NaN"), "{sentence}");
+        if ["collision", "backoff", "transmitted", "jam_end"].contains(&kind.as_str()) && collisions < 12 {
             collisions += u32::from(kind == "collision");
             let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
             assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
         }
     }
     assert_eq!(collisions, 12);
+}
+
+/// A run of PLCA with a node that never was configured, which sends by CSMA/CD: logical collisions, and some on the line.
+fn plca() -> Runs {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plca/05-id-255.toml");
+    Runs::new("plca", &[scenario, "--duration", "20ms"])
+}
+
+/// With PLCA the page, a capture, the view and `explain` tell each collision in the same words, those on the line and those
+/// that only a MAC was told of; and whoever follows another policy or detects no collision is told no rule of 802.3.
+#[test]
+fn collisions_of_every_method_read_the_same_everywhere() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = plca();
+    let page = runs.report(&["plca.events"], &[]);
+    let capture = runs.file("plca.pcapng");
+    run(ethbus(["convert", &runs.file("plca.events"), "--to", "pcapng", "--out", &capture])).succeeded();
+    let captured = fs::read(capture).expect("a capture");
+    let captured = String::from_utf8_lossy(&captured);
+    let told = told_by_the_page(&runs, "plca.events");
+    let (mut logical, mut met, mut jams) = (0, 0, 0);
+    for ([_, kind, frame, sentence], event) in told.iter().zip(logged(&runs, "plca.events")) {
+        let (is_logical, jam) = match kind.as_str() {
+            "collision" => (event["episode"] == 0, false),
+            "jam_end" => (sentence.ends_with("into nothing."), true),
+            _ => continue,
+        };
+        let explained = run(ethbus(["explain", &runs.file("plca.events"), "--frame", frame])).unwrapped();
+        if jam {
+            jams += u32::from(is_logical);
+            assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
+            continue;
+        }
+        assert!(captured.contains(sentence.as_str()), "{sentence}");
+        if is_logical {
+            logical += 1;
+            assert!(sentence.starts_with("Told to wait for its turn: "), "{sentence}");
+        } else {
+            met += 1;
+            assert!(sentence.starts_with(&format!("Collision {} on this medium", event["episode"])), "{sentence}");
+        }
+        assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
+    }
+    assert!(logical > 10 && met > 10 && jams == logical, "{logical} {met} {jams}");
+    assert!(!captured.contains("collision 0 on"), "nothing of an attempt that only waits is on the line");
+    // Opened at the first that met somebody.
+    let open = described(&page)["open"].as_u64().expect("a place") as usize;
+    assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
+    assert!(page.contains("logical collisions of PLCA among them"));
+
+    for (name, arguments) in [("aloha", ["--access", "aloha"]), ("uniform", ["--backoff", "uniform:20"])] {
+        let few = ["--stations", "3", "--duration", "5ms", "--warmup", "0s"];
+        runs.add(name, &[&arguments[..], &few].concat());
+        let told = told_by_the_page(&runs, &format!("{name}.events"));
+        let drawn = told.iter().filter(|[_, kind, ..]| kind == "backoff");
+        assert!(
+            drawn.clone().count() > 3 && drawn.clone().all(|[.., told]| told.contains("its policy draws")),
+            "{name}"
+        );
+    }
+}
+
+/// Without scripts the page tells the first events in the words that its script has.
+#[test]
+fn the_first_events_are_there_without_scripts() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = plca();
+    runs.add("cable", &CABLE);
+    for name in ["plca.events", "cable.events"] {
+        let told = told_by_the_page(&runs, name);
+        let page = runs.report(&[name], &["--from", "12000"]);
+        let list = between(&page, "<noscript>", "</noscript>");
+        let lines: Vec<&str> =
+            list.split("<li>").skip(1).map(|line| line.split("</li>").next().unwrap_or("")).collect();
+        assert_eq!(lines.len(), 40, "{list}");
+        let since =
+            told.iter().position(|[t, ..]| t.parse::<u64>().expect("a number") >= 12_000).expect("later events");
+        for (line, [_, _, frame, sentence]) in lines.iter().zip(&told[since..]) {
+            assert!(line.contains(frame.as_str()) && line.ends_with(sentence.as_str()), "{line}\n{sentence}");
+        }
+    }
 }
 
 /// A page in a browser, as hands use it.
@@ -275,6 +368,30 @@ fn hands_find_a_collision_on_the_page() {
     shown.page.mouse("mouseMoved", beside, 0.0);
     let tip = shown.tip();
     assert!(tip.contains(" BT at st2: "), "{tip}");
+}
+
+/// `n` and `N` pass over logical collisions of PLCA, and nothing is drawn of an attempt that only waits for its turn.
+#[test]
+fn hands_find_what_met_on_the_line_of_plca() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let runs = plca();
+    runs.report(&["plca.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
+    shown.page.click(middle);
+    let mut words = vec![shown.told()];
+    for _ in 0..5 {
+        shown.page.press("n");
+        words.push(shown.told());
+    }
+    assert!(words.iter().all(|told| told.contains(": Collision ")), "{words:?}");
+    shown.page.press("N");
+    assert_eq!(shown.told(), words[4], "back");
+    let crosses = shown.page.value("diagram.scene.all.filter((one) => one.collision !== null).length");
+    let met = logged(&runs, "plca.events").iter().filter(|event| event["episode"].as_u64() > Some(0)).count();
+    assert_eq!(crosses, met);
 }
 
 /// On paper and in the dark: the page prints, its colours follow the reader's setting, and an address opens an instant.

@@ -6,6 +6,7 @@
 //! | [`gather`] | reads event logs, records and results |
 //! | [`figures`] | plots, and theory beside measurement |
 //! | [`pack`] | events in few octets, for the page's script |
+//! | [`words`] | the first events in words |
 //! | [`page`] | the page |
 //!
 //! The page is one file that needs no network. It opens from a disk, and prints.
@@ -14,3 +15,4 @@ pub mod figures;
 pub mod gather;
 pub mod pack;
 pub mod page;
+pub mod words;

@@ -145,9 +145,7 @@ impl Teller<'_> {
             }
             Kind::Collision { attempt, late, episode } => self.collision(attempt, at, late, episode, &step.setting),
             Kind::JamEnd { .. } => sentences::jam_end(&self.config.parameters, self.config.rate),
-            Kind::Backoff { attempt, slots } => {
-                sentences::backoff(attempt, slots, at, &self.config.parameters, self.config.rate)
-            }
+            Kind::Backoff { attempt, slots } => sentences::backoff(attempt, slots, at, &self.config),
             Kind::Transmitted { .. } => sentences::transmitted(&kind, station, self.config.rate),
             Kind::Discarded { cause, attempts } => self.discarded(cause, attempts),
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {

@@ -1,6 +1,6 @@
 //! A run as its event log, its record or its results tell it.
 
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Input, Kind, Tally};
+use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Tally};
 use sim::figures::delays::Delays;
 use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
@@ -148,16 +148,6 @@ impl Told {
             let last = if batch + 1 == BATCHES { self.events.len() } else { place(to) };
             (&self.events[place(from).min(last)..last], to - from)
         })
-    }
-
-    /// The first collision that somebody noticed.
-    pub fn first_collision(&self) -> Option<&Event> {
-        self.events.iter().find(|event| matches!(event.kind, Kind::Collision { .. }))
-    }
-
-    /// The first event of a frame.
-    pub fn first_of(&self, frame: FrameId) -> Option<&Event> {
-        self.events.iter().find(|event| event.frame == frame)
     }
 }
 

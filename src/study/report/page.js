@@ -76,7 +76,7 @@ const Ethbus = (() => {
       if (kind === kinds.attempt) {
         const burst = events.fields[f + 2];
         const one = { of, serial: events.serial[i], attempt: events.fields[f], begin: t, preamble: t + (burst ? run.gap : 0),
-          collision: null, late: 0, episode: 0, end: Infinity, extension: 0, far, event: i, noticed: -1 };
+          collision: null, late: 0, episode: 0, end: Infinity, extension: 0, far, event: i, noticed: -1, ended: -1 };
         // Where nobody detects collisions nothing cuts an attempt short, and no event tells its end.
         const size = run.detects ? undefined : sizes[of].get(one.serial);
         if (size !== undefined) {
@@ -84,17 +84,22 @@ const Ethbus = (() => {
           longest = Math.max(longest, one.end - t);
         } else current[of] = one;
         all.push(one);
+      } else if (kind === kinds.collision && events.fields[f + 2] === 0) {
+        // A logical collision of PLCA: the attempt was not on the line.
+        if (current[of]) current[of].withdrawn = true;
+        current[of] = null;
       } else if (kind === kinds.collision && current[of]) {
         Object.assign(current[of], { collision: t, late: events.fields[f + 1], episode: events.fields[f + 2], noticed: i });
       } else if ((kind === kinds.jam_end || kind === kinds.transmitted) && current[of]) {
-        current[of].end = t;
+        Object.assign(current[of], { end: t, ended: i });
         if (kind === kinds.transmitted) current[of].extension = events.fields[f + 5];
         longest = Math.max(longest, t - current[of].begin);
         current[of] = null;
       }
     }
-    for (const one of all) if (one.end === Infinity) { one.end = run.end; one.open = true; longest = Math.max(longest, run.end - one.begin); }
-    return { all, longest, kinds };
+    const there = all.filter((one) => !one.withdrawn);
+    for (const one of there) if (one.end === Infinity) { one.end = run.end; one.open = true; longest = Math.max(longest, run.end - one.begin); }
+    return { all: there, longest, kinds };
   }
 
   const reaches = (one, station) => !one.far || one.far[station] === one.far[one.of];
@@ -144,6 +149,19 @@ const Ethbus = (() => {
       met: met.length ? met.join("; and ") : words.met_unknown });
   }
 
+  // A collision of a method whose stations do not tell whom they met.
+  function metBlindly(run, station, f) {
+    const words = run.words, template = run.method === "plca" ? words.met_on_line : words.unanswered;
+    return f.episode ? fill(template, { episode: f.episode, attempt: f.attempt, station }) : words.told_to_wait;
+  }
+
+  const until = (run, slots, t) => fill(run.words.backoff_until,
+    { slots, slot: group(run.slot), delay: span(run, run.slot * slots), t: group(t + run.slot * slots) });
+
+  // A backoff that is not the standard's.
+  const ofPolicy = (run, f, t) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
+    until: run.detects && f.slots ? `; ${until(run, f.slots, t)}` : "" });
+
   // An event in a sentence.
   function sentence(run, events, scene, i) {
     const words = run.words, [kind, fields] = run.kinds[events.kind[i]], f = {};
@@ -151,22 +169,28 @@ const Ethbus = (() => {
     const station = run.names[events.at[i]], t = events.t[i];
     switch (kind) {
       case "collision": {
+        if (run.method !== "csma-cd") return metBlindly(run, station, f);
         const one = scene.all.find((one) => one.noticed === i);
         return one ? collision(run, scene, one, t) : `Collision ${f.episode} on this medium (4.2.3.2.4).`;
       }
-      case "jam_end": return fill(words.jam_end, { jam: span(run, run.jam) });
+      case "jam_end": {
+        const nothing = run.method === "plca" && !scene.all.some((one) => one.ended === i);
+        return fill(nothing ? words.jam_into_nothing : words.jam_end, { jam: span(run, run.jam) });
+      }
       case "backoff": {
-        const exponent = Math.min(f.attempt, run.backoff_limit), delay = run.slot * f.slots;
-        const until = !f.slots ? words.backoff_none : fill(words.backoff_until,
-          { slots: f.slots, slot: group(run.slot), delay: span(run, delay), t: group(t + delay) });
+        if (run.policy) return ofPolicy(run, f, t);
+        const exponent = Math.min(f.attempt, run.backoff_limit);
         return fill(words.backoff, { attempt: f.attempt, exponent, most: group(2 ** exponent - 1), slots: f.slots,
-          limited: exponent < f.attempt ? words.backoff_limited : "", until });
+          limited: exponent < f.attempt ? words.backoff_limited : "", until: f.slots ? until(run, f.slots, t) : words.backoff_none });
       }
       case "transmitted": return fill(words.transmitted, { station, size: f.size, attempts: f.attempts,
         extended: f.extension ? fill(words.extended, { span: span(run, f.extension) }) : "",
         access: span(run, f.access_delay), mac: span(run, f.mac_delay), deaf: f.no_carrier ? words.no_carrier : "" });
       case "attempt": return fill(words.attempt, { station, attempt: f.attempt, limit: run.attempt_limit });
       case "discarded": return fill(words.discarded, { attempts: f.attempts, cause: run.causes[f.cause] });
+      case "beacon": return fill(words.beacon, { station, over: !f.length ? "" : fill(words.cycle,
+        { span: span(run, f.length), empty: f.empty ? fill(words.cycles_empty, { empty: f.empty }) : "" }) });
+      case "plca_status": return f.ok ? words.plca_ok : words.plca_fail;
       default: return words[kind] ? fill(words[kind], { station, ...f }) : `${kind} ${JSON.stringify(f)}`;
     }
   }
@@ -353,7 +377,9 @@ const Ethbus = (() => {
       this.select(i, false);
     }
     key(key) {
-      const step = (this.to - this.from) / 8, collides = (i) => this.events.kind[i] === this.scene.kinds.collision;
+      const step = (this.to - this.from) / 8, { kind, first, fields } = this.events;
+      // A logical collision of PLCA has the episode 0, and is none.
+      const collides = (i) => kind[i] === this.scene.kinds.collision && fields[first[i] + 2] > 0;
       switch (key) {
         case "+": case "=": this.zoom(0.5, this.selected < 0 ? undefined : this.middle()); break;
         case "-": this.zoom(2, this.selected < 0 ? undefined : this.middle()); break;
@@ -375,7 +401,7 @@ const Ethbus = (() => {
     hover(x, y) {
       const t = this.time(y), run = this.run;
       const near = this.shown().find((one) => one.collision !== null && Math.hypot(this.x(one.of) - x, this.y(one.collision) - y) < 10);
-      if (near) return `t = ${group(near.collision)} BT, ${name(run, near.of, near.serial)}: ${collision(run, this.scene, near, near.collision)}`;
+      if (near) return `t = ${group(near.collision)} BT, ${name(run, near.of, near.serial)}: ${sentence(run, this.events, this.scene, near.noticed)}`;
       if (x < this.left - 20 || x > this.right + 20 || y < this.top || y > this.bottom) return "";
       const gap = (station) => Math.abs(this.x(station) - x);
       const station = run.places.reduce((best, station) => (gap(station) < gap(best) ? station : best), run.places[0]);

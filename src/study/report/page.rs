@@ -3,6 +3,7 @@
 use super::figures::{Beside, Plot, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
+use super::words::first_events;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
@@ -183,9 +184,12 @@ fn key_figures(runs: &[Run]) -> String {
     };
     let count =
         |run: &Run, counter: &str| run.results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
-    for (what, counter) in
-        [("frames that were transmitted", "frames_transmitted_ok"), ("attempts that collided", "collisions")]
-    {
+    let is_plca = |run: &Run| matches!(run.config().method, Method::Plca(_));
+    let collided = match runs.iter().any(is_plca) {
+        true => "attempts that collided, logical collisions of PLCA among them",
+        false => "attempts that collided",
+    };
+    for (what, counter) in [("frames that were transmitted", "frames_transmitted_ok"), (collided, "collisions")] {
         write!(text, "<tr><td>{what}</td>").expect(ANY);
         runs.iter()
             .for_each(|run| write!(text, "<td class=\"number\">{}</td>", group(count(run, counter))).expect(ANY));
@@ -262,10 +266,11 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
          aria-label=\"Stations stand side by side, time goes down. Arrow keys choose events, which are told above.\"></canvas>\
          <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
-         <script type=\"text/plain\" class=\"events\">{}</script>\n</section>\n",
+         <script type=\"text/plain\" class=\"events\">{}</script>\n</section>\n{}",
         escape(&run.label()),
         described(run, told, events, (from, begin), stretch).to_string().replace('<', "\\u003c"),
         base64(&pack(events, begin, told.header.stations.len())),
+        first_events(told, from..to),
     )
 }
 
@@ -281,7 +286,8 @@ const BUTTONS: &str = "<p class=\"keys\"><button data-key=\"ArrowLeft\">← even
 /// What the script has to know.
 fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, BitInstant), stretch: Stretch) -> Value {
     let config = run.config();
-    let collides = |event: &&Event| matches!(event.kind, Kind::Collision { .. });
+    // A logical collision of PLCA is none.
+    let collides = |event: &&Event| matches!(event.kind, Kind::Collision { episode: 1.., .. });
     let after = |event: &&Event| stretch.open.is_none_or(|open| event.at.get() >= open);
     let open = match stretch.open {
         Some(_) => events.iter().position(|event| after(&event)),
@@ -301,6 +307,12 @@ fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, Bi
         "jam": config.parameters.jam_size.get(),
         "attempt_limit": config.attempt_limit().map(std::num::NonZeroU32::get),
         "backoff_limit": config.parameters.backoff_limit,
+        "method": match config.method {
+            Method::CsmaCd => "csma-cd",
+            Method::Plca(_) => "plca",
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => "undetected",
+        },
+        "policy": config.backoff.is_some() || !matches!(config.method, Method::CsmaCd | Method::Plca(_)),
         "detects": matches!(config.method, Method::CsmaCd | Method::Plca(_)),
         "least": config.parameters.min_frame_size.get(),
         "longest": longest_distance(&config.topology).get(),

@@ -71,10 +71,12 @@ impl Observer for () {
 impl<O: Observer> Observer for Option<O> {
     type Error = O::Error;
 
+    #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), O::Error> {
         self.as_mut().map_or(Ok(()), |observer| observer.input(at, input, octets))
     }
 
+    #[inline]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
         self.as_mut().map_or(Ok(()), |observer| observer.event(event))
     }
@@ -107,11 +109,13 @@ pub struct Both<A, B>(pub A, pub B);
 impl<A: Observer, B: Observer<Error = A::Error>> Observer for Both<A, B> {
     type Error = A::Error;
 
+    #[inline]
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), A::Error> {
         self.0.input(at, input, octets)?;
         self.1.input(at, input, octets)
     }
 
+    #[inline]
     fn event(&mut self, event: &Event) -> Result<(), A::Error> {
         self.0.event(event)?;
         self.1.event(event)

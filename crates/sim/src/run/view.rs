@@ -3,7 +3,6 @@
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
 use crate::windows::signals::Signals;
-use crate::words::sentences;
 use medium::{
     BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place, StationId,
 };
@@ -334,12 +333,7 @@ impl View {
 
     /// The event in a sentence. `names` are the stations', in order of number; it must be among the last ones.
     pub fn sentence(&self, event: &Event, names: &[String]) -> String {
-        if let Some(noticed) = self.signals.noticed(event, names) {
-            return noticed;
-        }
-        let (parameters, rate) = (&self.config.parameters, self.config.rate);
-        let station = &names[event.station.index()];
-        sentences::sentence(&event.kind, event.at, station, parameters, rate)
+        self.signals.sentence(event, names)
     }
 }
 
@@ -382,7 +376,8 @@ mod tests {
         let parts = [99, 100, 163, 164].map(|at| first.part(BitInstant::new(at)));
         assert_eq!(parts, [None, Some(Part::Preamble), Some(Part::Preamble), Some(Part::Jam)]);
         let names = ["a", "b"].map(str::to_owned);
-        let told = view.sentence(view.recent.back().expect("four events"), &names).replace(sentences::TIED, " ");
+        let told =
+            view.sentence(view.recent.back().expect("four events"), &names).replace(crate::words::sentences::TIED, " ");
         assert!(told.contains("24 BT (2.4 us) after its own first bit a notices b#1, which began 4 BT"), "{told}");
         view.take(&Note::Missed { count: 7 });
         assert_eq!((view.stations[1].doing, view.signals.iter().count(), view.missed), (Doing::Unknown, 0, 7));

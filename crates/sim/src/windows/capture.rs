@@ -217,6 +217,18 @@ impl Capture {
         self.waiting.push_back(Waiting::Draft(draft));
     }
 
+    /// A logical collision of PLCA: nothing of the attempt was on the line, so nothing of it is captured.
+    fn told_to_wait(&mut self, event: &Event) -> Result<(), WriteError> {
+        self.put(|packets, into| packets.event(into, event))?;
+        self.signals.withdraw(event.frame);
+        let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == event.frame) else {
+            return Ok(());
+        };
+        let Sending { number, .. } = self.sending.swap_remove(place);
+        self.waiting[(number - self.first) as usize] = Waiting::Nothing;
+        self.settle(event.at)
+    }
+
     /// A transmission is over: whole with so many octets from destination address to FCS, or cut short.
     fn ended(&mut self, at: BitInstant, frame: FrameId, whole: Option<usize>, jam: bool) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
@@ -328,6 +340,7 @@ impl Observer for Capture {
                 self.unsuccessful(at, frame)?;
                 self.attempt(event, attempt, burst);
             }
+            Kind::Collision { episode: 0, .. } => self.told_to_wait(event)?,
             Kind::Collision { attempt, episode, .. } => self.collision(event, episode, attempt),
             Kind::JamEnd { .. } => self.ended(at, frame, None, true)?,
             Kind::Backoff { .. } => {

@@ -78,9 +78,12 @@ impl Frames {
     /// The medium has a frame of this size.
     pub fn offered(&mut self, id: FrameId, size: Octets) {
         let of = &mut self.stations[id.station.index()];
-        if of.known == 0 || id.serial < of.first {
+        if id.serial < of.first {
             of.frames.drain(..of.known);
-            (of.first, of.known) = (id.serial, 0);
+            of.known = 0;
+        }
+        if of.known == 0 {
+            of.first = id.serial;
         }
         // Numbers follow one another, unless events are missing.
         while of.first + (of.known as u64) < id.serial {

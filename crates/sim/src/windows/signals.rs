@@ -4,7 +4,7 @@
 use crate::words::configuration::longest_distance;
 use crate::words::prose::Prose;
 use crate::words::sentences::{self, Noticed, Party};
-use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, PREAMBLE_AND_SFD, Place, StationId};
+use medium::{BitInstant, BitTimes, Config, Event, FrameId, Kind, Method, PREAMBLE_AND_SFD, Place, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -164,26 +164,39 @@ impl Signals {
         }
     }
 
-    /// A collision in a sentence; nothing for another event, a logical collision of PLCA, which has met nobody, or one of an
-    /// attempt that is not known.
-    pub fn noticed(&self, event: &Event, names: &[String]) -> Option<String> {
-        let noticed = self.notice(event, names)?;
-        Some(noticed.sentence(self.met(event, names), &self.config.parameters, self.config.rate))
+    /// An event in a sentence. A collision is told with whom it met, if its attempt is known and it began on the line.
+    pub fn sentence(&self, event: &Event, names: &[String]) -> String {
+        let (parameters, rate) = (&self.config.parameters, self.config.rate);
+        if let Some(noticed) = self.notice(event, names) {
+            return noticed.sentence(self.met(event, names), parameters, rate);
+        }
+        if self.is_into_nothing(event) {
+            return sentences::jam_into_nothing(parameters, rate);
+        }
+        sentences::sentence(&event.kind, event.at, &names[event.station.index()], &self.config)
     }
 
-    /// Appends the same; in short where it is nothing.
-    pub(super) fn tell_noticed(&self, prose: &mut Prose<'_>, event: &Event, names: &[String]) {
+    /// Appends the sentence of a collision.
+    pub(super) fn tell_collision(&self, prose: &mut Prose<'_>, event: &Event, names: &[String]) {
         let (parameters, rate) = (&self.config.parameters, self.config.rate);
         match self.notice(event, names) {
             Some(noticed) => noticed.tell(prose, self.met(event, names), parameters, rate),
-            None => {
-                sentences::tell(prose, &event.kind, event.at, &names[event.station.index()], parameters, rate);
-            }
+            None => sentences::tell(prose, &event.kind, event.at, &names[event.station.index()], &self.config),
         }
     }
 
+    /// A MAC is told of a logical collision, and jams into its delay line: no attempt of it has ended here.
+    fn is_into_nothing(&self, event: &Event) -> bool {
+        let own = |one: &Signal| one.frame == event.frame && one.end == Some(event.at);
+        let Kind::JamEnd { .. } = event.kind else { return false };
+        matches!(self.config.method, Method::Plca(_)) && !self.all.iter().any(own)
+    }
+
+    /// Nothing where a collision is not noticed on the line that its attempt began on: with PLCA an attempt may still be in
+    /// the delay line, and without collision detection it is over.
     fn notice<'a>(&self, event: &Event, names: &'a [String]) -> Option<Noticed<'a>> {
         let Kind::Collision { late, episode: episode @ 1.., .. } = event.kind else { return None };
+        let Method::CsmaCd = self.config.method else { return None };
         let own = self.all.iter().rfind(|one| one.frame == event.frame && one.begin <= event.at)?;
         let (station, begin, preamble) = (&names[event.station.index()], own.begin, own.preamble);
         Some(Noticed { station, begin, preamble, at: event.at, late, episode })

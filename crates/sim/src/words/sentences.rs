@@ -3,8 +3,12 @@
 //! Every window says the same thing in the same words: `explain`, the live view, the report and captures fill these
 //! templates. A page that fills them by a script of its own is given [`ALL`].
 
+mod noticed;
+
+pub use noticed::{Noticed, Party};
+
 use crate::words::prose::{Prose, tell};
-use medium::{BitInstant, BitRate, BitTimes, Cause, FrameId, Kind, Parameters, Value};
+use medium::{BitInstant, BitRate, BitTimes, Cause, Config, FrameId, Kind, Method, Parameters, Value};
 
 /// A space that no line is broken at. Whoever prints a sentence replaces it when the lines are made.
 pub const TIED: char = '\u{a0}';
@@ -33,10 +37,23 @@ pub const JAM_ALONE: &str = " Its preamble has not begun, so there is none, and 
 pub const JAM_AFTER_PREAMBLE: &str = " Preamble and SFD are finished first, then comes the jam.";
 /// It came after the preamble.
 pub const JAM_AT_ONCE: &str = " The jam follows at once.";
+/// A collision on the line of PLCA: what stations' MACs have begun may still be in a delay line, so nobody is named.
+pub const MET_ON_LINE: &str = "Collision {episode} on this medium (4.2.3.2.4): attempt {attempt} of {station} meets another signal on the line. The jam follows.";
+/// A logical collision of PLCA.
+pub const TOLD_TO_WAIT: &str =
+    "Told to wait for its turn: PLCA tells the MAC of a collision (148.4.5), and nothing has met on the line.";
+/// A collision where nobody listens while sending.
+pub const UNANSWERED: &str =
+    "Attempt {attempt} of {station} gets no answer: it has met another, collision {episode} on this medium.";
 /// The end of the jam.
 pub const JAM_END: &str = "The jam of {jam} is out, so that the other parties notice the collision too (4.2.3.2.4).";
+/// The end of the jam after a logical collision.
+pub const JAM_INTO_NOTHING: &str = "The jam of {jam} is out, into nothing.";
 /// The draw.
 pub const BACKOFF: &str = "Backoff (4.2.3.2.5) after collision {attempt} of this frame: of 0 to 2^{exponent} - 1 = {most} slots{limited} it draws {slots}; {until}.";
+/// The draw of another policy.
+pub const BACKOFF_OF_POLICY: &str =
+    "Backoff after collision {attempt} of this frame: its policy draws {slots} slots{until}.";
 /// The draw's exponent is limited.
 pub const BACKOFF_LIMITED: &str = " (no more than backoffLimit)";
 /// A draw of no slot.
@@ -69,8 +86,21 @@ pub const DAMAGED: &str = "{station}, whom it is for, hears {bits} bits with a b
 /// A receiver has too much.
 pub const TOO_LONG: &str = "{station}, whom it is for, hears {size} octets: too long, dropped (4.2.4.2.1).";
 
+/// A BEACON.
+pub const BEACON: &str = "{station} sends a BEACON (148.4.4).{over}";
+/// The cycle before it.
+pub const CYCLE: &str = " A cycle of {span} is over{empty}.";
+/// Cycles before that.
+pub const CYCLES_EMPTY: &str = ", and {empty} in which nobody sent";
+/// A node's turn.
+pub const COMMIT: &str = "{station} takes the turn of id {id} (148.4.4): COMMIT, or at once its frame.";
+/// PLCA works.
+pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
+/// It does not.
+pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
+
 /// Every template under its name, for pages that fill them themselves.
-pub const ALL: [(&str, &str); 28] = [
+pub const ALL: [(&str, &str); 39] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
@@ -82,8 +112,13 @@ pub const ALL: [(&str, &str); 28] = [
     ("jam_alone", JAM_ALONE),
     ("jam_after_preamble", JAM_AFTER_PREAMBLE),
     ("jam_at_once", JAM_AT_ONCE),
+    ("met_on_line", MET_ON_LINE),
+    ("told_to_wait", TOLD_TO_WAIT),
+    ("unanswered", UNANSWERED),
     ("jam_end", JAM_END),
+    ("jam_into_nothing", JAM_INTO_NOTHING),
     ("backoff", BACKOFF),
+    ("backoff_of_policy", BACKOFF_OF_POLICY),
     ("backoff_limited", BACKOFF_LIMITED),
     ("backoff_none", BACKOFF_NONE),
     ("backoff_until", BACKOFF_UNTIL),
@@ -99,6 +134,12 @@ pub const ALL: [(&str, &str); 28] = [
     ("fragment", FRAGMENT),
     ("damaged", DAMAGED),
     ("too_long", TOO_LONG),
+    ("beacon", BEACON),
+    ("cycle", CYCLE),
+    ("cycles_empty", CYCLES_EMPTY),
+    ("commit", COMMIT),
+    ("plca_ok", PLCA_OK),
+    ("plca_fail", PLCA_FAIL),
 ];
 
 /// A frame as people and logs call it.
@@ -126,127 +167,14 @@ pub fn span(span: BitTimes, rate: BitRate) -> String {
     alone(|prose| prose.span(span, rate))
 }
 
-/// Who was met in a collision.
-#[derive(Clone, Copy, Debug)]
-pub struct Party<'a> {
-    /// The sender's name.
-    pub station: &'a str,
-    /// Which of its frames.
-    pub serial: u64,
-    /// Its first bit, at its sender's place.
-    pub begin: BitInstant,
-    /// From its sender to whoever notices.
-    pub distance: BitTimes,
-}
-
-impl Party<'_> {
-    /// Appends how it was met by whoever began at `own_begin`.
-    fn tell(&self, prose: &mut Prose<'_>, own_begin: BitInstant, rate: BitRate) {
-        let frame = |prose: &mut Prose<'_>| prose.frame(self.station, self.serial);
-        let apart = |prose: &mut Prose<'_>| match self.distance {
-            BitTimes::ZERO => {}
-            distance => tell!(prose, APART, "span" => prose.span(distance, rate)),
-        };
-        if self.begin == own_begin {
-            tell!(prose, MET_AT_ONCE, "frame" => frame(prose), "apart" => apart(prose));
-        } else if self.begin < own_begin {
-            let earlier = own_begin.since(self.begin);
-            tell!(prose, MET_EARLIER, "frame" => frame(prose), "span" => prose.span(earlier, rate), "apart" => apart(prose));
-        } else {
-            let later = self.begin.since(own_begin);
-            tell!(prose, MET_LATER, "frame" => frame(prose), "span" => prose.span(later, rate), "apart" => apart(prose));
-        }
-    }
-}
-
-/// A collision, as its station notices it at `at`.
-#[derive(Clone, Copy, Debug)]
-pub struct Noticed<'a> {
-    /// The station's name.
-    pub station: &'a str,
-    /// Its own first bit.
-    pub begin: BitInstant,
-    /// Where its preamble begins, or would have.
-    pub preamble: BitInstant,
-    /// When it notices.
-    pub at: BitInstant,
-    /// It is a late collision.
-    pub late: bool,
-    /// Which overlap on the medium, from 1.
-    pub episode: u64,
-}
-
-impl Noticed<'_> {
-    /// Appends the sentence. It meets `met`: nobody if that began before anybody looked.
-    pub fn tell<'a>(
-        &self,
-        prose: &mut Prose<'_>,
-        met: impl IntoIterator<Item = Party<'a>>,
-        parameters: &Parameters,
-        rate: BitRate,
-    ) {
-        let sent = self.at.since(self.begin);
-        tell!(prose, COLLISION,
-            "episode" => prose.number(self.episode),
-            "sent" => prose.span(sent, rate),
-            "station" => prose.put(self.station),
-            "met" => self.tell_met(prose, met.into_iter(), rate),
-            "late" => match (self.late, parameters.late(sent, false)) {
-                (false, _) => {}
-                (true, true) => tell!(prose, LATE, "slot" => prose.span(parameters.slot_time, rate)),
-                (true, false) => prose.put(LATE_IN_BURST),
-            },
-            "jam" => prose.put(self.jam(parameters)),
-        );
-    }
-
-    fn tell_met<'a>(&self, prose: &mut Prose<'_>, met: impl Iterator<Item = Party<'a>>, rate: BitRate) {
-        let mut count = 0;
-        for party in met {
-            prose.put(if count > 0 { "; and " } else { "" });
-            party.tell(prose, self.begin, rate);
-            count += 1;
-        }
-        if count == 0 {
-            prose.put(MET_UNKNOWN);
-        }
-    }
-
-    fn jam(&self, parameters: &Parameters) -> &'static str {
-        if self.preamble > self.at {
-            JAM_ALONE
-        } else if parameters.jam_begin(self.at, self.preamble) > self.at {
-            JAM_AFTER_PREAMBLE
-        } else {
-            JAM_AT_ONCE
-        }
-    }
-
-    /// The same alone.
-    pub fn sentence<'a>(
-        &self,
-        met: impl IntoIterator<Item = Party<'a>>,
-        parameters: &Parameters,
-        rate: BitRate,
-    ) -> String {
-        alone(|prose| self.tell(prose, met, parameters, rate))
-    }
-}
-
-/// What a logical collision is for.
-const TOLD_TO_WAIT: &str =
-    "Told to wait for its turn: PLCA tells the MAC of a collision (148.4.5), and nothing has met on the line.";
-
-const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it keeps to its turns.";
-const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
-
-/// Any event but a collision, whose sentence needs to know whom it met, in short.
-pub fn sentence(kind: &Kind, at: BitInstant, station: &str, parameters: &Parameters, rate: BitRate) -> String {
-    alone(|prose| tell(prose, kind, at, station, parameters, rate))
+/// Any event in a sentence, a collision of CSMA/CD in short: to say whom it met is [`Noticed`]'s.
+pub fn sentence(kind: &Kind, at: BitInstant, station: &str, config: &Config) -> String {
+    alone(|prose| tell(prose, kind, at, station, config))
 }
 
 /// Appends the same.
-pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, parameters: &Parameters, rate: BitRate) {
+pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, config: &Config) {
+    let (parameters, rate) = (&config.parameters, config.rate);
     match *kind {
         Kind::Offered { size } => {
             tell!(prose, OFFERED, "station" => prose.put(station), "size" => prose.number(size.get().into()));
@@ -259,13 +187,9 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, p
             "limit" => prose.number(parameters.attempt_limit.get().into()),
         ),
         Kind::Collision { episode: 0, .. } => prose.put(TOLD_TO_WAIT),
-        Kind::Collision { episode, .. } => {
-            prose.put("Collision ");
-            prose.number(episode);
-            prose.put(" on this medium (4.2.3.2.4).");
-        }
+        Kind::Collision { attempt, episode, .. } => tell_collision(prose, attempt, episode, station, &config.method),
         Kind::JamEnd { .. } => tell_jam_end(prose, parameters, rate),
-        Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, at, parameters, rate),
+        Kind::Backoff { attempt, slots } => tell_backoff(prose, attempt, slots, at, config),
         Kind::Transmitted { .. } => tell_transmitted(prose, kind, station, rate),
         Kind::Discarded { cause, attempts } => {
             tell!(prose, DISCARDED, "attempts" => prose.number(attempts.into()), "cause" => prose.put(why(cause)));
@@ -282,10 +206,7 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, p
         }
         Kind::Beacon { empty, length } => tell_beacon(prose, empty, length, station, rate),
         Kind::Commit { id } => {
-            prose.put(station);
-            prose.put(" takes the turn of id ");
-            prose.number(id.into());
-            prose.put(" (148.4.4): COMMIT, or at once its frame.");
+            tell!(prose, COMMIT, "station" => prose.put(station), "id" => prose.number(id.into()));
         }
         Kind::PlcaStatus { ok } => prose.put(if ok { PLCA_OK } else { PLCA_FAIL }),
         Kind::TooLong { size } => {
@@ -294,21 +215,39 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, p
     }
 }
 
+fn tell_collision(prose: &mut Prose<'_>, attempt: u32, episode: u64, station: &str, method: &Method) {
+    let attempt = u64::from(attempt);
+    match method {
+        Method::CsmaCd => {
+            prose.put("Collision ");
+            prose.number(episode);
+            prose.put(" on this medium (4.2.3.2.4).");
+        }
+        Method::Plca(_) => tell!(prose, MET_ON_LINE,
+            "episode" => prose.number(episode),
+            "attempt" => prose.number(attempt),
+            "station" => prose.put(station),
+        ),
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => tell!(prose, UNANSWERED,
+            "attempt" => prose.number(attempt),
+            "station" => prose.put(station),
+            "episode" => prose.number(episode),
+        ),
+    }
+}
+
 fn tell_beacon(prose: &mut Prose<'_>, empty: u64, length: BitTimes, station: &str, rate: BitRate) {
-    prose.put(station);
-    prose.put(" sends a BEACON (148.4.4).");
-    if length == BitTimes::ZERO {
-        return;
-    }
-    prose.put(" A cycle of ");
-    prose.span(length, rate);
-    prose.put(" is over");
-    if empty > 0 {
-        prose.put(", and ");
-        prose.number(empty);
-        prose.put(" in which nobody sent");
-    }
-    prose.put(".");
+    tell!(prose, BEACON,
+        "station" => prose.put(station),
+        "over" => if length > BitTimes::ZERO {
+            tell!(prose, CYCLE,
+                "span" => prose.span(length, rate),
+                "empty" => if empty > 0 {
+                    tell!(prose, CYCLES_EMPTY, "empty" => prose.number(empty));
+                },
+            );
+        },
+    );
 }
 
 /// Kinds of other standards than clause 4: their names and fields, as logs have them.
@@ -346,21 +285,31 @@ fn tell_jam_end(prose: &mut Prose<'_>, parameters: &Parameters, rate: BitRate) {
     tell!(prose, JAM_END, "jam" => prose.span(parameters.jam_size, rate));
 }
 
-/// The draw of a backoff at `at`.
-pub fn backoff(attempt: u32, slots: u64, at: BitInstant, parameters: &Parameters, rate: BitRate) -> String {
-    alone(|prose| tell_backoff(prose, attempt, slots, at, parameters, rate))
+/// The end of a jam that nobody hears: PLCA's, after a logical collision.
+pub fn jam_into_nothing(parameters: &Parameters, rate: BitRate) -> String {
+    alone(|prose| tell!(prose, JAM_INTO_NOTHING, "jam" => prose.span(parameters.jam_size, rate)))
 }
 
-fn tell_backoff(
-    prose: &mut Prose<'_>,
-    attempt: u32,
-    slots: u64,
-    at: BitInstant,
-    parameters: &Parameters,
-    rate: BitRate,
-) {
+/// The draw of a backoff at `at`.
+pub fn backoff(attempt: u32, slots: u64, at: BitInstant, config: &Config) -> String {
+    alone(|prose| tell_backoff(prose, attempt, slots, at, config))
+}
+
+fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant, config: &Config) {
+    let (parameters, rate) = (&config.parameters, config.rate);
+    let detects = matches!(config.method, Method::CsmaCd | Method::Plca(_));
+    if config.backoff.is_some() || !detects {
+        tell!(prose, BACKOFF_OF_POLICY,
+            "attempt" => prose.number(attempt.into()),
+            "slots" => prose.group(slots),
+            "until" => if detects && slots > 0 {
+                prose.put("; ");
+                tell_until(prose, slots, at, parameters, rate);
+            },
+        );
+        return;
+    }
     let exponent = attempt.min(parameters.backoff_limit);
-    let delay = parameters.slot_time * slots;
     tell!(prose, BACKOFF,
         "attempt" => prose.number(attempt.into()),
         "exponent" => prose.number(exponent.into()),
@@ -369,13 +318,18 @@ fn tell_backoff(
         "slots" => prose.number(slots),
         "until" => match slots {
             0 => prose.put(BACKOFF_NONE),
-            _ => tell!(prose, BACKOFF_UNTIL,
-                "slots" => prose.number(slots),
-                "slot" => prose.group(parameters.slot_time.get()),
-                "delay" => prose.span(delay, rate),
-                "t" => prose.group((at + delay).get()),
-            ),
+            _ => tell_until(prose, slots, at, parameters, rate),
         },
+    );
+}
+
+fn tell_until(prose: &mut Prose<'_>, slots: u64, at: BitInstant, parameters: &Parameters, rate: BitRate) {
+    let delay = parameters.slot_time * slots;
+    tell!(prose, BACKOFF_UNTIL,
+        "slots" => prose.number(slots),
+        "slot" => prose.group(parameters.slot_time.get()),
+        "delay" => prose.span(delay, rate),
+        "t" => prose.group((at + delay).get()),
     );
 }
 
@@ -406,7 +360,7 @@ fn tell_transmitted(prose: &mut Prose<'_>, kind: &Kind, station: &str, rate: Bit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use medium::Octets;
+    use medium::{Octets, Topology};
 
     #[test]
     fn no_template_is_listed_twice() {
@@ -448,8 +402,9 @@ mod tests {
             Kind::PlcaStatus { ok: true },
         ];
         for kind in kinds {
-            let (at, parameters) = (BitInstant::new(1_000), &Parameters::IEEE_802_3);
-            let told = sentence(&kind, at, "st1", parameters, BitRate::MBIT_10);
+            let star = Topology::Star { stations: 2, distance: BitTimes::ZERO };
+            let config = Config::new(BitRate::MBIT_10, star, 1);
+            let told = sentence(&kind, BitInstant::new(1_000), "st1", &config);
             let is_plain = matches!(kind, Kind::Rts { .. });
             assert!((told.ends_with('.') || is_plain) && !told.contains(['{', '}']), "{told}");
         }

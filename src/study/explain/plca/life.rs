@@ -11,7 +11,7 @@ use medium::{
     BitInstant, BitTimes, Config, Destination, Event, FrameId, Input, Kind, PREAMBLE_AND_SFD, Plca, StationId,
 };
 use sim::files::event_log::{Entry, EventLogReader, Header};
-use sim::words::sentences::{self, TIED, frame_name};
+use sim::words::sentences::{self, TIED, TOLD_TO_WAIT, frame_name};
 use sim::words::units::group;
 use std::io::BufRead;
 use std::path::Path;
@@ -305,12 +305,12 @@ impl Life {
             Kind::Attempt { attempt, .. } => self.attempts(step, attempt),
             Kind::Commit { id } => self.takes_its_turn(step, id),
             Kind::Collision { episode: 0, .. } => self.is_told_to_wait(step),
-            Kind::Collision { attempt, episode, .. } => self.collides(step, attempt, episode),
+            Kind::Collision { .. } => self.collides(step, event),
             Kind::JamEnd { .. } if step.ok && self.on_line(step, true).is_none() => {
-                format!("The jam of {} is out, into nothing.", self.span(self.config.parameters.jam_size))
+                sentences::jam_into_nothing(&self.config.parameters, self.config.rate)
             }
             Kind::Backoff { attempt, slots } => {
-                let drawn = sentences::backoff(attempt, slots, event.at, &self.config.parameters, self.config.rate);
+                let drawn = sentences::backoff(attempt, slots, event.at, &self.config);
                 let more = if step.ok { " After it PLCA holds the MAC back with carrier until its turn." } else { "" };
                 drawn + more
             }
@@ -343,7 +343,7 @@ impl Life {
 
     fn plain(&self, event: &Event) -> String {
         let station = &self.names[event.station.index()];
-        sentences::sentence(&event.kind, event.at, station, &self.config.parameters, self.config.rate)
+        sentences::sentence(&event.kind, event.at, station, &self.config)
     }
 
     /// When it came to the head of its queue, as its wait and its first turn say.
@@ -440,23 +440,18 @@ impl Life {
     fn is_told_to_wait(&self, step: &Step) -> String {
         let why = match self.whose_turn(step) {
             Some(other) => format!("{other} comes before its own turn"),
-            None => format!("the delay line of {} is full, and its turn has not come", self.span(self.plca.delay_line)),
+            None => format!("The delay line of {} is full, and its turn has not come", self.span(self.plca.delay_line)),
         };
-        format!(
-            "Told to wait for its turn: {why}. PLCA tells the MAC of a collision (a logical one: nothing has met on the line), \
-             the MAC jams into nothing and backs off (148.4.5, COLLIDE)."
-        )
+        format!("{TOLD_TO_WAIT} {why}: the MAC jams into nothing and backs off (148.4.5, COLLIDE).")
     }
 
-    fn collides(&self, step: &Step, attempt: u32, episode: u64) -> String {
-        let with = match (step.ok, self.whose_turn(step)) {
-            (true, Some(other)) => format!(" with {other}"),
-            (true, None) => " in its own turn".to_owned(),
-            (false, _) => ", as CSMA/CD has them".to_owned(),
+    fn collides(&self, step: &Step, event: &Event) -> String {
+        let more = match (step.ok, self.whose_turn(step)) {
+            (true, Some(other)) => format!(" The other is {other}."),
+            (true, None) => " The turn is its own.".to_owned(),
+            (false, _) => " plca_status is FAIL: this is CSMA/CD alone.".to_owned(),
         };
-        format!(
-            "Attempt {attempt} meets another signal on the line{with}: collision {episode} on this medium (4.2.3.2.4). The jam follows."
-        )
+        self.plain(event) + &more
     }
 
     fn in_short(&self) -> String {

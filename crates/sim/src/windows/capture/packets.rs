@@ -172,9 +172,8 @@ impl Packets {
 
     /// Appends an event.
     pub fn event(&self, into: &mut Vec<u8>, event: &Event) {
-        let (parameters, rate) = (&self.config.parameters, self.config.rate);
         let station = self.frames.name(event.station);
-        let say = |prose: &mut Prose<'_>| sentences::tell(prose, &event.kind, event.at, station, parameters, rate);
+        let say = |prose: &mut Prose<'_>| sentences::tell(prose, &event.kind, event.at, station, &self.config);
         let row = self.begin_row(into, event.at, event.kind.name().as_bytes(), say);
         write_event(into, &self.names, event);
         self.end_row(into, row);
@@ -183,7 +182,7 @@ impl Packets {
     /// Appends a collision up to what is known as it is noticed: what ends or begins afterwards changes nothing of the
     /// sentence.
     pub fn begin_collision(&self, into: &mut Vec<u8>, event: &Event, signals: &Signals) -> OpenRow {
-        let say = |prose: &mut Prose<'_>| signals.tell_noticed(prose, event, self.frames.names());
+        let say = |prose: &mut Prose<'_>| signals.tell_collision(prose, event, self.frames.names());
         let row = self.begin_row(into, event.at, event.kind.name().as_bytes(), say);
         write_event(into, &self.names, event);
         row
