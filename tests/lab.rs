@@ -70,7 +70,8 @@ fn exec_passes_input_output_and_exit_code_through() {
     assert_eq!((both.code(), both.stdout.as_str(), both.stderr.as_str()), (Some(7), "out\n", "err\n"));
     let words = run(lab.exec("st1", &["printf", "%s|", "a b", "--name", "", "*"])).succeeded();
     assert_eq!(words.stdout, "a b|--name||*|");
-    run(lab.exec("st1", &["no-such-program"])).failed_with(127, &["no-such-program"]);
+    run(lab.exec("st1", &["no-such-program"]))
+        .failed_with(127, &["no-such-program: there is no such program", "ethbus doctor"]);
     run(lab.exec("st1", &["/"])).failed_with(126, &["/"]);
 }
 
