@@ -244,7 +244,8 @@ fn a_lab_or_station_that_is_not_there_is_named() {
     let nobody = Unused::name();
     for arguments in [vec!["exec", "st1", "--", "true"], vec!["stats"], vec!["down"], vec!["receive", "--at", "st1"]] {
         let command = ethbus([arguments[0], "--name", &nobody.0].iter().chain(&arguments[1..]));
-        run(command).failed_with(1, &[&nobody.0, "is up", "ethbus up"]);
+        let next = if arguments[0] == "down" { "there is nothing to take down" } else { "ethbus up" };
+        run(command).failed_with(1, &[&nobody.0, "is up", next]);
         common::lab::assert_nothing_of(&nobody.0);
     }
     let lab = Lab::up(&["--stations", "2"]);
