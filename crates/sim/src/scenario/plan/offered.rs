@@ -37,7 +37,7 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
     let carried = carried * offered / taken;
     let less = (carried * 80.0).floor() / 100.0;
     Some(format!(
-        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or write `population = \"stations\"`, whose queues drop frames",
+        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`population = \"stations\"` in `[access]` of a scenario)",
         of.title(),
     ))
 }
