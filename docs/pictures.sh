@@ -30,8 +30,12 @@ done
 "$ethbus" plot "$scratch/runs.csv" --x stations --y utilization_total --by traffic.frame_size --log-x \
     --title "Saturated stations on 10 Mb/s" --out "$out/utilization.svg"
 
-# The demonstration, as a terminal shows it.
-"$ethbus" --duration 3s --seed 1 > "$scratch/demonstration" 2> "$scratch/said"
+# The demonstration, as a terminal shows it: of a run that its own verdict trusts, which a busy machine may not give at once.
+for _ in 1 2 3 4 5; do
+    "$ethbus" --duration 3s --seed 1 > "$scratch/demonstration" 2> "$scratch/said"
+    grep -q '^  verdict  *trusted$' "$scratch/demonstration" && break
+done
+grep -q '^  verdict  *trusted$' "$scratch/demonstration" || { echo "docs/pictures.sh: this machine is too busy" >&2; exit 1; }
 
 # What a lab is made of, from what a lab tells of itself.
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"

@@ -203,6 +203,13 @@ pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
+/// The half-width to show beside `value`, both in whole bit times: rounded up, but an interval that does not reach below 0
+/// is not shown as if it did.
+fn width(half: f64, value: f64) -> u64 {
+    let shown = half.ceil() as u64;
+    if half <= value { shown.min(value.round() as u64) } else { shown }
+}
+
 fn medium(results: &Results) -> String {
     let medium = &results.medium;
     let plus_minus = |key: &str, format: &dyn Fn(f64) -> String| {
@@ -218,18 +225,19 @@ fn medium(results: &Results) -> String {
         value.map_or_else(|| NOT_MEASURED.to_owned(), text)
     };
     let delay = |key: &str, delay: &DelayResults| {
-        let width = |half: f64| group(half.ceil() as u64);
         let Some(mean) = delay.mean_bt else { return NOT_MEASURED.to_owned() };
+        let around = |value: f64| move |half: f64| group(width(half, value));
         let spread = match half_width(medium, &format!("{key}.mean_bt{BELOW}")) {
             Some(below) => {
                 let above = half_width(medium, &format!("{key}.mean_bt")).unwrap_or(below);
                 // No delay is below 0.
-                format!(" \u{2212}{} +{}", width(below.min(mean)), width(above))
+                format!(" \u{2212}{} +{}", around(mean)(below.min(mean)), around(mean)(above))
             }
-            None => plus_minus(&format!("{key}.mean_bt"), &width),
+            None => plus_minus(&format!("{key}.mean_bt"), &around(mean)),
         };
         let figure = |name: &str, value: Option<u64>| {
-            format!("{}{}", group(value.unwrap_or(0)), plus_minus(&format!("{key}.{name}"), &width))
+            let value = value.unwrap_or(0);
+            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &around(value as f64)))
         };
         format!(
             "{}{spread} BT mean, {} p50, {} p99, {} longest",
@@ -390,6 +398,13 @@ mod tests {
     pub(super) fn told_results() -> Results {
         let told: serde_json::Value = serde_json::from_slice(TOLD).expect("a message");
         serde_json::from_value(told["results"].clone()).expect("results")
+    }
+
+    /// Rounded up and rounded to nearest are 1 apart: an interval that ends at 0 or above is not shown below it.
+    #[test]
+    fn no_half_width_goes_below_zero_by_rounding() {
+        assert_eq!([width(5.2, 5.3), width(0.3, 0.4), width(4.1, 5.4)], [5, 0, 5]);
+        assert_eq!([width(0.3, 0.2), width(20.5, 10.0)], [1, 21], "those that reach below 0 are shown so");
     }
 
     /// docs/glossary.md has every word of the tables.

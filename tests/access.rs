@@ -1,4 +1,4 @@
-//! Other access methods on a live bus: real frames where nobody detects a collision, and what runs in virtual time only.
+//! Other access methods: real frames where nobody detects a collision, and what runs in virtual time only.
 
 mod common;
 
@@ -36,4 +36,19 @@ fn what_runs_in_virtual_time_only_is_refused_in_a_sentence() {
         let words = format!("{name} runs in virtual time only");
         run(ethbus(["up", "--access", method])).failed_with(2, &[&words, "ethbus sim"]);
     }
+}
+
+/// A backlog that cannot but grow is said once before the run, and again under its results; a load that fits is not.
+#[test]
+fn a_backlog_without_end_is_said() {
+    let sim = |load: &str| {
+        let line = format!("sim --access aloha --traffic poisson:{load} --warmup 0s --duration 100ms");
+        run(ethbus(line.split(' '))).succeeded()
+    };
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (much, fits) = (sim("0.5"), sim("0.05"));
+    assert_eq!(much.stderr.matches("pure ALOHA carries at most 0.184").count(), 1, "{}", much.stderr);
+    assert!(plain(&much.stdout).contains("still waited at the end, more than half of all"), "{}", much.stdout);
+    assert_eq!(fits.stderr, "");
+    assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
 }

@@ -79,7 +79,10 @@ fn labs_are_listed_with_names_and_addresses() {
     assert!(stats["emulator"]["verdict"].is_string(), "{}", stats["emulator"]);
     run(ethbus(["down", &lab.name])).succeeded();
     assert_eq!(find(&listed()), None);
-    run(ethbus(["stats", &lab.name])).failed_with(1, &["no lab called", &lab.name]);
+    run(ethbus(["stats", &lab.name])).failed_with(1, &["no lab called", &lab.name, "ethbus up --name"]);
+    let again = run(ethbus(["down", &lab.name]));
+    again.failed_with(1, &["no lab called", &lab.name, "there is nothing to take down"]);
+    assert!(!again.stderr.contains("ethbus up"), "{}", again.stderr);
 }
 
 /// Cables are plugged and unplugged; the words of before still do it.

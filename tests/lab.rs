@@ -70,7 +70,8 @@ fn exec_passes_input_output_and_exit_code_through() {
     assert_eq!((both.code(), both.stdout.as_str(), both.stderr.as_str()), (Some(7), "out\n", "err\n"));
     let words = run(lab.exec("st1", &["printf", "%s|", "a b", "--name", "", "*"])).succeeded();
     assert_eq!(words.stdout, "a b|--name||*|");
-    run(lab.exec("st1", &["no-such-program"])).failed_with(127, &["no-such-program"]);
+    run(lab.exec("st1", &["no-such-program"]))
+        .failed_with(127, &["no-such-program: there is no such program", "ethbus doctor"]);
     run(lab.exec("st1", &["/"])).failed_with(126, &["/"]);
 }
 
@@ -243,7 +244,8 @@ fn a_lab_or_station_that_is_not_there_is_named() {
     let nobody = Unused::name();
     for arguments in [vec!["exec", "st1", "--", "true"], vec!["stats"], vec!["down"], vec!["receive", "--at", "st1"]] {
         let command = ethbus([arguments[0], "--name", &nobody.0].iter().chain(&arguments[1..]));
-        run(command).failed_with(1, &[&nobody.0, "is up", "ethbus up"]);
+        let next = if arguments[0] == "down" { "there is nothing to take down" } else { "ethbus up" };
+        run(command).failed_with(1, &[&nobody.0, "is up", next]);
         common::lab::assert_nothing_of(&nobody.0);
     }
     let lab = Lab::up(&["--stations", "2"]);

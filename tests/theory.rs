@@ -86,8 +86,8 @@ fn what_cannot_be_is_refused() {
         ("theory backoff beb --collisions 16", ["16", "largest number is 15"]),
         ("theory backoff beb:1000", ["beb:1000", "1024"]),
         ("retry slowly", ["slowly", "google-http"]),
-        ("retry herd sip-e --duration 1s", ["--duration", "outage"]),
-        ("retry herd sip-e --class a:60:50 --class b:60:50", ["--class", "120"]),
+        ("retry herd sip-e --duration 1s", ["--duration", "longer than the outage"]),
+        ("retry herd sip-e --class a:60:50 --class b:60:50", ["--class", "120 % in all"]),
     ] {
         run(ethbus(command.split_whitespace())).failed_with(2, &words);
     }

@@ -234,7 +234,7 @@ pub enum Command {
     /// Each answer names its paper and equation, and says where it holds. See docs/theory.md.
     #[command(after_help = "Example:\n  ethbus theory bianchi --stations 10")]
     Theory(theory::TheoryArgs),
-    /// Show how clients retry: delays of policies, and what a service sees when all come back at once
+    /// Show how clients retry: delays of policies, and all coming back at once
     ///
     /// See docs/retry.md.
     #[command(after_help = "Examples:\n  ethbus retry google-http sip-e\n  ethbus retry herd full-jitter:100ms,20s")]

@@ -3,6 +3,7 @@
 use super::args::Cli;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
+use sim::scenario::wrong::meant;
 use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -200,12 +201,13 @@ fn unknown(error: &clap::Error, name: &str) -> String {
 
 /// Whether `ethbus sim` has such an option.
 fn has_option(command: &str, long: &str) -> bool {
-    let mut found = Cli::command();
-    for name in command.split_whitespace().skip(1) {
-        let Some(next) = found.find_subcommand(name).cloned() else { return false };
-        found = next;
-    }
-    found.get_arguments().any(|argument| argument.get_long() == Some(long))
+    find(command).is_some_and(|found| found.get_arguments().any(|argument| argument.get_long() == Some(long)))
+}
+
+/// The command that `ethbus sim` or the like names.
+fn find(command: &str) -> Option<clap::Command> {
+    let below = |found: clap::Command, name: &str| found.find_subcommand(name).cloned();
+    command.split_whitespace().skip(1).try_fold(Cli::command(), below)
 }
 
 fn no_command(error: &clap::Error) -> String {
@@ -216,10 +218,20 @@ fn no_command(error: &clap::Error) -> String {
         );
     }
     let above = command(error);
-    match list(error, ContextKind::SuggestedSubcommand).first() {
+    let hints = list(error, ContextKind::SuggestedSubcommand);
+    // What only sounds alike, as `validate` does for `lsit`, is not what was meant.
+    let longer = hints.iter().find(|hint| hint.starts_with(&written) || written.starts_with(hint.as_str())).cloned();
+    match nearest_command(&above, &written).or(longer) {
         Some(hint) => format!("`{written}` is no command: did you mean `{above} {hint}`?"),
         None => format!("`{written}` is no command: `{above} --help` lists them"),
     }
+}
+
+/// The command below `above` that differs from what was written by a slip.
+fn nearest_command(above: &str, written: &str) -> Option<String> {
+    let found = find(above)?;
+    let names: Vec<&str> = found.get_subcommands().map(clap::Command::get_name).collect();
+    meant(written, names).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -229,6 +241,20 @@ mod tests {
     fn joined_text(line: &str) -> String {
         let arguments = joined(line.split(' ').map(OsString::from).collect());
         arguments.iter().map(|argument| argument.to_str().expect("plain")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Letters that changed places, came twice or were left out; what only sounds alike is no hint.
+    #[test]
+    fn the_command_that_was_meant_is_named() {
+        let hint = |arguments: &[&str]| {
+            let error = Cli::try_parse_from([&["ethbus"], arguments].concat()).expect_err("no such command");
+            what(&error)
+        };
+        for (written, meant) in [("smi", "sim"), ("lsit", "list"), ("expalin", "explain"), ("sweeep", "sweep")] {
+            assert_eq!(hint(&[written]), format!("`{written}` is no command: did you mean `ethbus {meant}`?"));
+        }
+        assert_eq!(hint(&["plca", "gte"]), "`gte` is no command: did you mean `ethbus plca get`?");
+        assert_eq!(hint(&["frobnicate"]), "`frobnicate` is no command: `ethbus --help` lists them");
     }
 
     #[test]

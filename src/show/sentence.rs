@@ -2,7 +2,7 @@
 
 use medium::Method;
 use sim::figures::plca::PlcaResults;
-use sim::figures::results::Results;
+use sim::figures::results::{Results, StationResults};
 use sim::words::units::group;
 
 /// A sentence for somebody who does not read tables.
@@ -17,7 +17,10 @@ pub fn sentence(results: &Results) -> String {
     if sent + lost == 0 {
         return match sum("offered") {
             0 => format!("{stations} shared the bus, and none had a frame to send."),
-            offered => format!("{stations} shared the bus; of {} frames offered none got through.", group(offered)),
+            offered => {
+                format!("{stations} shared the bus; of {} frames offered none got through.", group(offered))
+                    + &backlog(results)
+            }
         };
     }
     let collided: u64 = medium.collision_frames.iter().sum();
@@ -51,6 +54,7 @@ pub fn sentence(results: &Results) -> String {
         };
         text += &format!(" {} {verb} given up after {after}.", frames(lost));
     }
+    text += &backlog(results);
     let winner = medium.same_winner.unwrap_or(0.0);
     let senders = results.stations.iter().filter(|station| station.counter("frames_transmitted_ok") > 0).count();
     if medium.plca.is_none()
@@ -71,6 +75,21 @@ pub fn sentence(results: &Results) -> String {
         text += &format!(" The longest that a frame had to wait for the bus was {}.", time(longest));
     }
     text
+}
+
+/// What is left waiting, if more than half of what had to be sent is: the figures are of a bus that did not keep up.
+/// Saturated stations never have more than one frame each, so nobody who asked for saturation reads this.
+fn backlog(results: &Results) -> String {
+    let sum = |of: fn(&StationResults) -> u64| results.stations.iter().map(of).sum::<u64>();
+    let (waiting, before) = (sum(|station| station.queued), sum(|station| station.queued_at_start));
+    let asked = before + sum(|station| station.counter("offered"));
+    if 2 * waiting <= asked || waiting <= results.stations.len() as u64 {
+        return String::new();
+    }
+    format!(
+        " {} still waited at the end, more than half of all: more was offered than the medium carried.",
+        frames(waiting)
+    )
 }
 
 /// How frames got through by attempts.
@@ -133,6 +152,7 @@ fn time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::show::tests::told_results;
 
     /// With PLCA an attempt more is normal: the sentence speaks of turns, and of what met on the line.
     #[test]
@@ -145,6 +165,27 @@ mod tests {
             attempts(part(0.91), &[3, 0, 1, 0]),
             "nine frames in ten got through at the first attempt, the unluckiest of those sent at attempt 4"
         );
+    }
+
+    /// More than half of the frames wait at the end: said, in either branch of the sentence. Half of them is not.
+    #[test]
+    fn a_backlog_is_said() {
+        let mut results = told_results();
+        let stations = results.stations.len() as u64;
+        let offered: u64 = results.stations.iter().map(|station| station.counter("offered")).sum();
+        let words = " still waited at the end, more than half of all";
+        assert!(!sentence(&results).contains(words), "{}", sentence(&results));
+        results.stations.iter_mut().for_each(|station| (station.queued_at_start, station.queued) = (0, 0));
+        results.stations[0].queued = offered / 2;
+        assert!(!sentence(&results).contains(words), "{}", sentence(&results));
+        results.stations[0].queued = offered + stations;
+        let said = sentence(&results);
+        assert!(said.contains(words) && said.contains("got through"), "{said}");
+        for counter in ["frames_transmitted_ok", "excessive_collisions"] {
+            results.stations.iter_mut().for_each(|station| *station.counters.get_mut(counter).expect("a counter") = 0);
+        }
+        let said = sentence(&results);
+        assert!(said.contains("none got through.") && said.contains(words), "{said}");
     }
 
     #[test]

@@ -166,8 +166,8 @@ pub struct ShellArgs {
 /// Options of `list`.
 #[derive(Args, Clone, Debug)]
 pub struct ListArgs {
-    /// How the list is written
-    #[arg(short = 'f', long, value_enum, default_value_t)]
+    /// Tell as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
 }
 
@@ -247,7 +247,7 @@ pub enum PlcaCommand {
     /// Print a station's settings, as `ethtool --get-plca-cfg` does
     #[command(after_help = "Example:\n  ethbus plca get st1")]
     Get(PlcaStationArgs),
-    /// Print whether a station is part of a cycle, as `ethtool --get-plca-status` does
+    /// Print whether a station takes turns, as `ethtool --get-plca-status`
     #[command(after_help = "Example:\n  ethbus plca status st1")]
     Status(PlcaStationArgs),
     /// Change a station's settings, as `ethtool --set-plca-cfg` does
@@ -276,7 +276,9 @@ pub struct PlcaSetArgs {
     pub lab: LabArgs,
     /// The station
     pub station: String,
-    /// `enable on|off`, `node-id N`, `node-cnt N`, `to-tmr N`, `burst-cnt N`, `burst-tmr N`
+    /// `enable on|off`; with N: `node-id`, `node-cnt`, `to-tmr`, `burst-cnt`, …
+    ///
+    /// The last one is `burst-tmr N`. The units are those of ethtool: a node's number, nodes, bit times, frames, bit times.
     #[arg(value_name = "NAME VALUE", required = true, num_args = 2..)]
     pub settings: Vec<String>,
 }

@@ -30,7 +30,7 @@ use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::{LineReader, create};
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
-use sim::words::units::{Load, many};
+use sim::words::units::{Load, group, many};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ fn intent(args: &DemoArgs, plan: &Plan, fan_out: &FanOutMade) -> String {
 fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     let mut text = table(results);
     let deliveries = results.emulator.as_ref().map_or(0, |emulator| emulator.timing.deliveries);
-    text += &format!("  the stations' own kernels saw {seen} of {} delivered", many(deliveries, "frame"));
+    text += &format!("  the stations' own kernels saw {} of {} delivered", group(seen), many(deliveries, "frame"));
     text += &if refused > 0 { format!(", and refused to send {refused}\n\n") } else { "\n\n".to_owned() };
     text + &next(args, results)
 }

@@ -18,9 +18,8 @@ pub fn down(args: &NamedLabArgs) -> Outcome {
         Some(given) => given.to_owned(),
         None => lab_to_remove()?,
     };
-    let not_up = || InventoryError::NotUp { name: name.clone() };
     if !Inventory::exists(name)? {
-        return Err(not_up().into());
+        return Err(InventoryError::NothingToTakeDown { name: name.clone() }.into());
     }
     match Inventory::take(name) {
         Ok(record) => remove_left(name, record)?,

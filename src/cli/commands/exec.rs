@@ -57,9 +57,13 @@ fn enter(lab: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
     };
     program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name);
     let error = program.exec();
-    let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
-    say(&format!("ethbus: cannot run {}: {error}\n", program.get_program().display()));
-    Ok(ExitCode::from(code))
+    let name = program.get_program().display();
+    if error.kind() == ErrorKind::NotFound {
+        say(&format!("ethbus: {name}: there is no such program: install it; `ethbus doctor` names packages\n"));
+        return Ok(ExitCode::from(NOT_FOUND));
+    }
+    say(&format!("ethbus: cannot run {name}: {error}\n"));
+    Ok(ExitCode::from(NOT_EXECUTABLE))
 }
 
 /// The user's shell, whose prompt says where it is.

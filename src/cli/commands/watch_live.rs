@@ -139,7 +139,7 @@ fn health(results: &Results) -> Vec<String> {
     let medium = &results.medium;
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
     let mut lines = vec![format!(
-        "since it is up: utilization {:.3}, {}, {}",
+        "since it came up: utilization {:.3}, {}, {}",
         medium.utilization_total,
         many(sum("frames_transmitted_ok"), "frame"),
         many(medium.collision_episodes, "collision")

@@ -233,7 +233,7 @@ fn totals(screen: &Screen<'_>) -> String {
     let share = view.utilization().map_or("-".to_owned(), |part| format!("{part:.3}"));
     let rate = view.config().rate.get() as f64;
     let through = view.utilization().map_or("-".to_owned(), |part| format!("{:.2} Mb/s", part * rate / 1e6));
-    format!("utilization {share}, throughput {through}")
+    format!("while watched: utilization {share}, {through}")
 }
 
 fn counts(screen: &Screen<'_>) -> String {

@@ -158,11 +158,15 @@ impl Herd {
             return Err(HerdError::new("--capacity", "the service serves between 0.001 and 1e9 requests a second"));
         }
         if self.duration <= self.outage {
-            return Err(HerdError::new("--duration", "it ends before the outage does"));
+            return Err(HerdError::new(
+                "--duration",
+                "it ends before the outage does: write a time longer than the outage",
+            ));
         }
         let percent: u64 = self.classes.iter().map(|class| u64::from(class.percent)).sum();
         if percent > 100 {
-            return Err(HerdError::new("--class", format!("the classes have {percent} of 100 clients")));
+            let what = format!("the classes' shares are {percent} % in all: write shares that sum to at most 100");
+            return Err(HerdError::new("--class", what));
         }
         Ok(())
     }

@@ -239,6 +239,11 @@ impl<R: BufRead> LineReader<R> {
         LineReader { input, place, number: 0, line: Vec::new() }
     }
 
+    /// What errors call the file.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
     /// Goes to the next line, and says whether there is one.
     ///
     /// # Errors

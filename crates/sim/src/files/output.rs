@@ -56,6 +56,17 @@ pub enum OutputError {
         /// What it is.
         is: &'static str,
     },
+    /// It is a link, and nothing has the name that it leads to.
+    #[error(
+        "{} is a symbolic link to {}, and there is no such file: remove the link, or choose another name",
+        path.display(), to.display()
+    )]
+    Dangling {
+        /// The link.
+        path: PathBuf,
+        /// What the link says.
+        to: PathBuf,
+    },
     /// It is there, and something else.
     #[error("{} is there already and is not {what}: choose another name, or remove it", path.display())]
     Foreign {
@@ -82,7 +93,18 @@ pub enum OutputError {
 /// There is something that is no regular file, or not of this kind.
 pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
     let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
-    let Some(there) = metadata(path).map_err(system("look at"))? else { return Ok(path.to_owned()) };
+    let there = match metadata(path) {
+        Ok(Some(there)) => there,
+        Ok(None) => return Ok(path.to_owned()),
+        Err(source) => {
+            return Err(match std::fs::read_link(path) {
+                Ok(to) if source.kind() == io::ErrorKind::NotFound => {
+                    OutputError::Dangling { path: path.to_owned(), to }
+                }
+                Ok(_) | Err(_) => system("look at")(source),
+            });
+        }
+    };
     if let Some(is) = irregular(there.file_type()) {
         return Err(OutputError::Irregular { path: path.to_owned(), is });
     }
@@ -186,7 +208,9 @@ mod tests {
         assert!(error.to_string().ends_with("not a figure in SVG: choose another name, or remove it"), "{error}");
         assert_eq!(std::fs::read(path("notes")).expect("there"), b"milk, eggs");
         assert!(create(&path("notes"), LINES).is_err() && create(folder.path(), LINES).is_err());
-        assert!(replace(&path("dangling"), SVG, b"<svg").is_err() && !path("nowhere").exists());
+        let error = replace(&path("dangling"), SVG, b"<svg").expect_err("it leads nowhere");
+        assert!(error.to_string().contains("is a symbolic link to nowhere, and there is no such file"), "{error}");
+        assert!(!path("nowhere").exists());
         for device in ["/dev/null", "/dev/full"] {
             let error = place(Path::new(device), TABLE).expect_err("a device");
             assert!(matches!(error, OutputError::Irregular { is: "a device", .. }), "{error}");

@@ -21,6 +21,7 @@ use crate::files::observer::Observer;
 use crate::words::cable::Cut;
 use crate::words::fault::FaultName;
 use crate::words::plca::SettingsText;
+use crate::words::units::{group, many};
 use medium::{BitInstant, BitTimes, Event, Frame, Host, Input, Medium, Octets, Place, StationId, Topology};
 use quick::Offer;
 use serde::{Deserialize, Serialize};
@@ -312,10 +313,14 @@ pub enum ReplayError {
     Write(#[from] WriteError),
     /// The engine does something else with the same inputs.
     #[error(
-        "the events are not those of the recorded run: {} with CRC-32 {:08x} there, {} with {:08x} here; it was recorded by {program}",
-        recorded.events, recorded.crc32, replayed.events, replayed.crc32
+        "{record}: its inputs made {} when it was recorded and {} now, not the same ones: either it was changed \
+         since, or this ethbus does other things than {program}, which recorded it; take the record as it was written, or \
+         that program (the events\' CRC-32 is {:08x} in the record, and {:08x} now)",
+        many(recorded.events, "event"), group(replayed.events), recorded.crc32, replayed.crc32
     )]
     Different {
+        /// The record.
+        record: String,
         /// What the run had.
         recorded: Digest,
         /// What the replay has.
@@ -396,8 +401,8 @@ pub fn replay_before<R: BufRead, O: Observer<Error = WriteError>>(
                 let replayed = listener.log.finish()?;
                 listener.observer.end(end)?;
                 if let Some(recorded) = recorded.filter(|recorded| *recorded != replayed) {
-                    let program = record.header.program;
-                    return Err(ReplayError::Different { recorded, replayed, program });
+                    let (program, record) = (record.header.program, record.lines.place().to_owned());
+                    return Err(ReplayError::Different { record, recorded, replayed, program });
                 }
                 let now = BitInstant::new(end.t);
                 let snapshot = Snapshot::take(&medium, &start, now, &listener.delays, None);
@@ -580,7 +585,7 @@ mod tests {
             (missing, "x, line 10: 3 inputs are missing here"),
             (back, "x, line 301: `t` is 1400, but the medium had got to"),
             (text.clone() + lines[9] + "\n", "x, line 403: nothing comes after a record's end"),
-            (text.replacen("\"seed\":5", "\"seed\":6", 1), "the events are not those of the recorded run: "),
+            (text.replacen("\"seed\":5", "\"seed\":6", 1), "x: its inputs made "),
             (text.replacen("\"all\"", "\"everyone\"", 1), "x, line 2: unknown variant `everyone`"),
             (text.replacen("\"octets\":\"00", "\"octets\":\"0", 1), "x, line 2: `octets` is no list of octets"),
             (
@@ -590,6 +595,7 @@ mod tests {
             (text.replacen("\"t\":700", "\"t\":1152921504606846977", 1), "at most 1152921504606846976 BT"),
         ] {
             let error = replay_text(text.as_bytes()).expect_err(words).to_string();
+            assert!(error.starts_with("x, line ") || error.starts_with("x: "), "the file is named: {error}");
             assert!(error.contains(words), "{words}: {error}");
         }
     }

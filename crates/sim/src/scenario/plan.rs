@@ -8,6 +8,7 @@ mod csma_ca;
 mod cuts;
 pub mod host;
 mod medium;
+mod offered;
 mod plca;
 mod run;
 mod script;
@@ -15,6 +16,7 @@ mod stations;
 
 pub use stations::default_mac;
 
+use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
 use crate::scenario::file::{
@@ -408,6 +410,7 @@ impl<'a> Planner<'a> {
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),
             run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
         ];
+        let too_much = overload_warning(&medium, &traffic, &further);
         let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
         Some(Plan {
             name,
@@ -423,7 +426,7 @@ impl<'a> Planner<'a> {
             medium,
             even_default_route: self.overrides.even_default_route,
             warnings,
-            run_warnings: late.into_iter().flatten().collect(),
+            run_warnings: late.into_iter().chain([too_much]).flatten().collect(),
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
             rate_place: self.place(given_rate.map(Spanned::span)),

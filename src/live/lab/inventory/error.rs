@@ -4,6 +4,7 @@ use super::Inventory;
 use crate::live::lab::lent::UndoError;
 use crate::live::lab::owner::Owner;
 use link::namespace::{NamespaceError, UserNamespaceError};
+use sim::scenario::plan::DEFAULT_NAME;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,14 @@ pub enum InventoryError {
         name: String,
     },
     /// The lab is not up.
-    #[error("no lab called `{name}` is up: bring one up with `ethbus up --name {name}`{}", last_words(name))]
+    #[error("no lab called `{name}` is up: bring one up with `{}`{}", up(name), last_words(name))]
     NotUp {
+        /// Its name.
+        name: String,
+    },
+    /// The lab is not up, and left nothing behind.
+    #[error("no lab called `{name}` is up: there is nothing to take down{}", last_words(name))]
+    NothingToTakeDown {
         /// Its name.
         name: String,
     },
@@ -88,6 +95,11 @@ pub enum InventoryError {
 pub(in crate::live::lab) fn file_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InventoryError {
     let path = path.to_owned();
     move |source| InventoryError::File { action, path, source }
+}
+
+/// The command that brings up a lab of this name.
+fn up(name: &str) -> String {
+    if name == DEFAULT_NAME { "ethbus up".to_owned() } else { format!("ethbus up --name {name}") }
 }
 
 /// Where to read why the last lab of this name ended, if that is known; and that root has one, if it is root's that was meant.

@@ -72,6 +72,8 @@ pub struct Report {
 pub struct ClassReport {
     /// Its name; `others` for the rest.
     pub class: String,
+    /// Its share of all clients, in percent, as it was asked for.
+    pub percent: u32,
     /// Its clients.
     pub clients: u64,
     /// Requests of these.
@@ -182,9 +184,12 @@ const LABELS: [&str; 13] = [
 
 impl ClassReport {
     fn all(run: &Run) -> Vec<ClassReport> {
-        let names = run.herd.classes.iter().map(|class| class.name.as_str()).chain(["others"]);
-        let report = |(class, name): (usize, &str)| ClassReport {
+        let classes = &run.herd.classes;
+        let others = 100 - classes.iter().map(|class| class.percent).sum::<u32>();
+        let names = classes.iter().map(|class| (class.name.as_str(), class.percent)).chain([("others", others)]);
+        let report = |(class, (name, percent)): (usize, (&str, u32))| ClassReport {
             class: name.to_owned(),
+            percent,
             clients: run.clients.iter().filter(|client| client.class == class).count() as u64,
             requests: run.counts[class].requests,
             served: run.counts[class].served,
@@ -214,7 +219,8 @@ impl Comparison {
         let heads: Vec<String> = self.policies.iter().map(|report| report.policy.clone()).collect();
         let mut labels: Vec<String> = LABELS.map(str::to_owned).into();
         if let Some(report) = self.policies.first() {
-            labels.extend(report.classes.iter().map(|class| format!("p99 delay, {}", class.class)));
+            labels
+                .extend(report.classes.iter().map(|class| format!("p99 delay, {} ({} %)", class.class, class.percent)));
         }
         let columns: Vec<Vec<String>> = self.policies.iter().map(Report::column).collect();
         let outage = span(self.outage_s * 1e9);

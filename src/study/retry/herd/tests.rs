@@ -113,6 +113,7 @@ fn a_priority_class_gets_through_sooner() {
     let report = run(&herd, "full-jitter:1s,30s");
     let [urgent, others] = report.classes.as_slice() else { panic!("two classes") };
     assert_eq!(urgent.clients + others.clients, 1000);
+    assert_eq!((urgent.percent, others.percent), (10, 90), "shares as they were written");
     assert!((95..=105).contains(&urgent.clients), "{urgent:?}");
     assert!(urgent.mean_delay_s < others.mean_delay_s, "{urgent:?} {others:?}");
 }

@@ -1,0 +1,136 @@
+//! What users without queues offer, beside what the medium can carry: known before a run begins.
+
+use crate::scenario::file::AccessMethod;
+use crate::traffic::{Arrivals, FurtherTraffic, Sizes, TrafficSpec};
+use medium::{Aloha, Config, Csma, Method, PREAMBLE_AND_SFD, Population, SlottedAloha};
+use std::f64::consts::E;
+use std::num::NonZeroU32;
+
+/// The most that a method carries, in frames a slot or a frame time.
+struct Most {
+    of: AccessMethod,
+    carried: f64,
+    /// How a reader knows it.
+    known_as: &'static str,
+    /// What it is counted in.
+    unit: &'static str,
+    attempt_limit: Option<NonZeroU32>,
+}
+
+/// Says so if more is offered than the method can carry, and nothing holds the rest back: queues of stations do, by
+/// dropping frames, and infinitely many users have none.
+pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<String> {
+    let most = most(&medium.method)?;
+    let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    // Loads count slots, whatever the frames' sizes. Without slots a short frame takes less than the frame time.
+    let taken: f64 = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
+    let offered: f64 = sources().map(|spec| load(&spec.arrivals)).sum();
+    if taken <= most.carried {
+        return None;
+    }
+    let Most { of, carried, known_as, unit, attempt_limit } = most;
+    let fate = match attempt_limit {
+        Some(limit) => format!("frames that met others {} times are given up", limit.get()),
+        None => "the rest is tried again and again, so the backlog and the event log grow as long as the run lasts"
+            .to_owned(),
+    };
+    let carried = carried * offered / taken;
+    let less = (carried * 80.0).floor() / 100.0;
+    Some(format!(
+        "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`population = \"stations\"` in `[access]` of a scenario)",
+        of.title(),
+    ))
+}
+
+/// What the medium carries at best if its users are infinitely many; nothing if they are the stations, or are not contenders.
+fn most(method: &Method) -> Option<Most> {
+    let (population, attempt_limit, (of, carried, known_as, unit)) = match method {
+        Method::CsmaCd | Method::Plca(_) | Method::CsmaCa(_) => return None,
+        Method::Aloha(Aloha { population, attempt_limit, .. }) => {
+            (population, attempt_limit, (AccessMethod::Aloha, 0.5 / E, ", 1/(2e)", "frame time"))
+        }
+        Method::SlottedAloha(SlottedAloha { population, attempt_limit, .. }) => {
+            (population, attempt_limit, (AccessMethod::SlottedAloha, 1.0 / E, ", 1/e", "slot"))
+        }
+        Method::Csma(Csma { population, attempt_limit, .. }) => {
+            (population, attempt_limit, (AccessMethod::Csma, 1.0, "", "frame time"))
+        }
+    };
+    let most = Most { of, carried, known_as, unit, attempt_limit: *attempt_limit };
+    (*population == Population::Infinite).then_some(most)
+}
+
+/// Frames that a source offers in a slot or a frame time on average, as far as that is known beforehand.
+fn load(arrivals: &Arrivals) -> f64 {
+    match arrivals {
+        Arrivals::Poisson { load } | Arrivals::Periodic { load, .. } | Arrivals::OnOff { load, .. } => *load,
+        Arrivals::Bernoulli { chance } => *chance,
+        Arrivals::Silent | Arrivals::Saturated | Arrivals::Window(_) | Arrivals::Replay { .. } => 0.0,
+    }
+}
+
+/// What a mean frame of a source takes of a slot or a frame time. A slot is taken whole.
+fn part_taken(medium: &Config, spec: &TrafficSpec) -> f64 {
+    let (Method::Aloha(Aloha { slot, .. }) | Method::Csma(Csma { slot, .. })) = &medium.method else { return 1.0 };
+    let sizes = spec.sizes.as_ref().unwrap_or(&Sizes::DEFAULT);
+    let frame = PREAMBLE_AND_SFD.get() as f64 + sizes.mean_bit_times(medium.parameters.min_frame_size);
+    frame / slot.get() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scenario::file::Scenario;
+    use crate::scenario::plan::{Overrides, Plan};
+
+    fn warnings(access: &str, further: &str) -> Vec<String> {
+        let text = format!("[run]\nduration = \"1s\"\n[access]\nmethod = {access}\n{further}");
+        let scenario: Scenario = toml::from_str(&text).expect("a scenario");
+        Plan::new(&scenario, None, &Overrides { stations: Some(4), ..Overrides::default() }, 1)
+            .expect("a plan")
+            .run_warnings
+    }
+
+    fn poisson(load: &str) -> String {
+        format!("[traffic]\narrivals = \"poisson:{load}\"")
+    }
+
+    /// 1/(2e) = 0.18394, 1/e = 0.36788: no offered load above these gets through (Abramson 1970, Roberts 1972).
+    #[test]
+    fn more_than_a_method_carries_is_said() {
+        for (method, fits, exceeds, carried) in [
+            ("aloha", "0.18", "0.19", "0.184, 1/(2e)"),
+            ("slotted-aloha", "0.36", "0.37", "0.368, 1/e"),
+            ("csma", "1", "1.01", "1.000"),
+        ] {
+            let method = format!("\"{method}\"");
+            assert_eq!(warnings(&method, &poisson(fits)), Vec::<String>::new(), "{method}");
+            let said = warnings(&method, &poisson(exceeds)).concat();
+            assert!(said.contains(&format!("at most {carried}:")), "{method}: {said}");
+        }
+        let endless = warnings("\"aloha\"", &poisson("0.3")).concat();
+        assert!(endless.starts_with("0.300 frames a frame time are offered"), "{endless}");
+        assert!(
+            endless.contains("the backlog and the event log grow") && endless.contains("`poisson:0.14`"),
+            "{endless}"
+        );
+        let given_up = warnings("\"csma\"", &poisson("1.5")).concat();
+        assert!(given_up.contains("frames that met others 16 times are given up"), "{given_up}");
+    }
+
+    /// Short frames take less than the frame time, which is that of the longest.
+    #[test]
+    fn mixed_sizes_carry_more_frames() {
+        let mixed = |load| format!("{}\nframe_size = \"64:1,1518:1\"", poisson(load));
+        assert_eq!(warnings("\"aloha\"", &mixed("0.3")), Vec::<String>::new());
+        assert!(!warnings("\"aloha\"", &mixed("0.4")).is_empty());
+        assert!(!warnings("\"slotted-aloha\"", &mixed("0.4")).is_empty(), "a slot is taken whole");
+    }
+
+    /// Stations send one frame after the other, and their queues drop what is too much; saturated ones offer no load.
+    #[test]
+    fn queues_hold_back_what_is_too_much() {
+        assert_eq!(warnings("\"aloha\"\npopulation = \"stations\"", &poisson("2")), Vec::<String>::new());
+        assert_eq!(warnings("\"aloha\"", "[traffic]\narrivals = \"saturated\""), Vec::<String>::new());
+        assert_eq!(warnings("\"csma-cd\"", &poisson("2")), Vec::<String>::new());
+    }
+}
