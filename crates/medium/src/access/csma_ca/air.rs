@@ -39,10 +39,25 @@ pub(super) struct Signal {
     pub good: bool,
     /// The collision that it took part in.
     pub episode: Option<u64>,
+    /// Who does not hear it, if the line was cut or somebody deaf as it began.
+    pub shadow: Option<Box<Shadow>>,
+}
+
+/// Who does not hear a signal.
+#[derive(Clone, Debug)]
+pub(super) struct Shadow {
     /// The line was cut as it began: which stations were on the far side.
     pub parted: Option<Sides>,
-    /// Which stations were deaf as it began, if any.
-    pub unheard: Option<Box<[bool]>>,
+    /// Which stations were deaf as it began.
+    pub deaf: Box<[bool]>,
+}
+
+impl Signal {
+    /// The line was cut as it began: which stations were on the far side.
+    #[inline]
+    pub fn parted(&self) -> Option<&Sides> {
+        self.shadow.as_ref().and_then(|shadow| shadow.parted.as_ref())
+    }
 }
 
 /// Who hears whom: stations on a line, and how far apart they may be, in a unit of its own.
@@ -201,14 +216,14 @@ impl Air {
     pub fn reaches(&self, signal: &Signal, place: StationId) -> bool {
         let source = signal.source;
         let near = self.reach.as_ref().is_none_or(|reach| reach.joins(source, place));
-        near && signal.parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()])
+        near && signal.parted().is_none_or(|far| far[place.index()] == far[source.index()])
     }
 
     /// When the signal is at `place`, if the station there hears it.
     #[inline]
     fn heard(&self, topology: &Topology, number: u64, place: StationId) -> Option<Arrival> {
         let signal = self.signal(number);
-        if signal.unheard.as_ref().is_some_and(|unheard| unheard[place.index()]) || !self.reaches(signal, place) {
+        if signal.shadow.as_ref().is_some_and(|shadow| shadow.deaf[place.index()]) || !self.reaches(signal, place) {
             return None;
         }
         let way = topology.distance(signal.source, place);

@@ -1,13 +1,14 @@
 //! Who sends what when: attempts, answers, and what a sender makes of them.
 
-use super::air::{Content, Signal};
+use super::air::{Content, Shadow, Signal};
 use super::listening::Listening;
-use super::{ANSWER, Answer, CsmaCa, Dcf, Question, State, Turn, WAIT};
+use super::{ANSWER, Answer, CsmaCa, Dcf, Mac, Question, State, Turn, WAIT};
 use crate::engine::Engine;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
+use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 
 /// The one station that a frame is for, if it is another than `source`.
@@ -58,9 +59,9 @@ impl Engine<Dcf> {
             let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
             (id, self.core.line.get(id).parted.clone())
         };
-        let deaf = |fault: Option<Fault>| fault == Some(Fault::Deaf);
-        let unheard = (!self.method.alike && self.stations.iter().any(|it| deaf(it.fault)))
-            .then(|| self.stations.iter().map(|it| deaf(it.fault)).collect());
+        let deaf = |it: &Station<Mac>| it.fault == Some(Fault::Deaf);
+        let shadow = (parted.is_some() || !self.method.alike && self.stations.iter().any(deaf))
+            .then(|| Box::new(Shadow { parted, deaf: self.stations.iter().map(deaf).collect() }));
         let episode = None;
         let signal = Signal {
             source: station,
@@ -74,8 +75,7 @@ impl Engine<Dcf> {
             reserves,
             good,
             episode,
-            parted,
-            unheard,
+            shadow,
         };
         self.method.air.begin(signal);
         self.station_mut(station).mac.sends_until = end;
