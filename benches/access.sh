@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the table "Other access methods" of docs/speed.md: frames and slots a second, and instructions of the whole program
-# a frame and a slot, of each access method beside CSMA/CD. Takes a minute on a machine that does nothing else.
+# a frame and a slot, of each access method beside CSMA/CD. Takes two minutes on a machine that does nothing else.
 #
 #   cargo build --release && benches/access.sh             the program is target/release/ethbus
 #   benches/access.sh /usr/bin/ethbus                      another one
@@ -12,18 +12,19 @@ cd "$(dirname "$0")/.."
 ethbus=${1:-target/release/ethbus}
 runs=${RUNS:-3}
 
+# Counted runs are so long that histograms, which grow with the longest delay so far, have done so.
 # Name; seconds that are simulated for a wall time of about one second; seconds for counting, twice this for the second
 # run; bit times of a slot, or of a frame time; bits a second; options.
 rows=(
-    "10 stations, \`csma-cd\`|300|0.5|576|10000000|--stations 10 --topology star:0bt"
-    "10 stations, \`csma-ca\`, \`dsss-11\`|800|2|2704|11000000|--access csma-ca --stations 10 --topology star:0bt"
-    "10 stations, \`csma-ca\`, \`dsss-11\`, 1 BT apart|200|1|2704|11000000|--access csma-ca --stations 10 --topology star:1bt"
-    "50 stations, \`csma-ca\`, \`dsss-11\`|400|1|2704|11000000|--access csma-ca --stations 50 --topology star:0bt"
-    "10 stations, \`csma\`, 1-persistent|150|0.5|576|10000000|--access csma --stations 10 --topology star:0bt"
-    "8 stations, \`csma-cd\`|300|0.5|576|10000000|--stations 8 --topology star:0bt"
-    "8 stations, \`plca\`|100|0.5|576|10000000|--access plca --stations 8 --topology star:0bt"
-    "400 stations, \`slotted-aloha\`, S = 0.3|100|2|576|10000000|--access slotted-aloha --backoff uniform:200 --traffic bernoulli:0.0008 --stations 400 --topology star:0bt"
-    "400 stations, \`slotted-aloha\`, saturated|50|1|576|10000000|--access slotted-aloha --backoff uniform:1000 --stations 400 --topology star:0bt"
+    "10 stations, \`csma-cd\`|300|4|576|10000000|--stations 10 --topology star:0bt"
+    "10 stations, \`csma-ca\`, \`dsss-11\`|800|16|2704|11000000|--access csma-ca --stations 10 --topology star:0bt"
+    "10 stations, \`csma-ca\`, \`dsss-11\`, 1 BT apart|200|4|2704|11000000|--access csma-ca --stations 10 --topology star:1bt"
+    "50 stations, \`csma-ca\`, \`dsss-11\`|400|8|2704|11000000|--access csma-ca --stations 50 --topology star:0bt"
+    "10 stations, \`csma\`, 1-persistent|150|4|576|10000000|--access csma --stations 10 --topology star:0bt"
+    "8 stations, \`csma-cd\`|300|4|576|10000000|--stations 8 --topology star:0bt"
+    "8 stations, \`plca\`|100|4|576|10000000|--access plca --stations 8 --topology star:0bt"
+    "400 stations, \`slotted-aloha\`, S = 0.3|100|8|576|10000000|--access slotted-aloha --backoff uniform:200 --traffic bernoulli:0.0008 --stations 400 --topology star:0bt"
+    "400 stations, \`slotted-aloha\`, saturated|50|4|576|10000000|--access slotted-aloha --backoff uniform:1000 --stations 400 --topology star:0bt"
 )
 
 # The middle one of the numbers on standard input.

@@ -12,8 +12,8 @@ mod scenario;
 
 use common::{check_golden, offer, run, station, trace};
 use medium::{
-    BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Input, Method, Octets, OfdmRate, Phy,
-    Reach, Topology,
+    BitInstant, BitTimes, Config, ConfigError, CsmaCa, Destination, Event, Fault, Frame, Host, Input, Medium, Method,
+    Octets, OfdmRate, Phy, Reach, Topology,
 };
 use proptest::prelude::*;
 use scenario::{Scenario, cut_scenario, faulty_scenario};
@@ -52,6 +52,49 @@ fn a_frame_that_finds_silence_goes_out_and_others_draw_slots() {
 fn rts_and_cts_reserve_the_medium() {
     let inputs = [offer(1000, 0, 1, 200), offer(1400, 2, 1, 64)];
     check("csma_ca_rts.txt", with(Topology::star(3, 1), Phy::Dsss1, |own| own.rts = true), &inputs);
+}
+
+/// Keeps events, and stops the run after so many.
+struct Stopping {
+    events: Vec<Event>,
+    after: usize,
+}
+
+impl Host for Stopping {
+    fn event(&mut self, event: &Event) {
+        self.events.push(*event);
+    }
+
+    fn stops(&self) -> bool {
+        self.events.len() >= self.after
+    }
+}
+
+/// A run that its host stops, just to unplug a station in the next bit time, goes on as if the engine had known of that
+/// from the start: also in the middle of an exchange that nothing would have disturbed.
+#[test]
+fn a_run_that_stops_goes_on_as_if_the_next_input_had_been_known() {
+    let config = Config { keep_outputs: false, ..with(Topology::star(3, 0), Phy::Dsss1, |_| {}) };
+    let offers = [offer(1000, 0, 1, 64), offer(1000, 1, 0, 64), offer(1000, 2, 1, 64), offer(1000, 0, 1, 64)];
+    let (_, whole) = run(config.clone(), &offers, LONG);
+    let first = whole.iter().position(|event| event.at.get() > 1000).expect("something is sent");
+    for (after, number) in (first + 1..whole.len()).flat_map(|after| (0..3).map(move |number| (after, number))) {
+        let at = whole[after - 1].at + BitTimes::new(1);
+        let detach = Input::Detach { station: station(number) };
+        let mut host = Stopping { events: Vec::new(), after };
+        let mut medium = Medium::new(config.clone()).expect("a valid configuration");
+        for (at, input) in offers {
+            medium.give(BitInstant::new(at), input, &mut host);
+        }
+        medium.run_until(BitInstant::new(LONG), &mut host);
+        assert_eq!(host.events.last().map(|event| event.at), Some(whole[after - 1].at), "it stops at once");
+        host.after = usize::MAX;
+        medium.give(at, detach, &mut host);
+        medium.run_until(BitInstant::new(LONG), &mut host);
+        let known = [&offers[..], &[(at.get(), detach)]].concat();
+        let (_, expected) = run(config.clone(), &known, LONG);
+        assert_eq!(trace(&host.events), trace(&expected), "station {number} unplugged after event {after}");
+    }
 }
 
 /// Two that begin in one slot: neither gets an answer, and both draw from twice as many slots; the third waits an EIFS.

@@ -10,8 +10,7 @@ mod due;
 mod in_one_place;
 pub(crate) mod together;
 
-pub(crate) use self::due::Entry;
-use self::due::{Due, Key, key};
+use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
 use crate::engine::Engine;
@@ -193,15 +192,6 @@ impl Contenders {
         self.due.push(now, Entry { key, index: index as u32 });
     }
 
-    /// The same, together with others of this `group` for which something is due at that instant.
-    #[inline]
-    pub fn expect_together(&mut self, now: BitInstant, group: usize, index: usize, at: BitInstant, state: State) {
-        let contender = &mut self.all[index];
-        let key = key(at, contender.frame);
-        (contender.state, contender.due) = (state, key);
-        self.due.gather(now, group, Entry { key, index: index as u32 });
-    }
-
     /// Nothing is due for the contender until it is told of something.
     pub fn hold(&mut self, index: usize, state: State) {
         (self.all[index].state, self.all[index].due) = (state, NOTHING);
@@ -223,24 +213,6 @@ impl Contenders {
             }
         }
         None
-    }
-
-    /// Takes out all that is due at `now`, in order, if it is so for those of one group only; whether it is. Who of them
-    /// is waited for no more, [`Contenders::is_still_due`] says at its turn.
-    #[inline]
-    pub fn take_group(&mut self, now: BitInstant, entries: &mut Vec<Entry>) -> bool {
-        self.due.take_group(now, entries)
-    }
-
-    /// Whether something is still due for the contender of such an entry: then it is not any more.
-    #[inline]
-    pub fn is_still_due(&mut self, entry: Entry) -> Option<usize> {
-        let index = entry.index as usize;
-        let contender = &mut self.all[index];
-        (contender.due == entry.key).then(|| {
-            contender.due = NOTHING;
-            index
-        })
     }
 
     /// When something is due next; `NEVER` if nothing is.

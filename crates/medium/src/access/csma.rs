@@ -16,7 +16,7 @@
 mod one_place;
 
 use super::contenders::together::{Sent, Together};
-use super::contenders::{self, Contender, Contenders, Contends, Entry, Fate, InOnePlace, Population, State};
+use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
 use super::{Access, Admitted, Begun};
 use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
@@ -62,10 +62,6 @@ pub enum Persistence {
     Millionths(u32),
 }
 
-/// Groups of contenders that something is due for together: the ends of what they send, and a look after silence.
-const ENDS: usize = 0;
-const LOOKS: usize = 1;
-
 /// The millionths that are certain.
 const CERTAIN: u32 = 1_000_000;
 
@@ -94,7 +90,7 @@ pub(crate) struct CarrierSense {
     known_after: BitTimes,
     contenders: Contenders,
     /// Room for those for whom something is due together, kept to save the allocation.
-    group: Vec<Entry>,
+    group: Vec<usize>,
     /// The medium as everybody hears it, as long as all places are one.
     here: OnePlace,
 }
@@ -253,7 +249,7 @@ impl InOnePlace for CarrierSense {
 
     #[inline]
     fn next_decision(&self) -> BitInstant {
-        self.contenders.next()
+        self.contenders.next().min(self.here.ends.at).min(self.here.looks.at)
     }
 
     #[inline]
@@ -264,12 +260,9 @@ impl InOnePlace for CarrierSense {
     fn decide<H: Host>(engine: &mut Engine<CarrierSense>, host: &mut H) {
         let now = engine.core.instant;
         let mut group = std::mem::take(&mut engine.method.group);
-        if engine.method.contenders.take_group(now, &mut group) {
-            for entry in group.drain(..) {
-                if let Some(index) = engine.method.contenders.is_still_due(entry) {
-                    engine.go_on(index, host);
-                }
-            }
+        engine.method.take_group(now, &mut group);
+        for index in group.drain(..) {
+            engine.go_on(index, host);
         }
         engine.method.group = group;
         while let Some(index) = engine.method.contenders.take_due(now) {
@@ -302,6 +295,24 @@ impl Contends for CarrierSense {
 }
 
 impl CarrierSense {
+    /// Takes out those for whom something is due together at `now`, in the order of what is due, if nothing else is due
+    /// then; if it is, they are due one by one.
+    fn take_group(&mut self, now: BitInstant, into: &mut Vec<usize>) {
+        let CarrierSense { here: OnePlace { ends, looks, .. }, contenders, .. } = self;
+        let (group, beside) = if ends.at == now { (ends, looks) } else { (looks, ends) };
+        if group.at != now {
+            return;
+        }
+        group.take(into);
+        if contenders.next() == now || beside.at == now {
+            into.drain(..).for_each(|index| contenders.expect(now, index, now, contenders.get(index).state));
+            return;
+        }
+        if into.len() > 1 {
+            into.sort_unstable_by_key(|&index| contenders.get(index).frame);
+        }
+    }
+
     /// The line falls silent at `now`: when those who wait for that can sense it.
     fn next_look(&self, now: BitInstant) -> BitInstant {
         match self.persistence {
@@ -397,7 +408,10 @@ impl Engine<CarrierSense> {
             self.method.here.count_no_more(index);
             self.method.here.send(now, Sent::new(index, frame, &head, end, worth));
             let state = State::Sending(TransmissionId::new(0));
-            return self.method.contenders.expect_together(now, ENDS, index, end, state);
+            if self.method.here.ends.add(end, index) {
+                return self.method.contenders.hold(index, state);
+            }
+            return self.method.contenders.expect(now, index, end, state);
         }
         let mut transmission = Transmission::whole(frame, &head, now, end, worth);
         transmission.course = Course::OnAir { end };

@@ -341,11 +341,7 @@ impl Engine<Contention> {
             let end = begin + BitTimes::new((end - begin).get() - way.get());
             let fate = Fate { arrived, begin, end, episode };
             let contenders = &mut self.method.contenders;
-            if known == now {
-                contenders.expect_together(now, 0, index, known, State::Unknown(fate));
-            } else {
-                contenders.expect(now, index, known, State::Unknown(fate));
-            }
+            contenders.expect(now, index, known, State::Unknown(fate));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::figures::histogram::Histogram;
 use medium::{Event, Kind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::mem::take;
 
 /// Delays up to some 30 hours at 10 Mb/s, in bit times; beyond it they count as that long.
 const LONGEST: u64 = 1 << 40;
@@ -108,7 +109,7 @@ impl Delays {
 
     /// Takes out the delays of all stations together since they were last taken out; the rest stays.
     pub fn take_batch(&mut self) -> Delays {
-        let (access, mac) = (std::mem::take(&mut self.access), std::mem::take(&mut self.mac));
+        let (access, mac) = (self.access.take(), self.mac.take());
         Delays { access, mac, ..Delays::default() }
     }
 
@@ -136,6 +137,11 @@ impl Delays {
 }
 
 impl<const BITS: u32> Delay<BITS> {
+    fn take(&mut self) -> Delay<BITS> {
+        let Delay { histogram, sum, max } = self;
+        Delay { histogram: histogram.take(), sum: take(sum), max: take(max) }
+    }
+
     #[inline]
     fn record(&mut self, bits: u64) {
         self.sum += u128::from(bits);

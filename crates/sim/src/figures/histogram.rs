@@ -23,6 +23,12 @@ impl<const BITS: u32> Histogram<BITS> {
     /// Buckets of one doubling.
     const HALF: u64 = 1 << (BITS - 1);
 
+    /// Takes out what has been counted. What comes next is likely to need as many buckets, so there is room for them.
+    pub fn take(&mut self) -> Histogram<BITS> {
+        let counts = Vec::with_capacity(self.counts.len());
+        Histogram { counts: std::mem::replace(&mut self.counts, counts) }
+    }
+
     /// Takes in one number.
     #[inline]
     pub fn record(&mut self, number: u64) {

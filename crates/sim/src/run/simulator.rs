@@ -189,7 +189,8 @@ impl<O: Observer> Observer for Counted<'_, O> {
         self.observer.input(at, input, octets)
     }
 
-    #[inline]
+    // Where the kind of the event is known, little is left of it.
+    #[inline(always)]
     fn event(&mut self, event: &Event) -> Result<(), O::Error> {
         self.slots.record(event);
         self.observer.event(event)

@@ -5,7 +5,6 @@
 //!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
 //! ```
 //! Only the first bucket is in order. An entry of which its contender knows no longer stays until its time comes.
-//! What is due for several at one instant, and known to be so, stands beside that in a group.
 
 use crate::frame::FrameId;
 use crate::time::{BitInstant, BitTimes};
@@ -57,66 +56,12 @@ pub(super) struct Due {
     filled: Filled,
     /// What was more than a turn ahead.
     far: BinaryHeap<Reverse<Entry>>,
-    /// The first of all these.
-    near: Key,
-    groups: [Group; 2],
     /// The first of all.
     next: Key,
 }
 
 /// Nothing: later than any.
 const NONE: Key = Key::MAX;
-
-/// Entries for one instant, in order, of which some are taken.
-#[derive(Debug)]
-struct Group {
-    entries: Vec<Entry>,
-    taken: usize,
-    /// The first that is not taken.
-    first: Key,
-}
-
-impl Group {
-    const fn new() -> Group {
-        Group { entries: Vec::new(), taken: 0, first: NONE }
-    }
-
-    /// Adds an entry; not if the others are for another instant.
-    #[inline]
-    fn add(&mut self, entry: Entry) -> bool {
-        let Some(last) = self.entries.last() else {
-            self.first = entry.key;
-            self.entries.push(entry);
-            return true;
-        };
-        if last.at() != entry.at() {
-            return false;
-        }
-        if last.key < entry.key {
-            self.entries.push(entry);
-        } else {
-            let waiting = self.taken..self.entries.len();
-            let before = self.entries[waiting].partition_point(|other| other.key < entry.key);
-            self.entries.insert(self.taken + before, entry);
-            self.first = self.entries[self.taken].key;
-        }
-        true
-    }
-
-    #[inline]
-    fn take(&mut self) -> Entry {
-        let entry = self.entries[self.taken];
-        self.taken += 1;
-        match self.entries.get(self.taken) {
-            Some(next) => self.first = next.key,
-            None => {
-                self.entries.clear();
-                (self.taken, self.first) = (0, NONE);
-            }
-        }
-        entry
-    }
-}
 
 impl Due {
     /// Nothing is due; most will be so some times `slot` ahead.
@@ -128,8 +73,6 @@ impl Due {
             ring: vec![Vec::new(); RING as usize].into(),
             filled: Filled::default(),
             far: BinaryHeap::new(),
-            near: NONE,
-            groups: [Group::new(), Group::new()],
             next: NONE,
         }
     }
@@ -140,19 +83,9 @@ impl Due {
         instant(self.next)
     }
 
-    /// Adds an entry to `group`, or, if that has entries for another instant, to all others.
-    #[inline]
-    pub fn gather(&mut self, now: BitInstant, group: usize, entry: Entry) {
-        if !self.groups[group].add(entry) {
-            self.push(now, entry);
-        }
-        self.next = self.next.min(entry.key);
-    }
-
     /// Adds an entry. Nothing is due before `now`.
     #[inline]
     pub fn push(&mut self, now: BitInstant, entry: Entry) {
-        self.near = self.near.min(entry.key);
         self.next = self.next.min(entry.key);
         let (bucket, floor) = (entry.at().get() >> self.shift, now.get() >> self.shift);
         if bucket.wrapping_sub(floor) >= RING {
@@ -188,51 +121,19 @@ impl Due {
         self.filled.set(place);
     }
 
-    /// Takes out all that is due at `now`, in order, if it all stands in one group; gives that group the room of `entries`.
-    #[inline]
-    pub fn take_group(&mut self, now: BitInstant, entries: &mut Vec<Entry>) -> bool {
-        if instant(self.next) != now {
-            return false;
-        }
-        let [one, other] = &mut self.groups;
-        let (group, beside) = if self.next == one.first { (one, other.first) } else { (other, one.first) };
-        if self.next != group.first || instant(self.near.min(beside)) == now || group.taken > 0 {
-            return false;
-        }
-        std::mem::swap(&mut group.entries, entries);
-        group.first = NONE;
-        self.next = self.near.min(beside);
-        true
-    }
-
     /// Takes out the first entry, if it is due at `now`.
     #[inline]
     pub fn take(&mut self, now: BitInstant) -> Option<Entry> {
         if instant(self.next) != now {
             return None;
         }
-        let [one, other] = &mut self.groups;
-        // Most are in a group.
-        let first = if self.next == one.first {
-            Some(one.take())
-        } else if self.next == self.near {
-            self.take_near()
-        } else {
-            Some(other.take())
-        };
-        let [one, other] = &self.groups;
-        self.next = self.near.min(one.first).min(other.first);
-        first
-    }
-
-    fn take_near(&mut self) -> Option<Entry> {
-        let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.near);
+        let is_far = self.far.peek().is_some_and(|&Reverse(far)| far.key == self.next);
         let first = if is_far { self.far.pop().map(|Reverse(far)| far) } else { self.current.pop() };
         if self.current.is_empty() && !is_far {
             self.turn();
         }
         let near = self.current.last().map_or(NONE, |entry| entry.key);
-        self.near = self.far.peek().map_or(near, |Reverse(far)| near.min(far.key));
+        self.next = self.far.peek().map_or(near, |Reverse(far)| near.min(far.key));
         first
     }
 
@@ -270,10 +171,7 @@ mod tests {
                     let frame = FrameId { station: StationId::new((generator.next_u64() % 9) as u16), serial };
                     let at = now + BitTimes::new(generator.next_u64() % most);
                     let entry = Entry { key: key(at, frame), index: 0 };
-                    match what {
-                        0..3 => due.push(now, entry),
-                        _ => due.gather(now, (serial % 2) as usize, entry),
-                    }
+                    due.push(now, entry);
                     plain.push(Reverse(entry));
                 } else if due.next() != NEVER {
                     now = due.next();

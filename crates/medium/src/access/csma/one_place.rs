@@ -11,7 +11,7 @@
 //! The events and their order are those of the general way in `csma`. The medium leaves this way for good when a station
 //! becomes deaf.
 
-use super::{CarrierSense, LOOKS};
+use super::CarrierSense;
 use crate::access::contenders::State;
 use crate::access::contenders::together::{Sent, Together};
 use crate::config::Config;
@@ -35,6 +35,40 @@ pub(super) struct OnePlace {
     sensing: Vec<usize>,
     /// Contenders that count slots of the line.
     counting: Vec<usize>,
+    /// Contenders whose last bits are out together.
+    pub ends: Gathered,
+    /// Contenders that look together after silence.
+    pub looks: Gathered,
+}
+
+/// Contenders for whom something is due at one instant, in any order. Each of them waits for that and nothing else.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// When; `NEVER` if there are none.
+    pub at: BitInstant,
+    contenders: Vec<usize>,
+}
+
+impl Gathered {
+    const NOBODY: Gathered = Gathered { at: NEVER, contenders: Vec::new() };
+
+    /// Adds a contender, if something is due for it at the same instant as for the others; whether it is.
+    #[inline]
+    pub fn add(&mut self, at: BitInstant, index: usize) -> bool {
+        let joins = self.at == at || self.at == NEVER;
+        if joins {
+            self.at = at;
+            self.contenders.push(index);
+        }
+        joins
+    }
+
+    /// Takes all of them out, into a list that is empty.
+    #[inline]
+    pub fn take(&mut self, into: &mut Vec<usize>) {
+        self.at = NEVER;
+        std::mem::swap(&mut self.contenders, into);
+    }
 }
 
 impl OnePlace {
@@ -47,6 +81,8 @@ impl OnePlace {
             begins: false,
             sensing: Vec::new(),
             counting: Vec::new(),
+            ends: Gathered::NOBODY,
+            looks: Gathered::NOBODY,
         }
     }
 
@@ -117,7 +153,11 @@ impl Engine<CarrierSense> {
         let now = self.core.instant;
         let at = self.method.next_look(now);
         let CarrierSense { here, contenders, .. } = &mut self.method;
-        here.sensing.drain(..).for_each(|index| contenders.expect_together(now, LOOKS, index, at, State::Sensing));
+        for index in here.sensing.drain(..) {
+            if !here.looks.add(at, index) {
+                contenders.expect(now, index, at, State::Sensing);
+            }
+        }
     }
 
     /// The frames of `station` neither wait nor count any more.
@@ -126,6 +166,10 @@ impl Engine<CarrierSense> {
         let is_other = |index: &usize| contenders.get(*index).frame.station != station;
         here.sensing.retain(is_other);
         here.counting.retain(is_other);
+        here.looks.contenders.retain(is_other);
+        if here.looks.contenders.is_empty() {
+            here.looks.at = NEVER;
+        }
     }
 
     /// From now on stations may hear different things: puts what is going on where the general way has it.
@@ -137,6 +181,12 @@ impl Engine<CarrierSense> {
         let air = std::mem::take(&mut self.method.here.air);
         if !air.signals.is_empty() && air.end >= now {
             self.put_on_line(&air);
+        }
+        let CarrierSense { here: OnePlace { ends, looks, .. }, contenders, .. } = &mut self.method;
+        for group in [ends, looks] {
+            let (at, mut left) = (group.at, Vec::new());
+            group.take(&mut left);
+            left.into_iter().for_each(|index| contenders.expect(now, index, at, contenders.get(index).state));
         }
         for index in std::mem::take(&mut self.method.here.sensing) {
             let station = self.contender(index).frame.station;

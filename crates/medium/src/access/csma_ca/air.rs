@@ -8,6 +8,7 @@ use crate::line::Sides;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::topology::Topology;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What a signal is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +39,25 @@ pub(super) struct Signal {
     pub good: bool,
     /// The collision that it took part in.
     pub episode: Option<u64>,
+    /// Who does not hear it, if the line was cut or somebody deaf as it began.
+    pub shadow: Option<Box<Shadow>>,
+}
+
+/// Who does not hear a signal.
+#[derive(Clone, Debug)]
+pub(super) struct Shadow {
     /// The line was cut as it began: which stations were on the far side.
     pub parted: Option<Sides>,
-    /// Which stations were deaf as it began, if any.
-    pub unheard: Option<Box<[bool]>>,
+    /// Which stations were deaf as it began.
+    pub deaf: Box<[bool]>,
+}
+
+impl Signal {
+    /// The line was cut as it began: which stations were on the far side.
+    #[inline]
+    pub fn parted(&self) -> Option<&Sides> {
+        self.shadow.as_ref().and_then(|shadow| shadow.parted.as_ref())
+    }
 }
 
 /// Who hears whom: stations on a line, and how far apart they may be, in a unit of its own.
@@ -180,8 +196,9 @@ impl Air {
         }
         let alone = self.last_end + longest <= now;
         if !alone {
-            let meets = |old: &&mut Entry| old.signal.end + longest > now;
-            self.entries.iter_mut().rev().filter(meets).for_each(|old| old.alone = false);
+            let reach = self.longest_signal + longest;
+            let late = self.entries.iter_mut().rev().take_while(|old| old.signal.begin + reach > now);
+            late.filter(|old| old.signal.end + longest > now).for_each(|old| old.alone = false);
         }
         self.last_end = self.last_end.max(signal.end);
         self.longest_signal = self.longest_signal.max(signal.end - signal.begin);
@@ -199,14 +216,14 @@ impl Air {
     pub fn reaches(&self, signal: &Signal, place: StationId) -> bool {
         let source = signal.source;
         let near = self.reach.as_ref().is_none_or(|reach| reach.joins(source, place));
-        near && signal.parted.as_ref().is_none_or(|far| far[place.index()] == far[source.index()])
+        near && signal.parted().is_none_or(|far| far[place.index()] == far[source.index()])
     }
 
     /// When the signal is at `place`, if the station there hears it.
     #[inline]
     fn heard(&self, topology: &Topology, number: u64, place: StationId) -> Option<Arrival> {
         let signal = self.signal(number);
-        if signal.unheard.as_ref().is_some_and(|unheard| unheard[place.index()]) || !self.reaches(signal, place) {
+        if signal.shadow.as_ref().is_some_and(|shadow| shadow.deaf[place.index()]) || !self.reaches(signal, place) {
             return None;
         }
         let way = topology.distance(signal.source, place);
@@ -251,27 +268,29 @@ impl Air {
         next
     }
 
-    /// Other signals that are at `place` while this one is, those of the station itself included.
-    pub fn met<'a>(
-        &'a self,
-        topology: &'a Topology,
-        number: u64,
-        place: StationId,
-    ) -> impl Iterator<Item = u64> + use<'a> {
-        let this = self.entry(number);
-        let way = topology.distance(this.signal.source, place);
-        let (begin, end) = (this.signal.begin + way, this.signal.end + way);
-        let index = (number - self.first) as usize;
+    /// The numbers of signals that may be somewhere while this one is there, this one included; none if it is alone.
+    fn about(&self, number: u64) -> Range<u64> {
+        let Entry { signal, alone } = self.entry(number);
+        if *alone {
+            return number..number;
+        }
         let reach = self.longest_signal + self.longest;
-        let before = self.entries.range(..index).rev().take_while(move |other| other.signal.begin + reach > begin);
-        let after = self.entries.range(index + 1..).take_while(move |other| other.signal.begin < end);
-        let numbers = (0..number).rev().zip(before).chain((number + 1..).zip(after));
-        let alone = this.alone;
-        numbers.take_while(move |_| !alone).filter_map(move |(number, other)| {
-            let way = topology.distance(other.signal.source, place);
-            let overlaps = other.signal.begin + way < end && begin < other.signal.end + way;
-            (overlaps && self.reaches(&other.signal, place)).then_some(number)
-        })
+        let (mut first, mut end) = (number, number + 1);
+        while first > self.first && self.signal(first - 1).begin + reach > signal.begin {
+            first -= 1;
+        }
+        while end < self.next_id().get() && self.signal(end).begin < signal.end + self.longest {
+            end += 1;
+        }
+        first..end
+    }
+
+    /// Whether signal `other` is at `place` while this one is, another than it.
+    fn meets(&self, topology: &Topology, number: u64, place: StationId, other: u64) -> bool {
+        let (this, that) = (self.signal(number), self.signal(other));
+        let (way, other_way) = (topology.distance(this.source, place), topology.distance(that.source, place));
+        let overlaps = that.begin + other_way < this.end + way && this.begin + way < that.end + other_way;
+        overlaps && other != number && self.reaches(that, place)
     }
 
     /// The station at `place` can make the signal out: its FCS is right, and no other signal is there meanwhile.
@@ -293,7 +312,7 @@ impl Air {
     #[inline(never)]
     fn heard_among(&self, topology: &Topology, number: u64, place: StationId) -> Heard {
         let mut heard = if self.signal(number).good { Heard::Clear } else { Heard::Spoilt };
-        for other in self.met(topology, number, place) {
+        for other in self.about(number).filter(|&other| self.meets(topology, number, place, other)) {
             if self.signal(other).source == place {
                 return Heard::SpokenOver;
             }
@@ -305,15 +324,15 @@ impl Air {
     /// Takes the signal and what it met at `place` into one collision, and gives its number: one that they have, or
     /// `next`; `None` if it met nothing.
     pub fn share_episode(&mut self, topology: &Topology, number: u64, place: StationId, next: u64) -> Option<u64> {
-        let mut parties: Vec<u64> = self.met(topology, number, place).collect();
-        if parties.is_empty() {
-            return None;
-        }
-        parties.push(number);
-        let known = parties.iter().filter_map(|&party| self.signal(party).episode).min();
+        let near = self.about(number);
+        let mut met = near.clone().filter(|&other| self.meets(topology, number, place, other)).peekable();
+        met.peek()?;
+        let known = met.chain([number]).filter_map(|party| self.signal(party).episode).min();
         let episode = known.unwrap_or(next);
-        for party in parties {
-            self.entries[(party - self.first) as usize].signal.episode.get_or_insert(episode);
+        for party in near {
+            if party == number || self.meets(topology, number, place, party) {
+                self.entries[(party - self.first) as usize].signal.episode.get_or_insert(episode);
+            }
         }
         self.signal(number).episode
     }

@@ -1,17 +1,18 @@
 //! Who sends what when: attempts, answers, and what a sender makes of them.
 
-use super::air::{Content, Signal};
+use super::air::{Content, Shadow, Signal};
 use super::listening::Listening;
-use super::{ANSWER, Answer, CsmaCa, Dcf, Question, State, Turn, WAIT};
+use super::{ANSWER, Answer, CsmaCa, Dcf, Mac, Question, State, Turn, WAIT};
 use crate::engine::Engine;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
+use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 
 /// The one station that a frame is for, if it is another than `source`.
-fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
+pub(super) fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
     match destination {
         Destination::Station(place) if place != source => Some(place),
         Destination::Station(_) | Destination::All | Destination::Nobody => None,
@@ -22,6 +23,20 @@ fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
 impl Engine<Dcf> {
     /// Sends a signal of so many bit times; its end at its sender's place.
     fn send(
+        &mut self,
+        what: (StationId, Content, FrameId),
+        whom: (Destination, Octets),
+        spans: (BitTimes, BitTimes),
+    ) -> (TransmissionId, BitInstant) {
+        let (id, end) = self.put_in_air(what, whom, spans);
+        if self.method.here.holds() {
+            self.expect_ends(what.0, whom.0, end, id);
+        }
+        (id, end)
+    }
+
+    /// The same, except that in one place nobody will be told of its end.
+    pub(super) fn put_in_air(
         &mut self,
         (station, content, about): (StationId, Content, FrameId),
         (destination, size): (Destination, Octets),
@@ -38,17 +53,15 @@ impl Engine<Dcf> {
         let good = worth == Worth::Good;
         let (id, parted) = if self.method.here.holds() {
             self.method.here.begin(begin, station, end, good.then_some((to, reserves)));
-            let id = self.method.air.next_id();
-            self.expect_ends(station, destination, end, id);
-            (id, None)
+            (self.method.air.next_id(), None)
         } else {
             let queued = Queued { serial: frame.serial, size, destination, arrived: begin, too_long: false };
             let id = self.core.send_whole(Transmission::whole(frame, &queued, begin, end, worth));
             (id, self.core.line.get(id).parted.clone())
         };
-        let deaf = |fault: Option<Fault>| fault == Some(Fault::Deaf);
-        let unheard = (!self.method.alike && self.stations.iter().any(|it| deaf(it.fault)))
-            .then(|| self.stations.iter().map(|it| deaf(it.fault)).collect());
+        let deaf = |it: &Station<Mac>| it.fault == Some(Fault::Deaf);
+        let shadow = (parted.is_some() || !self.method.alike && self.stations.iter().any(deaf))
+            .then(|| Box::new(Shadow { parted, deaf: self.stations.iter().map(deaf).collect() }));
         let episode = None;
         let signal = Signal {
             source: station,
@@ -62,8 +75,7 @@ impl Engine<Dcf> {
             reserves,
             good,
             episode,
-            parted,
-            unheard,
+            shadow,
         };
         self.method.air.begin(signal);
         self.station_mut(station).mac.sends_until = end;
@@ -79,7 +91,9 @@ impl Engine<Dcf> {
         let Turn { frame, head, attempts: attempt, .. } = *turn;
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral: false, burst: false }, host);
         if !self.method.own.rts || head.destination == Destination::All {
-            self.send_data(station);
+            if !self.exchange_alone(station, host) {
+                self.send_data(station);
+            }
             return;
         }
         let spans = self.method.spans;
@@ -110,7 +124,7 @@ impl Engine<Dcf> {
     }
 
     /// The station waits for an answer to what it sends up to `end`.
-    fn ask(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
+    pub(super) fn ask(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
         let (by, deadline) = (end + self.method.spans.window, end + self.method.spans.timeout);
         self.station_mut(station).mac.state = State::Asking(Question { sent, answer, by, coming: None });
         self.set(station, WAIT, deadline);
@@ -150,7 +164,7 @@ impl Engine<Dcf> {
     }
 
     /// An answer to `station` has begun: if it gets there in time, the station waits for its end.
-    fn expect_answer(&mut self, station: StationId, id: TransmissionId, begin: BitInstant, end: BitInstant) {
+    pub(super) fn expect_answer(&mut self, station: StationId, id: TransmissionId, begin: BitInstant, end: BitInstant) {
         let signal = self.method.air.get(id);
         let (topology, content, about) = (self.core.line.topology(), signal.content, signal.about);
         let way = topology.distance(signal.source, station);
@@ -210,7 +224,7 @@ impl Engine<Dcf> {
         }
     }
 
-    fn prepare(&mut self, station: StationId, answer: Answer) {
+    pub(super) fn prepare(&mut self, station: StationId, answer: Answer) {
         let at = self.core.instant + self.method.spans.sifs;
         self.station_mut(station).mac.answer = Some(answer);
         self.set(station, ANSWER, at);
@@ -226,7 +240,7 @@ impl Engine<Dcf> {
         self.go_on_hearing(station, &mut listening).reserved() <= now
     }
 
-    fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
+    pub(super) fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
         let Signal { about: frame, size, destination, .. } = *self.method.air.get(id);
         let kind = if !is_clear {
             Kind::Damaged { bits: size.bit_times() }

@@ -165,7 +165,7 @@ impl Listening {
         for (number, signal) in place.air.from(self.next) {
             let way = if signal.source == place.station { BitTimes::ZERO } else { way };
             let (begin, end) = (signal.begin + way, signal.end + way);
-            if begin < last || signal.parted.is_some() {
+            if begin < last || signal.parted().is_some() {
                 return None;
             }
             last = begin;
@@ -239,7 +239,7 @@ impl Place<'_> {
     /// Whoever has not begun while the signal is here will not before it ends.
     fn will_stay_alone(&self, arrival: Arrival, now: BitInstant) -> bool {
         let signal = self.air.signal(arrival.number);
-        self.alike && signal.parted.is_none() && signal.begin + self.air.longest() < now
+        self.alike && signal.parted().is_none() && signal.begin + self.air.longest() < now
     }
 }
 

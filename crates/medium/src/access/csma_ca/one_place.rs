@@ -15,6 +15,7 @@
 //! at that instant has not heard them. The events and their order are those of the general way in `listening`. The
 //! medium leaves this way for good when a station becomes deaf.
 
+mod alone;
 mod leaving;
 
 use super::listening::{Gap, Listening};
@@ -133,8 +134,14 @@ impl OnePlace {
         if !self.holds {
             return NEVER;
         }
-        let first = instant(self.first.min(self.first_other));
+        let first = self.next();
         if self.new { first.min(self.last.begin + BitTimes::new(1)) } else { first }
+    }
+
+    /// When somebody who waits does something next, if nothing begins.
+    #[inline]
+    fn next(&self) -> BitInstant {
+        instant(self.first.min(self.first_other))
     }
 
     /// A signal begins at `now`.
@@ -253,6 +260,7 @@ impl OnePlace {
 impl Engine<Dcf> {
     /// Runs everything before `limit`, and with `timers_too` the ends of timers at it: what the engine's own loop does.
     pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
+        self.core.limit = limit;
         while self.method.here.holds && !host.stops() {
             let (timer, signal) = (self.core.agenda.timers.first(), self.core.agenda.next_signal());
             let here = &self.method.here;
@@ -280,6 +288,7 @@ impl Engine<Dcf> {
                 break;
             }
         }
+        self.core.limit = BitInstant::ZERO;
     }
 
     /// The signal `id` of `source` will end at those that it is for.

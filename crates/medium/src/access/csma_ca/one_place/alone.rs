@@ -1,0 +1,75 @@
+//! A frame and its acknowledgement during which nothing else happens: they take no timers, and nobody waits for their ends.
+//!
+//! ```text
+//!   | frame         | SIFS | ACK |
+//!   Attempt  Delivered     Ack   Transmitted
+//! ```
+//! All others wait a DIFS at least after each. The events and what they leave behind are those of `exchange`.
+
+use crate::access::csma_ca::air::Content;
+use crate::access::csma_ca::exchange::addressee;
+use crate::access::csma_ca::{Answer, Dcf, Turn};
+use crate::engine::Engine;
+use crate::event::Kind;
+use crate::frame::{Destination, StationId};
+use crate::inputs::Host;
+use crate::time::{BitInstant, BitTimes, Octets};
+
+impl Engine<Dcf> {
+    /// The station, which attempts its frame, sends it and gets its acknowledgement, if nothing else happens meanwhile;
+    /// whether that is so.
+    pub(in crate::access::csma_ca) fn exchange_alone<H: Host>(&mut self, station: StationId, host: &mut H) -> bool {
+        let Turn { frame, head, .. } = *self.turn(station);
+        let Some(to) = addressee(head.destination, station) else { return false };
+        let (now, spans) = (self.core.instant, self.method.spans);
+        let data = self.method.own.phy.frame_time(head.size);
+        if host.stops() || !self.are_alone_until(station, to, now + data + spans.sifs + spans.ack) {
+            return false;
+        }
+        let reserves = spans.carried(spans.sifs + spans.ack);
+        let (sent, end) =
+            self.put_in_air((station, Content::Data, frame), (head.destination, head.size), (data, reserves));
+        self.settle_in_one_place();
+        self.core.instant = end;
+        self.receive_data(to, sent, true, host);
+        if host.stops() {
+            self.ask(station, sent, Content::Ack, end);
+            self.prepare(to, Answer { content: Content::Ack, to: station, about: frame, reserves: BitTimes::ZERO });
+            return true;
+        }
+        let begin = end + spans.sifs;
+        self.core.instant = begin;
+        self.core.emit(to, frame, Kind::Ack, host);
+        let nobody = (Destination::Nobody, Octets::new(0));
+        let (answer, answered) = self.put_in_air((to, Content::Ack, frame), nobody, (spans.ack, BitTimes::ZERO));
+        self.method.air.answers(answer, station);
+        self.method.here.answers(station);
+        if host.stops() {
+            self.ask(station, sent, Content::Ack, end);
+            self.expect_answer(station, answer, begin, answered);
+            return true;
+        }
+        self.settle_in_one_place();
+        self.core.instant = answered;
+        self.succeed(station, host);
+        true
+    }
+
+    /// Nothing happens from now to `end` if `station` sends to `to` and is answered by then.
+    fn are_alone_until(&self, station: StationId, to: StationId, end: BitInstant) -> bool {
+        let (here, now) = (&self.method.here, self.core.instant);
+        let nobody_else_begins = !here.new && here.next() > now;
+        let nothing_is_due = self.core.agenda.timers.next() > end && self.core.agenda.next_signal() > end;
+        // What has found silence and drawn nothing looks in between.
+        let all_count = here.others.iter().all(|(other, _)| self.station(*other).mac.listening.slots.is_some());
+        let is_right = |place: StationId| self.station(place).attached && self.station(place).fault.is_none();
+        here.holds
+            && nobody_else_begins
+            && nothing_is_due
+            && end < self.core.limit
+            && self.core.done.is_empty()
+            && all_count
+            && is_right(station)
+            && is_right(to)
+    }
+}
