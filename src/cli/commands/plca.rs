@@ -5,9 +5,12 @@ use super::{CommandError, Outcome, print_result, running_lab};
 use crate::cli::args::{PlcaArgs, PlcaCommand, PlcaSetArgs, PlcaStationArgs};
 use crate::live::control::Control;
 use crate::live::plane::protocol::Change;
+use crate::show::say;
+use medium::PlcaSettings;
 use serde::Serialize;
 use sim::figures::plca::PlcaStation;
-use sim::words::plca::{SettingsText, as_ethtool_prints, set, status_as_ethtool_prints};
+use sim::figures::results::StationResults;
+use sim::words::plca::{SettingsText, as_ethtool_prints, set, status_as_ethtool_prints, unwise};
 use std::process::ExitCode;
 
 /// A station's PLCA under the kernel's netlink names.
@@ -40,12 +43,27 @@ fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Changes a station's settings, and says what has become unwise by it.
 fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
     let settings = node(&lab, &args.station)?.settings;
     let settings = set(settings.into(), &args.settings).map_err(|what| CommandError::Plca { what })?;
+    let before = warnings(&lab)?;
     change(&lab, &args.station, Change::Plca(settings.into()))?;
+    let now = warnings(&lab)?;
+    let new = now.iter().filter(|warning| !before.contains(warning));
+    new.for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is unwise in the settings of a lab's nodes.
+fn warnings(lab: &str) -> Result<Vec<String>, CommandError> {
+    let stations = ask(lab, &Control::Stats)?.stations;
+    let settings = |station: &StationResults| station.plca.as_ref().map(|plca| plca.settings.into());
+    let all: Vec<PlcaSettings> =
+        stations.iter().map(|station| settings(station).unwrap_or(PlcaSettings::off())).collect();
+    let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+    Ok(unwise(&all, &names))
 }
 
 /// What a station of a lab has of PLCA.

@@ -403,7 +403,7 @@ impl<'a> Planner<'a> {
         let (traffic, sources) = self.keep(self.traffic(&sections, &names, medium.parameters.max_frame_size))?;
         let further = FurtherTraffic { sources, frames: frames? };
         let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
-        let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium));
+        let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
         let changes = changes?;
         let late = [

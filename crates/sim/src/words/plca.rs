@@ -1,8 +1,12 @@
 //! The settings of a PLCA node under the names of ethtool and of the kernel's netlink, and as ethtool prints them.
 
+use crate::words::units::group;
 use medium::PlcaSettings;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
+
+/// The gap that a MAC keeps between frames, which a burst must outlast.
+const GAP: u8 = 96;
 
 /// Settings under netlink's names, each with a number; `enabled` is 0 or 1 there, and a truth here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,6 +127,54 @@ pub fn number(name: &str, value: &str, least: u8, clause: &str) -> Result<u8, St
         .ok_or_else(|| format!("{name} is `{value}`: it goes from {least} to 255 ({clause})"))
 }
 
+/// What is legal in the settings of all nodes but unwise, and what it costs in bit times. `names` are the stations'.
+pub fn unwise(all: &[PlcaSettings], names: &[impl Display]) -> Vec<String> {
+    let on: Vec<(usize, &PlcaSettings)> = (all.iter().enumerate())
+        .filter(|(_, settings)| settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED)
+        .collect();
+    let Some((_, coordinator)) = on.iter().find(|(_, settings)| settings.node_id == 0) else {
+        let none = "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)";
+        return if on.is_empty() { Vec::new() } else { vec![none.to_owned()] };
+    };
+    let mut warnings = Vec::new();
+    let count = usize::from(coordinator.node_count);
+    if count > on.len() {
+        let empty = (count - on.len()) as u64 * u64::from(coordinator.to_timer);
+        let (nodes, empty) = (on.len(), group(empty));
+        warnings.push(format!("node count {count} with {nodes} nodes: {empty} BT of every idle cycle are empty"));
+    }
+    for (station, settings) in &on {
+        let (name, id) = (&names[*station], settings.node_id);
+        let mut warn = |what: String| warnings.push(format!("{name}: {what}"));
+        if usize::from(id) >= count && id != 0 {
+            warn(format!(
+                "its turn comes after the last, since its id {id} is not below the node count of {count}: it never sends while BEACONs come"
+            ));
+        }
+        if settings.to_timer != coordinator.to_timer {
+            warn(format!(
+                "to-tmr is {} BT and the coordinator's {} BT: its turns drift against those of others, and collide with some",
+                settings.to_timer, coordinator.to_timer
+            ));
+        }
+        if settings.burst_count > 0 && settings.burst_timer <= GAP {
+            warn(format!(
+                "burst-tmr of {} BT is over before the gap of {GAP} BT is: no burst goes on, and each turn is {} BT longer",
+                settings.burst_timer, settings.burst_timer
+            ));
+        }
+        if !settings.to_timer.is_multiple_of(4) {
+            warn(format!("to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
+        }
+        let twin = on.iter().find(|(other, twin)| other < station && twin.node_id == id);
+        if let Some((twin, _)) = twin {
+            let what = if id == 0 { "both send BEACONs" } else { "both send in one turn, and collide" };
+            warn(format!("{} has the same id {id}: {what}", names[*twin]));
+        }
+    }
+    warnings
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,5 +214,24 @@ mod tests {
             let error = set(text).expect_err(text);
             assert!(error.contains(part), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn what_is_unwise_is_told_with_its_cost() {
+        let unwise = |change: fn(&mut [PlcaSettings])| {
+            let mut all: Vec<PlcaSettings> = (0..8).map(|id| PlcaSettings::new(id, 8)).collect();
+            change(&mut all);
+            let names: Vec<String> = (1..=8).map(|number| format!("st{number}")).collect();
+            super::unwise(&all, &names)
+        };
+        assert!(unwise(|_| {}).is_empty());
+        assert_eq!(
+            unwise(|all| all[0].node_count = 40),
+            ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]
+        );
+        assert!(unwise(|all| all[0].enabled = false)[0].starts_with("no node has id 0"));
+        assert!(unwise(|all| all[2].node_id = 9)[0].starts_with("st3: its turn comes after the last"));
+        let twins = unwise(|all| all[2].node_id = 1);
+        assert_eq!(twins, ["st3: st2 has the same id 1: both send in one turn, and collide"]);
     }
 }

@@ -2,13 +2,10 @@
 
 use super::{PlanError, Planner};
 use crate::scenario::file::{AccessMethod, BitTimesText, PlcaSection, StationSection};
-use crate::words::plca::number;
+use crate::words::plca::{number, unwise};
 use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
 use std::ops::Range;
 use toml::Spanned;
-
-/// The gap that a MAC keeps between frames, which a burst must outlast.
-const GAP: u8 = 96;
 
 /// The value, if it is given.
 fn value<T: Copy>(given: &Option<Spanned<T>>) -> Option<T> {
@@ -142,98 +139,8 @@ impl Planner<'_> {
 }
 
 /// What is legal with PLCA but unwise, and what it costs in bit times.
-pub(super) fn plca_warnings(medium: &Config) -> Vec<String> {
+pub(super) fn plca_warnings(medium: &Config, names: &[&str]) -> Vec<String> {
     let Method::Plca(plca) = &medium.method else { return Vec::new() };
-    let on: Vec<(usize, &PlcaSettings)> = (plca.nodes.iter().map(|node| &node.settings).enumerate())
-        .filter(|(_, settings)| settings.enabled && settings.node_id != PlcaSettings::UNCONFIGURED)
-        .collect();
-    let mut warnings = Vec::new();
-    let Some((_, coordinator)) = on.iter().find(|(_, settings)| settings.node_id == 0) else {
-        if !on.is_empty() {
-            warnings.push(
-                "no node has id 0, so nobody sends BEACONs: the bus stays one of plain CSMA/CD (802.3, 148.4.4)"
-                    .to_owned(),
-            );
-        }
-        return warnings;
-    };
-    let count = usize::from(coordinator.node_count);
-    if count > on.len() {
-        let empty = (count - on.len()) as u64 * u64::from(coordinator.to_timer);
-        warnings.push(format!(
-            "node count {count} with {} nodes: {} BT of every idle cycle are empty",
-            on.len(),
-            grouped(empty)
-        ));
-    }
-    for (station, settings) in &on {
-        let (number, id) = (station + 1, settings.node_id);
-        if usize::from(id) >= count && id != 0 {
-            warnings.push(format!(
-                "station {number}: its turn comes after the last, since its id {id} is not below the node count of {count}: it never sends while BEACONs come"
-            ));
-        }
-        if settings.to_timer != coordinator.to_timer {
-            warnings.push(format!(
-                "station {number}: to-tmr is {} BT and the coordinator's {} BT: its turns drift against those of others, and collide with some",
-                settings.to_timer, coordinator.to_timer
-            ));
-        }
-        if settings.burst_count > 0 && settings.burst_timer <= GAP {
-            warnings.push(format!(
-                "station {number}: burst-tmr of {} BT is over before the gap of {GAP} BT is: no burst goes on, and each turn is {} BT longer",
-                settings.burst_timer, settings.burst_timer
-            ));
-        }
-        if !settings.to_timer.is_multiple_of(4) {
-            warnings.push(format!("station {number}: to-tmr {} is no multiple of 4 BT, a nibble", settings.to_timer));
-        }
-        let twin = on.iter().find(|(other, twin)| other < station && twin.node_id == id);
-        if let Some((twin, _)) = twin {
-            let what = if id == 0 { "both send BEACONs" } else { "both send in one turn, and collide" };
-            warnings.push(format!("stations {} and {number} both have the id {id}: {what}", twin + 1));
-        }
-    }
-    warnings
-}
-
-/// With a comma at every third digit.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use medium::{BitRate, Topology};
-
-    fn warnings(plca: Plca) -> Vec<String> {
-        let topology = Topology::star(plca.nodes.len(), 0);
-        plca_warnings(&Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) })
-    }
-
-    #[test]
-    fn what_is_unwise_is_told_with_its_cost() {
-        assert!(warnings(Plca::right(8)).is_empty());
-        let mut many = Plca::right(8);
-        many.nodes.iter_mut().for_each(|node| node.settings.node_count = 40);
-        assert_eq!(warnings(many), ["node count 40 with 8 nodes: 1,024 BT of every idle cycle are empty"]);
-        let mut none = Plca::right(3);
-        none.nodes[0].settings.enabled = false;
-        assert!(warnings(none)[0].contains("no node has id 0"));
-        let mut late = Plca::right(3);
-        late.nodes[2].settings.node_id = 7;
-        assert!(warnings(late)[0].contains("its turn comes after the last"));
-        let mut twins = Plca::right(3);
-        twins.nodes[2].settings.node_id = 1;
-        assert!(warnings(twins).iter().any(|warning| warning.contains("both have the id 1")));
-    }
+    let settings: Vec<PlcaSettings> = plca.nodes.iter().map(|node| node.settings).collect();
+    unwise(&settings, names)
 }
