@@ -155,12 +155,12 @@ const Ethbus = (() => {
     return f.episode ? fill(template, { episode: f.episode, attempt: f.attempt, station }) : words.told_to_wait;
   }
 
-  const until = (run, slots, t) => fill(run.words.backoff_until,
+  const until = (run, slots, t) => slots === 0 ? run.words.backoff_none : fill(run.words.backoff_until,
     { slots, slot: group(run.slot), delay: span(run, run.slot * slots), t: group(t + run.slot * slots) });
 
   // A backoff that is not the standard's.
   const ofPolicy = (run, f, t) => fill(run.words.backoff_of_policy, { attempt: f.attempt, slots: group(f.slots),
-    until: run.detects && f.slots ? `; ${until(run, f.slots, t)}` : "" });
+    until: run.detects ? `; ${until(run, f.slots, t)}` : "" });
 
   // An event in a sentence.
   function sentence(run, events, scene, i) {
@@ -181,7 +181,7 @@ const Ethbus = (() => {
         if (run.policy) return ofPolicy(run, f, t);
         const exponent = Math.min(f.attempt, run.backoff_limit);
         return fill(words.backoff, { attempt: f.attempt, exponent, most: group(2 ** exponent - 1), slots: f.slots,
-          limited: exponent < f.attempt ? words.backoff_limited : "", until: f.slots ? until(run, f.slots, t) : words.backoff_none });
+          limited: exponent < f.attempt ? words.backoff_limited : "", until: until(run, f.slots, t) });
       }
       case "transmitted": return fill(words.transmitted, { station, size: f.size, attempts: f.attempts,
         extended: f.extension ? fill(words.extended, { span: span(run, f.extension) }) : "",

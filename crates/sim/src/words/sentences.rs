@@ -53,7 +53,7 @@ pub const JAM_INTO_NOTHING: &str = "The jam of {jam} is out, into nothing.";
 pub const BACKOFF: &str = "Backoff (4.2.3.2.5) after collision {attempt} of this frame: of 0 to 2^{exponent} - 1 = {most} slots{limited} it draws {slots}; {until}.";
 /// The draw of another policy.
 pub const BACKOFF_OF_POLICY: &str =
-    "Backoff after collision {attempt} of this frame: its policy draws {slots} slots{until}.";
+    "Backoff after collision {attempt} of this frame: its policy draws a number of slots, {slots}{until}.";
 /// The draw's exponent is limited.
 pub const BACKOFF_LIMITED: &str = " (no more than backoffLimit)";
 /// A draw of no slot.
@@ -302,7 +302,7 @@ fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant,
         tell!(prose, BACKOFF_OF_POLICY,
             "attempt" => prose.number(attempt.into()),
             "slots" => prose.group(slots),
-            "until" => if detects && slots > 0 {
+            "until" => if detects {
                 prose.put("; ");
                 tell_until(prose, slots, at, parameters, rate);
             },
@@ -316,14 +316,14 @@ fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant,
         "most" => prose.group(1_u64.checked_shl(exponent).map_or(u64::MAX, |range| range - 1)),
         "limited" => prose.put(if exponent < attempt { BACKOFF_LIMITED } else { "" }),
         "slots" => prose.number(slots),
-        "until" => match slots {
-            0 => prose.put(BACKOFF_NONE),
-            _ => tell_until(prose, slots, at, parameters, rate),
-        },
+        "until" => tell_until(prose, slots, at, parameters, rate),
     );
 }
 
 fn tell_until(prose: &mut Prose<'_>, slots: u64, at: BitInstant, parameters: &Parameters, rate: BitRate) {
+    if slots == 0 {
+        return prose.put(BACKOFF_NONE);
+    }
     let delay = parameters.slot_time * slots;
     tell!(prose, BACKOFF_UNTIL,
         "slots" => prose.number(slots),
