@@ -37,7 +37,7 @@ pub fn plca(args: &PlcaArgs) -> Outcome {
 
 fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
-    let PlcaStation { status, settings, .. } = node(&lab, &args.station)?;
+    let PlcaStation { status, settings, .. } = *node(&lab, &ask(&lab, &Control::Stats)?.stations, &args.station)?;
     let shown = Shown { name: args.station.clone(), settings, status };
     print_result(args.format, &shown, table)?;
     Ok(ExitCode::SUCCESS)
@@ -46,31 +46,25 @@ fn show(args: &PlcaStationArgs, table: fn(&Shown) -> String) -> Outcome {
 /// Changes a station's settings, and says what has become unwise by it.
 fn set_settings(args: &PlcaSetArgs) -> Outcome {
     let lab = running_lab(args.lab.name.as_deref())?;
-    let settings = node(&lab, &args.station)?.settings;
+    let stations = ask(&lab, &Control::Stats)?.stations;
+    let settings = node(&lab, &stations, &args.station)?.settings;
     let settings = set(settings.into(), &args.settings).map_err(|what| CommandError::Plca { what })?;
-    let before = warnings(&lab)?;
     change(&lab, &args.station, Change::Plca(settings.into()))?;
-    let now = warnings(&lab)?;
-    let new = now.iter().filter(|warning| !before.contains(warning));
+    let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
+    let of = |station: &StationResults| station.plca.as_ref().map_or(PlcaSettings::off(), |plca| plca.settings.into());
+    let before: Vec<PlcaSettings> = stations.iter().map(of).collect();
+    let changed = |(name, before): (&&str, &PlcaSettings)| if *name == args.station { settings } else { *before };
+    let now: Vec<PlcaSettings> = names.iter().zip(&before).map(changed).collect();
+    let before = unwise(&before, &names);
+    let new = unwise(&now, &names).into_iter().filter(|warning| !before.contains(warning));
     new.for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is unwise in the settings of a lab's nodes.
-fn warnings(lab: &str) -> Result<Vec<String>, CommandError> {
-    let stations = ask(lab, &Control::Stats)?.stations;
-    let settings = |station: &StationResults| station.plca.as_ref().map(|plca| plca.settings.into());
-    let all: Vec<PlcaSettings> =
-        stations.iter().map(|station| settings(station).unwrap_or(PlcaSettings::off())).collect();
-    let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
-    Ok(unwise(&all, &names))
-}
-
 /// What a station of a lab has of PLCA.
-fn node(lab: &str, station: &str) -> Result<PlcaStation, CommandError> {
-    let results = ask(lab, &Control::Stats)?;
-    let found = results.stations.into_iter().find(|results| results.name == station);
+fn node<'a>(lab: &str, stations: &'a [StationResults], station: &str) -> Result<&'a PlcaStation, CommandError> {
+    let found = stations.iter().find(|results| results.name == station);
     let found = found.ok_or_else(|| CommandError::Plca { what: format!("lab {lab} has no station {station}") })?;
     let none = "its bus has no PLCA: bring it up with `ethbus up --access plca`";
-    found.plca.ok_or_else(|| CommandError::Plca { what: format!("{station}: {none}") })
+    found.plca.as_ref().ok_or_else(|| CommandError::Plca { what: format!("{station}: {none}") })
 }

@@ -291,7 +291,7 @@ impl<R: BufRead> EventLogReader<R> {
 
     /// A frame that got through after no attempt, or more than can be, is none: whoever counts frames by their
     /// attempts has a place for each number.
-    fn count_attempts(&self, kind: &Kind) -> Result<(), String> {
+    fn check_attempts(&self, kind: &Kind) -> Result<(), String> {
         match *kind {
             Kind::Transmitted { attempts, .. } if attempts == 0 || attempts > self.most_attempts => Err(format!(
                 "`attempts` is {attempts} in an event of kind `transmitted`: it is from 1 to {}",
@@ -310,7 +310,7 @@ impl<R: BufRead> EventLogReader<R> {
         match line.layer.take() {
             None => {
                 let (event, destination) = event(line, names)?;
-                self.count_attempts(&event.kind)?;
+                self.check_attempts(&event.kind)?;
                 Ok((Entry::Medium(event), destination))
             }
             Some(layer) if layer == emulator::LAYER => {
