@@ -1,6 +1,7 @@
 //! A bus in real time: the lab around it, the data plane, the supervisor between them, and what offers frames to it.
 
 pub mod bench;
+pub mod clients;
 pub mod control;
 pub mod driver;
 pub mod lab;

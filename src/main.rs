@@ -5,11 +5,11 @@ use ethbus::cli::args::{BenchCommand, Command};
 use ethbus::cli::commands;
 use ethbus::cli::commands::CommandError;
 use ethbus::cli::wrong_use::{self, WRONG_USE};
-use ethbus::live::lab::MakeError;
 use ethbus::live::plane;
 use ethbus::show::{messages, say, with_causes};
 use ethbus::study::explain::ExplainError;
 use ethbus::study::plot::PlotError;
+use sim::files::output::WAITING;
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
+    WAITING.tell(|pipe| say(&format!("ethbus: waits for a program that reads {}\n", pipe.display())));
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         }
         say(&error.told());
         match error {
+            error if error.is_interrupt() => ExitCode::from(commands::INTERRUPTED),
             // What was asked for makes no sense: as for options.
             CommandError::Plan(_)
             | CommandError::Scenario(_)
@@ -78,7 +80,6 @@ fn main() -> ExitCode {
             | CommandError::Explain(
                 ExplainError::Name { .. } | ExplainError::Station { .. } | ExplainError::Contradiction { .. },
             ) => ExitCode::from(WRONG_USE),
-            CommandError::Make(MakeError::Interrupted) => ExitCode::from(commands::INTERRUPTED),
             _ => ExitCode::FAILURE,
         }
     });

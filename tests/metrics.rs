@@ -81,7 +81,12 @@ fn a_lab_serves_the_figures_of_stats() {
 
     // What else a client may say does no harm.
     assert!(get(own, "GET / HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404"));
-    assert!(get(own, "nonsense\r\n\r\n").starts_with("HTTP/1.1 405"));
+    assert!(get(own, "nonsense\r\n\r\n").starts_with("HTTP/1.1 400"));
+    assert!(get(own, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    let head = get(own, "HEAD /metrics HTTP/1.1\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    let info = format!("ethbus_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
+    assert_eq!(told.get(&info), Some(&1.0), "{text}");
 
     let mut server = Running::start(ethbus(["metrics", "--listen", &all.to_string()]), "");
     server.wait_for_stderr(&format!("metrics at http://127.0.0.1:{all}/metrics"));

@@ -168,7 +168,7 @@ fn a_full_disk_keeps_whole_lines_and_the_lab() {
     lab.wait_for_stderr("ethbus stats --name");
     let send = ["send", "--name", &name, "--from", "st1", "--to", "st2", "--count", "200", "--rate", "500/s"];
     run(ethbus(send)).succeeded();
-    lab.wait_for_stderr("the lab goes on without it");
+    lab.wait_for_stderr("the bus goes on without it");
     let results = run(ethbus(["stats", "--name", &name, "--format", "json"])).json();
     check(&results);
     assert!(emulator(&results, "record_skipped") > 0 && emulator(&results, "events_skipped") > 0, "{results}");

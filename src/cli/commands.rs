@@ -38,7 +38,7 @@ use crate::live::lab::MakeError;
 use crate::live::lab::inventory::{Content, Inventory, InventoryError};
 use crate::live::scrape::ScrapeError;
 use crate::live::supervisor::SupervisorError;
-use crate::show::{making, say, with_causes};
+use crate::show::{making, messages, say, with_causes};
 use crate::study::explain::ExplainError;
 use crate::study::plot::PlotError;
 use crate::study::retry::NamedError;
@@ -46,6 +46,7 @@ use crate::study::retry::herd::HerdError;
 use crate::study::sweep::output::TableError;
 use crate::study::theory::Refusal;
 use ::sim::files::json_lines::{ReadError, WriteError};
+use ::sim::files::output::{OutputError, WAITING};
 use ::sim::files::record::ReplayError;
 use ::sim::scenario::file::ScenarioError;
 use ::sim::scenario::plan::{self, DEFAULT_NAME, PlanError};
@@ -56,6 +57,7 @@ use link::signals::{Signal, Signals};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Why a command failed. `main` alone prints it, with everything that led to it.
 #[derive(Debug, thiserror::Error)]
@@ -273,6 +275,16 @@ impl CommandError {
         matches!(self, CommandError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// An interrupt ended the command before it had begun its work.
+    pub fn is_interrupt(&self) -> bool {
+        match self {
+            CommandError::Make(MakeError::Interrupted) => true,
+            CommandError::Write(WriteError::Output(OutputError::Unread { .. })) => true,
+            CommandError::Table(TableError::Output(OutputError::Unread { .. })) => true,
+            _ => false,
+        }
+    }
+
     /// What went wrong, with everything that led to it: a line for each thing that is wrong in a file or with an option.
     pub fn told(&self) -> String {
         let wrongs = match self {
@@ -410,6 +422,8 @@ fn interrupts() -> Result<Receiver<Signal>, CommandError> {
         let _ = link::confine::keep_capabilities(&[]);
         while waiter.wait(None).is_ok() {
             while let Ok(Some(signal)) = signals.read() {
+                // The command may wait for a pipe's reader, and hears of the signal after that.
+                WAITING.end();
                 if sender.send(signal).is_err() {
                     return;
                 }
@@ -417,6 +431,27 @@ fn interrupts() -> Result<Receiver<Signal>, CommandError> {
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(forward).map_err(system)?;
+    Ok(receiver)
+}
+
+/// How long a run may take to end its files after an interrupt.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// The same for a run that holds nothing but files. If a pipe's reader has stopped to read, the run cannot end by itself:
+/// then the process ends.
+fn interrupts_of_a_run() -> Result<Receiver<Signal>, CommandError> {
+    let (interrupts, (sender, receiver)) = (interrupts()?, bounded(1));
+    let end = move || {
+        let Ok(signal) = interrupts.recv() else { return };
+        // The run looks for it between two instants.
+        let _ = sender.send(signal);
+        let _ = interrupts.recv_timeout(ENDING);
+        say("ethbus: interrupted before its files were whole\n");
+        messages::finish(Duration::from_secs(1));
+        std::process::exit(INTERRUPTED.into());
+    };
+    let system = |source| CommandError::System { what: "start a thread", source };
+    std::thread::Builder::new().name("end".to_owned()).spawn(end).map_err(system)?;
     Ok(receiver)
 }
 

@@ -1,11 +1,13 @@
 //! Requests to a lab that is up: one line on a socket that only its user may open.
 
+use crate::live::clients::{InTime, side_by_side};
 use crate::live::lab::inventory::Inventory;
 use crate::live::plane::protocol::Change;
 use crate::live::supervisor::RESULTS;
 use crossbeam_channel::{Receiver, bounded};
 use link::channel::{Channel, hold};
 use link::namespace::{Namespace, UserNamespace};
+use sim::figures::results::Results;
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault};
 use sim::words::plca::SettingsText;
@@ -18,8 +20,10 @@ use std::time::{Duration, Instant};
 
 /// How long somebody who connects may take to say what he wants.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a lab may take to answer: taking down a thousand stations takes a while.
-const LONGEST_ANSWER: Duration = Duration::from_secs(60);
+/// How long a lab may take to be taken down: a thousand stations take a while.
+const LONGEST_END: Duration = Duration::from_secs(60);
+/// How long a lab may take to answer anything else: longer than the data plane may take to answer the lab.
+const LONGEST_ANSWER: Duration = Duration::from_secs(15);
 /// The longest request.
 const LONGEST: u64 = 64;
 
@@ -129,15 +133,14 @@ pub fn listen(name: &str) -> io::Result<Receiver<(Control, UnixStream)>> {
     let listener = UnixListener::bind(&path)?;
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     let (sender, requests) = bounded(16);
-    let serve = move || {
-        for stream in listener.incoming().flatten() {
-            let Some(request) = read_request(&stream) else { continue };
-            if sender.send((request, stream)).is_err() {
-                return;
-            }
+    let serve = move |stream: UnixStream| {
+        if let Some(request) = read_request(&stream) {
+            // A lab that has ended answers nothing.
+            let _ = sender.send((request, stream));
         }
     };
-    std::thread::Builder::new().name("control".to_owned()).spawn(serve)?;
+    let clients = move |serve: &mut dyn FnMut(UnixStream)| listener.incoming().flatten().for_each(serve);
+    side_by_side("control", clients, serve)?;
     Ok(requests)
 }
 
@@ -145,23 +148,6 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     hold(stream, RESULTS);
     Control::read_from(InTime { stream, end: Instant::now() + PATIENCE })
-}
-
-/// A stream that ends at an instant, however slowly its octets come.
-struct InTime<'a> {
-    stream: &'a UnixStream,
-    end: Instant,
-}
-
-impl Read for InTime<'_> {
-    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
-        let left = self.end.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(octets)
-    }
 }
 
 /// Answers [`Control::Enter`]: one octet, which brings two descriptors.
@@ -191,9 +177,54 @@ pub fn enter(name: &str, station: &str) -> io::Result<(UserNamespace, Namespace)
 /// # Errors
 /// No lab listens, or it does not answer.
 pub fn ask(name: &str, request: &Control) -> io::Result<String> {
-    let mut answer = String::new();
-    connect(name, request)?.read_to_string(&mut answer)?;
-    Ok(answer)
+    let patience = if *request == Control::Down { LONGEST_END } else { LONGEST_ANSWER };
+    ask_within(name, request, patience)
+}
+
+fn ask_within(name: &str, request: &Control, patience: Duration) -> io::Result<String> {
+    let (mut answer, stream) = (String::new(), connect(name, request)?);
+    let read = InTime { stream: &stream, end: Instant::now() + patience }.read_to_string(&mut answer);
+    let late = |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+    match read {
+        Err(error) if late(&error) => Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            format!("there was no answer within {} seconds", patience.as_secs()),
+        )),
+        read => read.map(|_| answer),
+    }
+}
+
+/// What an answer begins with that says why there are no results; no JSON does.
+const REFUSAL: char = '\u{1}';
+
+/// Tells the client at the other end of `stream` why there are no results.
+pub fn refuse(mut stream: UnixStream, why: &str) {
+    // A client that went away does not matter to the lab.
+    let _ = stream.write_all(format!("{REFUSAL}{why}").as_bytes());
+}
+
+/// Asks the lab `name` for something that it answers with its results.
+///
+/// # Errors
+/// No lab listens; it does not answer, or says why it cannot.
+pub fn results(name: &str, request: &Control) -> io::Result<Results> {
+    results_within(name, request, LONGEST_ANSWER)
+}
+
+/// The same with another deadline.
+///
+/// # Errors
+/// As [`results`].
+pub fn results_within(name: &str, request: &Control, patience: Duration) -> io::Result<Results> {
+    let answer = ask_within(name, request, patience)?;
+    if let Some(why) = answer.strip_prefix(REFUSAL) {
+        return Err(io::Error::other(why.to_owned()));
+    }
+    if answer.is_empty() {
+        let what = "it ended before it answered: `ethbus down` says why, and removes what it left behind";
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
+    }
+    serde_json::from_str(&answer).map_err(io::Error::from)
 }
 
 /// Asks the lab `name` for what happens from now on: a line each, as `plane::seen` has them.
@@ -239,7 +270,7 @@ impl Farewell {
 
 fn connect(name: &str, request: &Control) -> io::Result<UnixStream> {
     let mut stream = UnixStream::connect(Inventory::control_socket(name).map_err(io::Error::other)?)?;
-    stream.set_read_timeout(Some(LONGEST_ANSWER))?;
+    stream.set_read_timeout(Some(LONGEST_END))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.write_all(format!("{}\n", request.line()).as_bytes())?;
     Ok(stream)

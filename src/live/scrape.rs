@@ -2,18 +2,22 @@
 //!
 //! The supervisor has the port and asks as `ethbus stats` does, so the data plane needs no more rights.
 
+use crate::live::clients::{InTime, side_by_side};
 use crate::live::control::{self, Control};
 use crate::show::metrics::{Exposition, text};
 use sim::figures::results::Results;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::thread::Builder;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a client may take to say what it wants, and to take the answer.
+/// How long a client may take to say what it wants, and as long again to take the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a lab may take to answer: a scrape comes every few seconds, and the next one asks again.
+const LONGEST_ANSWER: Duration = Duration::from_secs(5);
 /// Octets of the longest request that is read.
-const LONGEST: u64 = 8 << 10;
+const LONGEST: usize = 8 << 10;
+/// Headers of a request.
+const HEADERS: usize = 64;
 
 /// Where to listen: `9610` on the loopback, or an address with a port.
 ///
@@ -43,59 +47,103 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, ScrapeError> {
     TcpListener::bind(address).map_err(|source| ScrapeError { address, source })
 }
 
-/// Serves the labs that `labs` names at each request, in a thread of its own.
+/// Serves the labs that `labs` names at each request, clients side by side.
 ///
 /// # Errors
 /// The system gives no thread.
-pub fn serve(listener: TcpListener, labs: impl Fn() -> Vec<String> + Send + 'static) -> io::Result<()> {
-    let serve = move || {
-        for stream in listener.incoming() {
-            // One client after the other: each is done within some seconds, and a scrape comes every few.
-            let answered = stream.and_then(|stream| answer(&stream, &labs));
-            // A client that went away does not matter to the labs.
-            let _ = answered;
-        }
-    };
-    Builder::new().name("metrics".to_owned()).spawn(serve).map(|_| ())
+pub fn serve(listener: TcpListener, labs: impl Fn() -> Vec<String> + Send + Sync + 'static) -> io::Result<()> {
+    let clients = move |serve: &mut dyn FnMut(TcpStream)| listener.incoming().flatten().for_each(serve);
+    // A client that went away does not matter to the labs.
+    side_by_side("metrics", clients, move |stream| _ = answer(&stream, &labs))
 }
 
 fn answer(stream: &TcpStream, labs: &dyn Fn() -> Vec<String>) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let (mut request, mut exposition) = (None, Exposition::Plain);
-    let mut lines = BufReader::new(stream.take(LONGEST));
-    loop {
-        let mut line = String::new();
-        // Up to the empty line; what comes after it nobody wants.
-        if lines.read_line(&mut line)? == 0 || line.trim_end().is_empty() {
-            break;
-        }
-        if line.to_ascii_lowercase().starts_with("accept:") {
-            exposition = Exposition::wanted(&line);
-        }
-        request.get_or_insert(line);
-    }
-    let (status, kind, body) = match request.as_deref().and_then(|line| line.strip_prefix("GET ")) {
-        Some(path) if path.starts_with("/metrics") => {
-            ("200 OK", exposition.content_type(), text(exposition, &ask(&labs())))
-        }
-        Some(_) => ("404 Not Found", "text/plain", "Metrics of ethbus are at /metrics\n".to_owned()),
-        None => ("405 Method Not Allowed", "text/plain", "Only GET is answered\n".to_owned()),
+    let request = read(InTime { stream, end: Instant::now() + PATIENCE })?;
+    let body = match request.status {
+        OK => text(request.exposition, &ask(&labs())),
+        NOT_FOUND => "Metrics of ethbus are at /metrics\n".to_owned(),
+        NOT_ALLOWED => "Only GET and HEAD are answered\n".to_owned(),
+        status => format!("{status}\n"),
     };
+    let kind = if request.status == OK { request.exposition.content_type() } else { "text/plain" };
+    let allow = if request.status == NOT_ALLOWED { "Allow: GET, HEAD\r\n" } else { "" };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n{allow}Connection: close\r\n\r\n",
+        request.status,
         body.len()
     );
-    let mut stream = stream;
-    stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()))
+    // One write, which a socket's buffer takes: a client that does not read waits alone, and not for long.
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let answer = if request.is_head { head } else { head + &body };
+    (&mut &*stream).write_all(answer.as_bytes())
 }
 
-/// The results of those labs that answer.
-fn ask(labs: &[String]) -> Vec<(String, Results)> {
-    let results = |name: &String| {
-        let answer = control::ask(name, &Control::Stats).ok()?;
-        Some((name.clone(), serde_json::from_str(&answer).ok()?))
+/// What a client wants, and what it gets.
+struct Wanted {
+    status: &'static str,
+    is_head: bool,
+    exposition: Exposition,
+}
+
+const OK: &str = "200 OK";
+const NOT_FOUND: &str = "404 Not Found";
+const NOT_ALLOWED: &str = "405 Method Not Allowed";
+
+/// Reads a request up to its empty line.
+///
+/// # Errors
+/// The client went away.
+fn read(mut input: impl Read) -> io::Result<Wanted> {
+    let mut octets = Vec::new();
+    loop {
+        let (before, mut piece) = (octets.len(), [0; 1024]);
+        match input.read(&mut piece) {
+            Ok(count) => octets.extend_from_slice(&piece[..count]),
+            Err(error) if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => {
+                return Ok(refused("408 Request Timeout"));
+            }
+            Err(error) => return Err(error),
+        }
+        if let Some(wanted) = parse(&octets) {
+            return Ok(wanted);
+        }
+        if octets.len() == before {
+            return Ok(refused("400 Bad Request"));
+        }
+        if octets.len() > LONGEST {
+            return Ok(refused("431 Request Header Fields Too Large"));
+        }
+    }
+}
+
+fn refused(status: &'static str) -> Wanted {
+    Wanted { status, is_head: false, exposition: Exposition::Plain }
+}
+
+/// What is wanted; nothing yet, if the request goes on.
+fn parse(octets: &[u8]) -> Option<Wanted> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(octets) {
+        Ok(httparse::Status::Partial) => return None,
+        Ok(httparse::Status::Complete(_)) => {}
+        Err(_) => return Some(refused("400 Bad Request")),
+    }
+    let (method, path) = (request.method.unwrap_or_default(), request.path.unwrap_or_default());
+    let status = match (method, path.split('?').next()) {
+        ("GET" | "HEAD", Some("/metrics")) => OK,
+        ("GET" | "HEAD", _) => NOT_FOUND,
+        _ => NOT_ALLOWED,
     };
+    let accept = request.headers.iter().find(|header| header.name.eq_ignore_ascii_case("accept"));
+    let accept = accept.map_or(String::new(), |header| String::from_utf8_lossy(header.value).into_owned());
+    Some(Wanted { status, is_head: method == "HEAD", exposition: Exposition::wanted(&accept) })
+}
+
+/// The results of those labs that answer in time.
+fn ask(labs: &[String]) -> Vec<(String, Results)> {
+    let results =
+        |name: &String| Some((name.clone(), control::results_within(name, &Control::Stats, LONGEST_ANSWER).ok()?));
     labs.iter().filter_map(results).collect()
 }
 
@@ -111,6 +159,27 @@ mod tests {
         for wrong in ["", "localhost", "70000", "127.0.0.1"] {
             assert!(address(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// As clients write it, and what comes back.
+    #[test]
+    fn requests_are_answered_as_http_has_it() {
+        for (request, status) in [
+            ("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", OK),
+            ("GET /metrics?lab=a HTTP/1.0\r\n\r\n", OK),
+            ("HEAD /metrics HTTP/1.1\r\n\r\n", OK),
+            ("GET /metricsand HTTP/1.1\r\n\r\n", NOT_FOUND),
+            ("POST /metrics HTTP/1.1\r\n\r\n", NOT_ALLOWED),
+            ("nonsense\r\n\r\n", "400 Bad Request"),
+            ("GET /metrics HTTP/1.1\r\nHost", "400 Bad Request"),
+            ("", "400 Bad Request"),
+        ] {
+            assert_eq!(read(request.as_bytes()).expect("a client").status, status, "{request:?}");
+        }
+        let long = format!("GET /metrics HTTP/1.1\r\nx: {}\r\n", "x".repeat(LONGEST));
+        assert!(read(long.as_bytes()).expect("a client").status.starts_with("431"));
+        let open = b"GET /metrics HTTP/1.1\r\nACCEPT: application/openmetrics-text;version=1.0.0\r\n\r\n";
+        assert_eq!(read(&open[..]).expect("a client").exposition, Exposition::OpenMetrics);
     }
 
     #[test]

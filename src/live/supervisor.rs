@@ -282,7 +282,7 @@ pub fn say_overload(slip_ns: u64, drops: u64) {
 
 /// Tells whoever watches that a file is not written any further.
 pub fn say_trouble(what: &str) {
-    say(&format!("ethbus: {what}; the lab goes on without it\n"));
+    say(&format!("ethbus: {what}; the bus goes on without it\n"));
 }
 
 /// Puts the data plane ahead of ordinary programs, unless it has been waited for.

@@ -69,7 +69,15 @@ fn drops(emulator: &EmulatorResults) -> String {
         ("record", emulator.observers.record_skipped),
         ("event log", emulator.observers.events_skipped),
     ];
-    drops.map(|(name, count)| format!("{name} {}", group(count))).join(", ")
+    let windows =
+        emulator.observers.incomplete_files.iter().filter(|file| !["record", "event log"].contains(&&*file.holds));
+    let windows = windows.map(|file| (file.holds.as_str(), file.missing));
+    drops
+        .into_iter()
+        .chain(windows)
+        .map(|(name, count)| format!("{name} {}", group(count)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// Who else had the processors meanwhile.

@@ -134,6 +134,9 @@ const LINKS: [(&str, &str); 6] = [
 pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
     let mut page = Page { text: String::new(), exposition };
     let text = &mut page;
+    let info = if exposition == Exposition::OpenMetrics { ("ethbus", "info") } else { ("ethbus_info", "gauge") };
+    family(text, info.0, info.1, "The program that serves this");
+    sample(text, "ethbus_info", &[("version", env!("CARGO_PKG_VERSION"))], "1");
     family(text, "ethbus_up", "gauge", "Whether the lab answers");
     labs.iter().for_each(|(lab, _)| sample(text, "ethbus_up", &[("lab", lab)], "1"));
     for (name, help) in STATION_COUNTERS {
@@ -223,6 +226,15 @@ fn emulator(text: &mut Page, labs: &[(String, Results)]) {
         for (lab, values) in &labs {
             let value = values[name].as_f64().map(|value| value * part);
             value.into_iter().for_each(|value| sample(text, &sampled, &[("lab", lab)], &value.to_string()));
+        }
+    }
+    family(text, "ethbus_emulator_file_missing", "counter", "What is known to miss in a file that is not whole");
+    for (lab, values) in &labs {
+        for file in values["incomplete_files"].as_array().into_iter().flatten() {
+            let text_of = |key: &str| file[key].as_str().unwrap_or_default();
+            let labels = [("lab", *lab), ("file", text_of("file")), ("holds", text_of("holds"))];
+            let missing = file["missing"].as_u64().unwrap_or(0).to_string();
+            sample(text, "ethbus_emulator_file_missing_total", &labels, &missing);
         }
     }
     for (name, help) in LINKS {

@@ -1,6 +1,7 @@
 //! Whether a live run is to be trusted: by how much the machine fell behind, against a tolerance that the user chooses.
 
-use sim::figures::results::Results;
+use sim::figures::results::{FileResults, Results};
+use sim::words::units::group;
 
 /// How much of the time may be lost, unless said otherwise.
 pub const TOLERANCE: f64 = 0.01;
@@ -29,7 +30,20 @@ pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
         (part(lost, (offered + lost) as f64), "of the frames were lost in the emulator"),
     ];
     let above = parts.into_iter().filter(|(part, _)| *part > tolerance);
-    above.map(|(part, what)| format!("{:.1} % {what}", 100.0 * part)).collect()
+    let above = above.map(|(part, what)| format!("{:.1} % {what}", 100.0 * part));
+    above.chain(incomplete(results).iter().map(not_whole)).collect()
+}
+
+/// Files that were wanted and are not whole.
+pub fn incomplete(results: &Results) -> &[FileResults] {
+    results.emulator.as_ref().map_or(&[], |emulator| &emulator.observers.incomplete_files)
+}
+
+fn not_whole(FileResults { file, holds, missing }: &FileResults) -> String {
+    match missing {
+        0 => format!("{file} is not whole ({holds})"),
+        missing => format!("{file} is not whole ({holds}, at least {} missing)", group(*missing)),
+    }
 }
 
 /// The line that a table ends with, and the value of `emulator.verdict`.

@@ -74,6 +74,16 @@ impl WindowKind {
         }
     }
 
+    /// What one of its files is called in results.
+    pub fn holds(self) -> &'static str {
+        match self {
+            WindowKind::Pcapng(_) => "capture",
+            WindowKind::Perfetto => "Perfetto trace",
+            WindowKind::Vcd => "VCD",
+            WindowKind::Csv => "table of events",
+        }
+    }
+
     /// Opens the window, in a file that somebody opened at `place`.
     ///
     /// # Errors

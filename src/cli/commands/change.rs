@@ -89,8 +89,7 @@ pub fn mend(args: &NamedLabArgs) -> Outcome {
 /// Asks a lab that is up, which answers with its results.
 pub(super) fn ask(lab: &str, request: &Control) -> Result<Results, CommandError> {
     let silent = |source| CommandError::Control { name: lab.to_owned(), source };
-    let answer = control::ask(lab, request).map_err(silent)?;
-    serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
+    control::results(lab, request).map_err(silent)
 }
 
 /// Asks for the change, and gives the station as it is after it.

@@ -17,7 +17,7 @@ use crate::live::plane::protocol::{Outputs, Setup};
 use crate::live::supervisor::DataPlane;
 use crate::show::program::{as_root, program};
 use crate::show::terminal::columns;
-use crate::show::verdict::{against, verdict};
+use crate::show::verdict::{against, incomplete, verdict};
 use crate::show::{live_line, say, show, table};
 use crate::study::explain::choice::{Ended, ended};
 use crossbeam_channel::Receiver;
@@ -83,7 +83,7 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     let intent = intent(args, &plan, &segment.fan_out);
     let (mut senders, interrupted) = watch(args, &plan, &intent, &mut plane, senders, &interrupts)?;
     let mut results = plane.stop()?;
-    windows::finish(rotating)?;
+    let rotated = windows::finish(rotating);
     let against = against(&results, args.tolerance);
     if let Some(emulator) = &mut results.emulator {
         emulator.verdict = Some(verdict(&against));
@@ -94,6 +94,10 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     if interrupted {
         say(&format!("ethbus: interrupted: the figures are of the time until then, not of {:?}\n", args.duration));
         return Ok(ExitCode::from(INTERRUPTED));
+    }
+    rotated?;
+    if !incomplete(&results).is_empty() {
+        return Ok(ExitCode::FAILURE);
     }
     let is_refused = args.strict && !against.is_empty();
     Ok(if is_refused { ExitCode::from(NOT_TRUSTED) } else { ExitCode::SUCCESS })

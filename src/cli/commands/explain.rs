@@ -9,7 +9,7 @@ use crate::study::explain::{ExplainError, Story, Wanted, contention, data, find,
 use crate::study::plot::PlotError;
 use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError};
-use sim::files::output::{SVG, replace};
+use sim::files::output::{SVG, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::{group, many};
 use std::process::ExitCode;
@@ -27,6 +27,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     }
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
+    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
         if args.svg.is_some() {
             let what = "it draws one frame: say which with --frame or --pick, as in `--pick collisions=1`".to_owned();

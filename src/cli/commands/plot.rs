@@ -8,7 +8,7 @@ use crate::study::plot::PlotError;
 use crate::study::plot::axis::Axis;
 use crate::study::plot::data::{Figure, Range, Table, Wanted, range};
 use crate::study::plot::labels::TimeUnit;
-use crate::study::plot::picture::{Kind, write};
+use crate::study::plot::picture::{Kind, ready, write};
 use crate::study::sweep::again::command;
 use crate::study::sweep::manifest::Manifest;
 use std::path::Path;
@@ -31,6 +31,7 @@ pub fn plot(args: &PlotArgs) -> Outcome {
     let ranges = [ranged("--x-range", args.x_range.as_ref())?, ranged("--y-range", args.y_range.as_ref())?];
     let (x, y, by) = (args.x.clone(), args.y.clone(), args.by.clone());
     let wanted = Wanted { x, y, by, only, unit: unit(args.unit), title: args.title.clone(), ranges };
+    ready(&args.out, kind)?;
     let table = Table::read(&args.table)?;
     let rows = table.rows();
     let figure = table.figure(&wanted)?;

@@ -7,7 +7,7 @@ use crate::study::plot::picture::{Kind, write};
 use crate::study::report::figures::plots;
 use crate::study::report::gather::Run;
 use crate::study::report::page::{Stretch, page};
-use sim::files::output::{HTML, replace};
+use sim::files::output::{HTML, ready, replace};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +17,7 @@ use std::process::ExitCode;
 /// # Errors
 /// A run that cannot be read or in which nothing happened; a page that cannot be written.
 pub fn report(args: &ReportArgs) -> Outcome {
+    ready(&args.out, HTML).map_err(PlotError::from)?;
     let runs = args.runs.iter().map(|path| Run::read(path)).collect::<Result<Vec<Run>, _>>()?;
     let plots = plots(&runs);
     let stretch = Stretch { from: args.from, to: args.to, open: args.at };

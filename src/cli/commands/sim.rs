@@ -1,7 +1,7 @@
 //! `ethbus sim`: the medium in virtual time, measured.
 
 use super::watch;
-use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse_one_file_for_two};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_beside, refuse_one_file_for_two};
 use crate::cli::args::{PlcaOptions, RunArgs, SimArgs, SimFormat, Switch};
 use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
@@ -60,7 +60,7 @@ pub fn sim(args: &SimArgs) -> Outcome {
             return Err(PlanError::option(option, what.to_owned()).into());
         }
     }
-    let interrupts = interrupts()?;
+    let interrupts = interrupts_of_a_run()?;
     let begin = Instant::now();
     let runs = if plan.run.replications > 1 {
         let files = [

@@ -1,8 +1,9 @@
 //! `ethbus stats`: asks a lab that is up what has happened so far.
 
+use super::change::ask;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts, print, print_result, running_lab};
 use crate::cli::args::StatsArgs;
-use crate::live::control::{self, Control};
+use crate::live::control::Control;
 use crate::live::lab::inventory::{Content, Inventory};
 use crate::show::refresh::{Ending, refresh};
 use crate::show::watch::terminal::is_there;
@@ -12,7 +13,6 @@ use link::MacAddr;
 use link::signals::Signal;
 use serde::Serialize;
 use sim::figures::results::Results;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -44,16 +44,10 @@ pub fn stats(args: &StatsArgs) -> Outcome {
     if args.watch {
         return watch(&name);
     }
-    let results = ask(&name)?;
+    let results = ask(&name, &Control::Stats)?;
     let told = Told { results: &results, addresses: addresses(&content) };
     print_result(args.format, &told, |told| format!("{}\n{}", table(told.results), address_table(&told.addresses)))?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn ask(name: &str) -> Result<Results, CommandError> {
-    let silent = |source| CommandError::Control { name: name.to_owned(), source };
-    let answer = control::ask(name, &Control::Stats).map_err(silent)?;
-    serde_json::from_str(&answer).map_err(|error| silent(io::Error::from(error)))
 }
 
 /// On a terminal the figures stay in their place and fit; elsewhere they come one after the other.
@@ -63,7 +57,7 @@ fn watch(name: &str) -> Outcome {
         return watch_on_terminal(name, &interrupts);
     }
     loop {
-        print(&format!("lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name)?)))?;
+        print(&format!("lab {name}, every second; Ctrl-C ends\n{}\n", table(&ask(name, &Control::Stats)?)))?;
         match interrupts.recv_timeout(EVERY) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(_) | Err(RecvTimeoutError::Disconnected) => return Ok(ExitCode::from(INTERRUPTED)),
@@ -73,7 +67,7 @@ fn watch(name: &str) -> Outcome {
 
 fn watch_on_terminal(name: &str, interrupts: &Receiver<Signal>) -> Outcome {
     let title = format!("lab {name}, every second; q ends");
-    let page = |columns, lines| Ok::<_, CommandError>(fitted(&title, &ask(name)?, columns, lines));
+    let page = |columns, lines| Ok::<_, CommandError>(fitted(&title, &ask(name, &Control::Stats)?, columns, lines));
     let broken = |source| CommandError::System { what: "draw on the terminal", source };
     let (last, ending) = refresh(EVERY, page, || !interrupts.is_empty(), broken)?;
     // The terminal shows again what it did before; the last figures stay below that.

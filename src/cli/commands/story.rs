@@ -4,7 +4,9 @@ use super::validate::plan;
 use super::{INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::StoryArgs;
 use crate::show::{progress, say};
+use crate::study::plot::PlotError;
 use crate::study::story::{Options, StoryError, run, titles};
+use sim::files::output::{HTML, ready};
 use sim::scenario::plan::PlanError;
 use sim::words::units::many;
 use std::process::ExitCode;
@@ -17,6 +19,7 @@ use std::sync::Mutex;
 pub fn story(args: &StoryArgs) -> Outcome {
     let only = args.only.as_deref().unwrap_or_default();
     check_section(only)?;
+    ready(&args.out, HTML).map_err(PlotError::from)?;
     let interrupts = interrupts()?;
     let bar = Mutex::new(progress("running", 1.0));
     let go_on = |part: f64| {

@@ -1,7 +1,7 @@
 //! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
 
 use super::sim::{DEFAULT_SEED, overrides, unobserved};
-use super::{CommandError, INTERRUPTED, Outcome, interrupts};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run};
 use crate::cli::args::{CsmaCaArgs, MergeArgs, PlcaOptions, RunArgs, SweepArgs, Switch};
 use crate::show::{progress, say};
 use crate::study::sweep::grid::Grid;
@@ -13,6 +13,7 @@ use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::BitTimes;
 use sim::figures::row::{Value, columns_with};
+use sim::files::output::{PARQUET, TABLE, create, ready};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
 use sim::scenario::plan::{Plan, PlanError};
@@ -43,13 +44,14 @@ pub fn sweep(args: &SweepArgs) -> Outcome {
     if let Some(whom) = learned {
         say(&format!("ethbus: this is shard {shard}, as told by {whom}\n"));
     }
+    args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
     let (output, mut todo) = open(args, &grid, manifest)?;
     let cost = |run: u64| checked.costs[grid.place(run).0 as usize];
     if !is_stream(&args.out) {
         // The longest first, so that no core is left alone with one at the end.
         todo.sort_by(|one, other| cost(*other).total_cmp(&cost(*one)));
     }
-    let interrupts = interrupts()?;
+    let interrupts = interrupts_of_a_run()?;
     let places = checked.collision_places;
     let sweep = Sweep { grid: &grid, timing: args.timing, places, interrupts: &interrupts };
     let jobs = args.jobs.map_or_else(pool::processors, usize::from);
@@ -86,6 +88,7 @@ pub fn merge(args: &MergeArgs) -> Outcome {
     if args.parquet.is_some() && args.out == Path::new(STANDARD_OUTPUT) {
         return Err(PlanError::option("--parquet", "it needs a file: write one to --out".to_owned()).into());
     }
+    args.parquet.iter().try_for_each(|path| ready(path, PARQUET)).map_err(TableError::from)?;
     let runs = crate::study::sweep::merge::merge(&args.out, &args.shards).map_err(|error| match error {
         TableError::File { what: "write", path, source } if path == Path::new(STANDARD_OUTPUT) => {
             CommandError::Output(source)
@@ -165,7 +168,8 @@ fn open(args: &SweepArgs, grid: &Grid, manifest: Manifest) -> Result<(Output, Ve
     let (file, place) = if args.out == Path::new("-") {
         (std::io::stdout().as_fd().try_clone_to_owned().map(File::from), "standard output".to_owned())
     } else {
-        (File::options().write(true).open(&args.out), args.out.display().to_string())
+        let file = create(&args.out, TABLE).map_err(TableError::from)?;
+        (Ok(file), args.out.display().to_string())
     };
     let file = file.map_err(|source| TableError::File { what: "open", path: args.out.clone(), source })?;
     Ok((Output::stream(file, place, runs.clone()), runs.collect()))

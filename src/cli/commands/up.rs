@@ -18,7 +18,7 @@ use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
 use crate::live::watchers::Watchers;
-use crate::show::verdict::{against, verdict};
+use crate::show::verdict::{against, incomplete, verdict};
 use crate::show::{messages, say, table, with_causes};
 use background::Background;
 use crossbeam_channel::Receiver;
@@ -82,10 +82,11 @@ pub fn up(args: &UpArgs) -> Outcome {
     let Ended { stream, told, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
-    // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
-    if let Some(mut stream) = stream.filter(|_| args.in_background || failed) {
-        // Whoever has gone away meanwhile does not want to know.
-        let _ = stream.write_all(Farewell { text: told, failed, distrusted }.written().as_bytes());
+    // The stream's end tells the one who asked that the lab is gone. A lab in the background tells no one else.
+    if let Some(mut stream) = stream {
+        let text = if args.in_background || failed { told } else { String::new() };
+        // A client that has gone away does not want to know.
+        let _ = stream.write_all(Farewell { text, failed: failed || !whole, distrusted }.written().as_bytes());
     }
     Ok(match whole && !failed {
         true if distrusted => ExitCode::from(NOT_TRUSTED),
@@ -316,10 +317,11 @@ fn end(
             return Ok(Ended { stream, told, whole: false, failed: true, trusted: false });
         }
     };
-    let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.observers.files_incomplete == 0);
+    let whole = incomplete(&results).is_empty();
     let mut told = format!("\n{}", table(&results));
     if !whole {
-        told += "ethbus: a record, an event log or a capture that was wanted is not whole\n";
+        let names: Vec<&str> = incomplete(&results).iter().map(|file| file.file.as_str()).collect();
+        told += &format!("ethbus: not whole: {}\n", names.join(", "));
     }
     say(&told);
     let trusted = against(&results, tolerance).is_empty();

@@ -66,7 +66,7 @@ pub fn watch(given: Option<&str>, interrupts: &Receiver<Signal>) -> Outcome {
 }
 
 fn ask(lab: &str, request: &Control) -> io::Result<Results> {
-    serde_json::from_str(&control::ask(lab, request)?).map_err(io::Error::from)
+    control::results(lab, request)
 }
 
 /// What had been done to the bus before anybody looked.

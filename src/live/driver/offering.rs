@@ -2,7 +2,7 @@
 
 use super::sender::{Sender, run};
 use crate::live::plane::protocol::{Request, Told};
-use crate::live::supervisor::{DataPlane, SupervisorError, say_port};
+use crate::live::supervisor::{DataPlane, SupervisorError, say_port, say_trouble};
 use crossbeam_channel::{Receiver, never, select, tick};
 use link::process::thread_cpu_time;
 use link::signals::Signal;
@@ -87,7 +87,8 @@ impl Offering {
                     Ok(Told::Results(results)) => (look.show)(&results),
                     Ok(Told::Port { station, state }) => say_port(&station, state),
                     // The results will tell of overload; here it would only break a live line.
-                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Seen(_) | Told::Trouble(_) | Told::Overload { .. }) => {}
+                    Ok(Told::Ready | Told::Restarted | Told::Calm | Told::Queues(_) | Told::Seen(_) | Told::Overload { .. }) => {}
+                    Ok(Told::Trouble(what)) => say_trouble(&what),
                     Err(_) => return Err(plane.died()),
                 },
                 default(left) => {}

@@ -8,10 +8,11 @@
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
-use super::protocol::Setup;
+use super::protocol::{Outputs, Setup};
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
-use medium::{BitInstant, ConfigError, Event, Input};
+use medium::{BitInstant, BitRate, ConfigError, Event, Input};
+use sim::figures::results::{FileResults, ObserverResults};
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
@@ -22,13 +23,17 @@ use std::error::Error;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Notes in a batch.
 const BATCH: usize = 1 << 8;
-/// Batches that may wait to be written: those of half a second at 10 Mb/s with the shortest frames.
-const WAITING: usize = 1 << 8;
+/// Batches that may wait to be written, for each 10 Mb/s: those of half a second with the shortest frames.
+const WAITING: u64 = 1 << 8;
+/// The most batches that wait: those of 100 Mb/s, some 60 MB.
+const MOST_WAITING: u64 = 10 * WAITING;
+/// Why a file misses something that the thread never had.
+const BEHIND: &str = "the files are written more slowly than the bus goes";
 /// How long notes wait until a batch is full, in nanoseconds.
 const OLDEST: u64 = 5_000_000;
 /// How often the thread looks for batches when there were none.
@@ -36,8 +41,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long the files may take to be finished: a disk is not waited for longer, nor is a pipe that nobody reads.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What can go wrong: the record, the log and each window once; there are fewer windows than the rest.
-const TROUBLES: usize = 8;
+/// Sentences that wait for the coordinator: each file has two at most, that it misses something and that it ended.
+const TROUBLES: usize = 16;
 
 #[derive(Debug)]
 enum Note {
@@ -55,28 +60,80 @@ struct Counts {
     events: u64,
 }
 
-/// What is wanted.
-#[derive(Clone, Copy, Debug)]
+/// A file that is wanted, and what is not in it, though it should be.
+#[derive(Debug)]
 struct Wanted {
-    /// A record, 0 or 1.
-    inputs: u64,
-    /// An event log, 0 or 1.
-    events: u64,
-    windows: u64,
+    /// Its name, as the user gave it.
+    name: String,
+    /// What results call it.
+    holds: &'static str,
+    missing: AtomicU64,
+    incomplete: AtomicBool,
+    /// The user was told that it misses something.
+    told: AtomicBool,
 }
 
 impl Wanted {
-    fn files(self) -> u64 {
-        self.inputs + self.events + self.windows
+    fn new(name: &str, holds: &'static str) -> Wanted {
+        let (missing, [incomplete, told]) = (AtomicU64::new(0), [false; 2].map(AtomicBool::new));
+        Wanted { name: name.to_owned(), holds, missing, incomplete, told }
+    }
+
+    fn misses(&self, count: u64) {
+        self.missing.fetch_add(count, Ordering::Relaxed);
+        self.incomplete.fetch_or(count > 0, Ordering::Relaxed);
+    }
+
+    fn ends_early(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
+    fn results(&self) -> Option<FileResults> {
+        let missing = self.missing.load(Ordering::Relaxed);
+        let of = || FileResults { file: self.name.clone(), holds: self.holds.to_owned(), missing };
+        self.incomplete.load(Ordering::Relaxed).then(of)
     }
 }
 
-/// What is not in the files, though it should be.
-#[derive(Debug, Default)]
-struct Lost {
-    inputs: AtomicU64,
-    events: AtomicU64,
-    files: AtomicU64,
+/// All files that are wanted.
+#[derive(Debug)]
+struct Files {
+    record: Option<Wanted>,
+    log: Option<Wanted>,
+    windows: Vec<Wanted>,
+}
+
+impl Files {
+    fn of(outputs: &Outputs) -> Files {
+        Files {
+            record: outputs.record.as_deref().map(|name| Wanted::new(name, "record")),
+            log: outputs.events.as_deref().map(|name| Wanted::new(name, "event log")),
+            windows: outputs.windows.iter().map(|(kind, name)| Wanted::new(name, kind.holds())).collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Wanted> {
+        self.record.iter().chain(&self.log).chain(&self.windows)
+    }
+
+    /// Events and inputs found no room.
+    fn miss(&self, Counts { inputs, events }: Counts) {
+        self.record.iter().for_each(|record| record.misses(inputs));
+        self.log.iter().for_each(|log| log.misses(events));
+        self.windows.iter().for_each(|window| window.misses(inputs + events));
+    }
+
+    fn results(&self) -> ObserverResults {
+        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, |file| file.missing.load(Ordering::Relaxed));
+        let incomplete_files: Vec<FileResults> = self.all().filter_map(Wanted::results).collect();
+        ObserverResults {
+            record_skipped: missing(&self.record),
+            events_skipped: missing(&self.log),
+            files_incomplete: incomplete_files.len() as u64,
+            incomplete_files,
+            reports_skipped: 0,
+        }
+    }
 }
 
 /// The coordinator's end; it takes nothing if no file is wanted.
@@ -90,10 +147,9 @@ pub struct Writer {
     due: Option<u64>,
     ended: Receiver<()>,
     troubles: Receiver<String>,
-    wanted: Wanted,
     /// Since the last note that found room.
     missing: Counts,
-    lost: Arc<Lost>,
+    files: Arc<Files>,
 }
 
 /// Why there is no writer.
@@ -119,39 +175,34 @@ impl Writer {
     pub fn start(setup: &Setup, files: Vec<OwnedFd>) -> Result<Writer, StartError> {
         let known = setup.known()?;
         let header = &known.header;
-        let (mut files, lost) = (files.into_iter().map(File::from), Arc::new(Lost::default()));
         let outputs = &setup.outputs;
-        let mut file = |name: &Option<String>| name.clone().zip(files.next());
-        let record = if outputs.record.is_some() { file(&outputs.record) } else { None };
-        let events = if outputs.events.is_some() { file(&outputs.events) } else { None };
-        let windows = outputs.windows.iter().zip(files);
+        let (mut descriptors, files) = (files.into_iter().map(File::from), Arc::new(Files::of(outputs)));
+        let mut file = |name: &Option<String>| name.clone().and_then(|name| Some((name, descriptors.next()?)));
+        let (record, events) = (file(&outputs.record), file(&outputs.events));
+        let windows = outputs.windows.iter().zip(descriptors);
         let windows = windows.map(|((kind, name), file)| kind.open(file, name.clone(), &known));
         let windows: Vec<Box<dyn Window>> = windows.collect::<Result<_, _>>()?;
-        let (inputs, events_wanted) = (record.is_some().into(), events.is_some().into());
-        let wanted = Wanted { inputs, events: events_wanted, windows: windows.len() as u64 };
-        let (batches, waiting) = bounded(WAITING);
-        let (give_back, empty) = bounded(WAITING);
+        let waiting_batches = waiting(setup);
+        let (batches, waiting) = bounded(waiting_batches);
+        let (give_back, empty) = bounded(waiting_batches);
         let (end, ended) = bounded(1);
         let (trouble, troubles) = bounded(TROUBLES);
         let mut thread = Thread {
             record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
+            log_goes_on: events.is_some(),
             log: match events {
                 Some((name, file)) => EventLog::from_file(file, name, header)?,
                 None => EventLog::unwritten(header),
             },
-            record_wanted: wanted.inputs > 0,
-            log_wanted: wanted.events > 0,
-            log_goes_on: wanted.events > 0,
             digest_is_whole: true,
-            record_is_whole: true,
-            windows,
+            windows: windows.into_iter().map(Some).collect(),
             taken: Counts::default(),
-            lost: lost.clone(),
+            files: files.clone(),
             trouble,
         };
         let (batch, missing) = (Vec::new(), Counts::default());
-        let mut writer = Writer { batches: None, empty, batch, due: None, ended, troubles, wanted, missing, lost };
-        if wanted.files() == 0 {
+        let mut writer = Writer { batches: None, empty, batch, due: None, ended, troubles, missing, files };
+        if writer.files.all().next().is_none() {
             return Ok(writer);
         }
         let write = move || {
@@ -175,10 +226,9 @@ impl Writer {
         self.troubles.try_recv().ok()
     }
 
-    /// How many inputs and events are not in the files, and how many files are not whole.
-    pub fn lost(&self) -> (u64, u64, u64) {
-        let Lost { inputs, events, files } = &*self.lost;
-        (inputs.load(Ordering::Relaxed), events.load(Ordering::Relaxed), files.load(Ordering::Relaxed))
+    /// What is not in the files.
+    pub fn lost(&self) -> ObserverResults {
+        self.files.results()
     }
 
     /// Hands over at `now`, in nanoseconds, what has waited long enough.
@@ -204,6 +254,13 @@ impl Writer {
         true
     }
 
+    /// There was no room.
+    fn miss(&mut self, count: Counts) {
+        self.missing.inputs += count.inputs;
+        self.missing.events += count.events;
+        self.files.miss(count);
+    }
+
     /// Whether there was room for the batch.
     fn hand_over(&mut self) -> bool {
         let Some(batches) = self.batches.as_ref().filter(|batches| !batches.is_full()) else { return false };
@@ -213,40 +270,43 @@ impl Writer {
     }
 }
 
+/// How many batches may wait on this bus.
+fn waiting(setup: &Setup) -> usize {
+    let rate = setup.configuration.rate().get().div_ceil(BitRate::MBIT_10.get());
+    (WAITING * rate).min(MOST_WAITING) as usize
+}
+
 /// The coordinator is never stopped: what finds no room is counted.
 impl Observer for Writer {
     type Error = Infallible;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), Infallible> {
-        let octets = octets.filter(|_| self.wanted.inputs + self.wanted.windows > 0).cloned();
+        let octets = octets.filter(|_| self.files.record.is_some() || !self.files.windows.is_empty()).cloned();
         if self.wants_events() && !self.note(Note::Input { at, input: *input, octets }) {
-            self.missing.inputs += 1;
-            self.lost.inputs.fetch_add(self.wanted.inputs, Ordering::Relaxed);
+            self.miss(Counts { inputs: 1, events: 0 });
         }
         Ok(())
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Infallible> {
         if self.wants_events() && !self.note(Note::Event(*event)) {
-            self.missing.events += 1;
-            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
+            self.miss(Counts { inputs: 0, events: 1 });
         }
         Ok(())
     }
 
     fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), Infallible> {
-        if self.wanted.events + self.wanted.windows > 0 && !self.note(Note::Emulator(*event)) {
-            self.missing.events += 1;
-            self.lost.events.fetch_add(self.wanted.events, Ordering::Relaxed);
+        let wanted = self.files.log.is_some() || !self.files.windows.is_empty();
+        if wanted && !self.note(Note::Emulator(*event)) {
+            self.miss(Counts { inputs: 0, events: 1 });
         }
         Ok(())
     }
 
     /// A record that does not say where counting began anew cannot be replayed to the same results: it misses an input.
     fn restart(&mut self, run_to: BitInstant, at: BitInstant) -> Result<(), Infallible> {
-        if self.wanted.inputs > 0 && !self.note(Note::Restart { run_to, at }) {
-            self.missing.inputs += 1;
-            self.lost.inputs.fetch_add(1, Ordering::Relaxed);
+        if self.files.record.is_some() && !self.note(Note::Restart { run_to, at }) {
+            self.miss(Counts { inputs: 1, events: 0 });
         }
         Ok(())
     }
@@ -260,7 +320,7 @@ impl Observer for Writer {
         let told = batches.send_deadline(std::mem::take(&mut self.batch), deadline).is_ok();
         drop(batches);
         if !told || self.ended.recv_deadline(deadline).is_err() {
-            self.lost.files.store(self.wanted.files(), Ordering::Relaxed);
+            self.files.all().for_each(Wanted::ends_early);
         }
         Ok(())
     }
@@ -269,19 +329,17 @@ impl Observer for Writer {
 /// What the thread has.
 #[derive(Debug)]
 struct Thread {
+    /// While it can be written.
     record: Option<Recorder>,
     log: EventLog,
-    record_wanted: bool,
-    log_wanted: bool,
     /// The log has all events so far, and takes more.
     log_goes_on: bool,
     digest_is_whole: bool,
-    record_is_whole: bool,
-    /// Those that can still be written. What they miss stands in them.
-    windows: Vec<Box<dyn Window>>,
+    /// Those that can still be written, in the place of each. What they miss stands in them.
+    windows: Vec<Option<Box<dyn Window>>>,
     /// What came here to be written.
     taken: Counts,
-    lost: Arc<Lost>,
+    files: Arc<Files>,
     trouble: Sender<String>,
 }
 
@@ -331,7 +389,9 @@ impl Thread {
                 Note::End(end) => over = Some(*end),
             }
         }
-        self.tell_windows(|window| batch.iter().try_for_each(|note| tell(window, note)));
+        let lost = batch.iter().filter(|note| matches!(note, Note::Input { .. } | Note::Event(_) | Note::Emulator(_)));
+        let lost = lost.count() as u64;
+        self.tell_windows(lost, |window| batch.iter().try_for_each(|note| tell(window, note)));
         over
     }
 
@@ -344,7 +404,7 @@ impl Thread {
             self.log_written(logged);
         }
         if self.record.is_none() {
-            self.lost.inputs.fetch_add(self.record_wanted.into(), Ordering::Relaxed);
+            self.files.record.iter().for_each(|record| record.misses(1));
         }
         let written = Observer::input(&mut self.record, at, input, octets);
         self.record_written(written);
@@ -357,22 +417,22 @@ impl Thread {
         if let Some(record) = self.record.as_mut().filter(|_| inputs > 0) {
             let written = record.missing(inputs);
             self.record_written(written);
-            if std::mem::take(&mut self.record_is_whole) {
-                self.file_lost(
-                    "the record misses inputs, since its disk is too slow: it cannot be replayed".to_owned(),
-                );
-            }
+            self.tell_once(self.files.record.iter(), |name| {
+                format!("{name} misses inputs, since {BEHIND}: the record cannot be replayed")
+            });
         }
         self.digest_is_whole &= events == 0;
         self.log.forget_inputs();
         if self.log_goes_on {
             // Better an end than a hole: a missing input is one, too, since it tells of faults, cuts and destinations.
-            let ended = self.log.stop_writing();
+            let ended = self.log.stop_writing(BEHIND);
             self.log_written(ended);
-            if std::mem::take(&mut self.log_goes_on) {
-                self.file_lost("the event log ends here, since its disk is too slow".to_owned());
-            }
+            self.log_goes_on = false;
+            self.tell_once(self.files.log.iter(), |name| format!("{name} ends here, since {BEHIND}"));
         }
+        self.tell_once(self.files.windows.iter(), |name| {
+            format!("{name} misses what happened just now, since {BEHIND}; it says where")
+        });
     }
 
     fn flush(&mut self) {
@@ -384,25 +444,27 @@ impl Thread {
             let flushed = self.log.flush();
             self.log_written(flushed);
         }
-        self.tell_windows(|window| window.flush());
+        self.tell_windows(0, |window| window.flush());
     }
 
-    /// Tells every window; one that cannot be written any further is given up.
-    fn tell_windows(&mut self, mut tell: impl FnMut(&mut dyn Window) -> Result<(), WriteError>) {
-        let mut number = 0;
-        while let Some(window) = self.windows.get_mut(number) {
-            match tell(&mut **window) {
-                Ok(()) => number += 1,
-                Err(error) => {
-                    self.windows.remove(number);
-                    self.file_lost(told(&error));
-                }
+    /// Tells every window; one that cannot be written any further is given up, and misses at least `lost` notes.
+    fn tell_windows(&mut self, lost: u64, mut tell: impl FnMut(&mut dyn Window) -> Result<(), WriteError>) {
+        for (place, wanted) in self.windows.iter_mut().zip(&self.files.windows) {
+            let Some(window) = place else {
+                wanted.misses(lost);
+                continue;
+            };
+            if let Err(error) = tell(&mut **window) {
+                *place = None;
+                wanted.misses(lost);
+                wanted.ends_early();
+                tell_trouble(&self.trouble, told(&error));
             }
         }
     }
 
     fn finish(&mut self, end: End) {
-        self.tell_windows(|window| window.end(end));
+        self.tell_windows(0, |window| window.end(end));
         let ended = Observer::end(&mut self.log, end);
         if self.log_goes_on {
             self.log_written(ended);
@@ -419,35 +481,48 @@ impl Thread {
     /// A record that cannot be written any further is given up.
     fn record_written(&mut self, written: Result<(), WriteError>) {
         let Err(error) = written else { return };
-        let kept = if let WriteError::Write { kept, .. } = error { kept } else { 0 };
-        self.lost.inputs.fetch_add(self.taken.inputs.saturating_sub(kept), Ordering::Relaxed);
         self.record = None;
-        if std::mem::take(&mut self.record_is_whole) {
-            self.file_lost(told(&error));
-        }
+        self.ends_early(self.files.record.iter(), self.taken.inputs, &error);
     }
 
     fn event_written(&mut self, written: Result<(), WriteError>) {
         if self.log_goes_on {
             self.log_written(written);
-        } else if self.log_wanted {
-            self.lost.events.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.files.log.iter().for_each(|log| log.misses(1));
         }
     }
 
     fn log_written(&mut self, written: Result<(), WriteError>) {
         let Err(error) = written else { return };
-        let kept = if let WriteError::Write { kept, .. } = error { kept } else { 0 };
-        self.lost.events.fetch_add(self.taken.events.saturating_sub(kept), Ordering::Relaxed);
         self.log_goes_on = false;
-        self.file_lost(told(&error));
+        self.ends_early(self.files.log.iter(), self.taken.events, &error);
     }
 
-    fn file_lost(&self, what: String) {
-        self.lost.files.fetch_add(1, Ordering::Relaxed);
-        // There is room for as much as can go wrong.
-        let _ = self.trouble.try_send(what);
+    /// A file ends of which `taken` came here.
+    fn ends_early<'a>(&self, file: impl Iterator<Item = &'a Wanted>, taken: u64, error: &WriteError) {
+        let kept = if let WriteError::Write { kept, .. } = error { *kept } else { 0 };
+        for wanted in file {
+            wanted.misses(taken.saturating_sub(kept));
+            wanted.ends_early();
+        }
+        tell_trouble(&self.trouble, told(error));
     }
+
+    /// Says of each file once that it misses something.
+    fn tell_once<'a>(&self, files: impl Iterator<Item = &'a Wanted>, words: impl Fn(&str) -> String) {
+        for wanted in files {
+            wanted.ends_early();
+            if !wanted.told.swap(true, Ordering::Relaxed) {
+                tell_trouble(&self.trouble, plain(&words(&wanted.name)));
+            }
+        }
+    }
+}
+
+fn tell_trouble(trouble: &Sender<String>, what: String) {
+    // There is room for as much as can go wrong.
+    let _ = trouble.try_send(what);
 }
 
 /// Tells a window a note. The end comes after what it was told of.
@@ -465,8 +540,12 @@ fn tell(window: &mut dyn Window, note: &Note) -> Result<(), WriteError> {
 /// An error with its cause.
 fn told(error: &WriteError) -> String {
     let cause = error.source().map_or(String::new(), |cause| format!(": {cause}"));
-    // A file's name may have anything in it, and this is to be one line of a terminal.
-    format!("{error}{cause}").replace(char::is_control, "?")
+    plain(&format!("{error}{cause}"))
+}
+
+/// One line of a terminal. A file's name may have anything in it.
+fn plain(text: &str) -> String {
+    text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]

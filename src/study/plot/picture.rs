@@ -113,9 +113,22 @@ fn smooth(pixels: &[u8], width: usize) -> Vec<u8> {
 /// # Errors
 /// There is something else under this name, the disk is full, or the like.
 pub fn write(path: &Path, kind: Kind, picture: &[u8]) -> Result<(), PlotError> {
-    let output = match kind {
-        Kind::Svg => output::SVG,
-        Kind::Png => output::PNG,
-    };
-    Ok(output::replace(path, output, picture)?)
+    Ok(output::replace(path, kind.output(), picture)?)
+}
+
+/// Whether [`write`] could write a picture, before it is drawn.
+///
+/// # Errors
+/// As [`write`]; there is no such folder.
+pub fn ready(path: &Path, kind: Kind) -> Result<(), PlotError> {
+    Ok(output::ready(path, kind.output())?)
+}
+
+impl Kind {
+    fn output(self) -> output::Kind {
+        match self {
+            Kind::Svg => output::SVG,
+            Kind::Png => output::PNG,
+        }
+    }
 }

@@ -255,13 +255,13 @@ impl EventLog {
         Ok(self.digest())
     }
 
-    /// Hands everything so far to the kernel and ends the file: from now on only the digest is kept.
+    /// Hands everything so far to the kernel and ends the file, for this reason: from now on only the digest is kept.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed, or it was so before.
-    pub fn stop_writing(&mut self) -> Result<(), WriteError> {
+    pub fn stop_writing(&mut self, why: &str) -> Result<(), WriteError> {
         match &mut self.writer {
-            Writer::Here(pen) => pen.stop_writing(),
+            Writer::Here(pen) => pen.stop_writing(why),
             Writer::Beside(_) => panic!("only a live bus loses events, and it has one thread for its files"),
         }
     }

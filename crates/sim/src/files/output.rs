@@ -2,11 +2,18 @@
 //!
 //! A file that is replaced is a regular file, and new, empty, or what such a command wrote before. Links are followed. What
 //! is written line by line may also go to a pipe or a device, which is opened as it is and never emptied or replaced.
+//!
+//! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`].
 
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What a file is for, and how one can tell.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +82,12 @@ pub enum OutputError {
         /// What it should be.
         what: &'static str,
     },
+    /// An interrupt came while the pipe had no reader.
+    #[error("{} is a pipe that no program reads: start its reader, as in `cat {}`", path.display(), path.display())]
+    Unread {
+        /// The pipe.
+        path: PathBuf,
+    },
     /// The system refused.
     #[error("cannot {call} {}", path.display())]
     System {
@@ -120,6 +133,25 @@ pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
     Ok(place)
 }
 
+/// Whether [`replace`] could write a file of `kind` at `path`, before the work whose result it is.
+///
+/// # Errors
+/// As [`place`]; there is no such folder, or it may not be written to.
+pub fn ready(path: &Path, kind: Kind) -> Result<(), OutputError> {
+    let place = place(path, kind)?;
+    let new = beside(&place);
+    let system = |source| OutputError::System { call: "write", path: path.to_owned(), source };
+    File::options().write(true).create_new(true).open(&new).map_err(system)?;
+    std::fs::remove_file(&new).map_err(system)
+}
+
+/// A name beside `place` that no other program takes.
+fn beside(place: &Path) -> PathBuf {
+    let mut name = place.as_os_str().to_owned();
+    name.push(format!(".new-{}", std::process::id()));
+    PathBuf::from(name)
+}
+
 /// A file of `kind` to be written from its beginning: as [`place`] says, or a pipe or a device as it is.
 ///
 /// # Errors
@@ -128,10 +160,64 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
     let system = |source| OutputError::System { call: "create", path: path.to_owned(), source };
     match place(path, kind) {
         Ok(place) => File::create(place).map_err(system),
+        Err(OutputError::Irregular { is: PIPE, .. }) => open_pipe(path),
         Err(OutputError::Irregular { is, .. }) if is != FOLDER => {
             File::options().write(true).open(path).map_err(system)
         }
         Err(error) => Err(error),
+    }
+}
+
+/// What a program does about pipes whose readers have not come yet. One for the whole process, as its signals are.
+#[derive(Debug)]
+pub struct Waiting {
+    ended: AtomicBool,
+    tell: OnceLock<fn(&Path)>,
+}
+
+/// The process's own.
+pub static WAITING: Waiting = Waiting { ended: AtomicBool::new(false), tell: OnceLock::new() };
+
+impl Waiting {
+    /// Has `tell` called once for each pipe without a reader.
+    pub fn tell(&self, tell: fn(&Path)) {
+        // The first one stays.
+        let _ = self.tell.set(tell);
+    }
+
+    /// From now on a pipe without a reader is an error. For programs whose signals do not end them.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How often a pipe is asked for its reader.
+const LOOK: Duration = Duration::from_millis(20);
+/// When the user is told what the program waits for.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Opens a pipe when it has a reader.
+fn open_pipe(path: &Path) -> Result<File, OutputError> {
+    let system = |source| OutputError::System { call: "open", path: path.to_owned(), source };
+    let (begin, mut told) = (Instant::now(), false);
+    loop {
+        match File::options().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path) {
+            Err(error) if error.raw_os_error() == Some(Errno::ENXIO as i32) => {}
+            opened => {
+                let file = opened.map_err(system)?;
+                // Writes wait, as those to any other file.
+                fcntl(&file, FcntlArg::F_SETFL(OFlag::empty())).map_err(|errno| system(errno.into()))?;
+                return Ok(file);
+            }
+        }
+        if WAITING.ended.load(Ordering::Relaxed) {
+            return Err(OutputError::Unread { path: path.to_owned() });
+        }
+        if !told && begin.elapsed() >= SILENCE {
+            told = true;
+            WAITING.tell.get().into_iter().for_each(|tell| tell(path));
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
@@ -141,9 +227,7 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
 /// As [`place`]; the disk is full, or the like.
 pub fn replace(path: &Path, kind: Kind, content: &[u8]) -> Result<(), OutputError> {
     let place = place(path, kind)?;
-    let mut name = place.as_os_str().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
-    let new = PathBuf::from(name);
+    let new = beside(&place);
     let write = || {
         let mut file = File::options().write(true).create_new(true).open(&new)?;
         if let Some(there) = metadata(&place)? {
@@ -173,13 +257,14 @@ fn metadata(path: &Path) -> io::Result<Option<Metadata>> {
 }
 
 const FOLDER: &str = "a folder";
+const PIPE: &str = "a pipe";
 
 /// What a file is that is not regular.
 fn irregular(it: FileType) -> Option<&'static str> {
     match () {
         () if it.is_file() => None,
         () if it.is_dir() => Some(FOLDER),
-        () if it.is_fifo() => Some("a pipe"),
+        () if it.is_fifo() => Some(PIPE),
         () if it.is_char_device() || it.is_block_device() => Some("a device"),
         () => Some("a socket"),
     }

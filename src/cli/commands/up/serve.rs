@@ -140,7 +140,7 @@ impl Serving<'_> {
             let overdue = self.asked.front().map_or_else(never, |(since, _)| at(*since + DataPlane::PATIENCE));
             let due = self.schedule.next().map_or_else(never, at);
             let next = select! {
-                recv(overdue) -> _ => return Err(SupervisorError::Silent.into()),
+                recv(overdue) -> _ => return Err(self.silent().into()),
                 recv(interrupts) -> _ => break None,
                 recv(looks) -> _ => self.look(),
                 recv(due) -> _ => self.act()?,
@@ -167,6 +167,14 @@ impl Serving<'_> {
             ));
         }
         end(self.plane, stream, self.record, self.links, self.tolerance)
+    }
+
+    /// The data plane did not answer: says so to those who wait for it.
+    fn silent(&mut self) -> SupervisorError {
+        let error = SupervisorError::Silent;
+        let asked = std::mem::take(&mut self.asked);
+        asked.into_iter().for_each(|(_, stream)| control::refuse(stream, &format!("{error}, so the lab ends")));
+        error
     }
 
     fn look(&self) -> End {

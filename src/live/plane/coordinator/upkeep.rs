@@ -8,7 +8,7 @@ use super::deliveries::Due;
 use super::{Coordinator, SHORTEST_SPIN};
 use link::netlink::{LinkChange, MonitorError};
 use medium::{Input, StationId};
-use sim::figures::results::{Snapshot, Start};
+use sim::figures::results::{ObserverResults, Snapshot, Start};
 use sim::files::event_log::EmulatorKind;
 use sim::files::record::End;
 use sim::run::observer::Observer;
@@ -67,9 +67,8 @@ impl Coordinator {
     }
 
     fn count_lost(&mut self) {
-        let counts = &mut self.emulator.counts;
-        (counts.observers.record_skipped, counts.observers.events_skipped, counts.observers.files_incomplete) =
-            self.writer.lost();
+        let observers = &mut self.emulator.counts.observers;
+        *observers = ObserverResults { reports_skipped: observers.reports_skipped, ..self.writer.lost() };
     }
 
     /// Tells those who watch what happened; what finds no room is counted there.

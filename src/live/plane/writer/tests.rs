@@ -14,15 +14,12 @@ fn a_log_ends_before_the_first_event_that_it_misses() {
     let (trouble, troubles) = bounded(TROUBLES);
     let mut thread = Thread {
         record: None,
-        record_wanted: false,
         log: EventLog::create(&path, &[], &header).expect("own folder"),
-        log_wanted: true,
         log_goes_on: true,
         digest_is_whole: true,
-        record_is_whole: true,
         windows: Vec::new(),
         taken: Counts::default(),
-        lost: Arc::default(),
+        files: Arc::new(Files { record: None, log: Some(Wanted::new("run.events", "event log")), windows: Vec::new() }),
         trouble,
     };
     let frame = FrameId { station, serial: 1 };
@@ -34,5 +31,6 @@ fn a_log_ends_before_the_first_event_that_it_misses() {
     drop(thread);
     let lines = std::fs::read_to_string(&path).expect("own folder").lines().count();
     assert_eq!(lines, 2, "a header and the event before the hole");
-    assert_eq!(troubles.try_recv().expect("it is told"), "the event log ends here, since its disk is too slow");
+    let told = troubles.try_recv().expect("it is told");
+    assert_eq!(told, "run.events ends here, since the files are written more slowly than the bus goes");
 }

@@ -28,7 +28,10 @@ impl Results {
             .emulator
             .iter()
             .flat_map(|emulator| emulator.links.iter().flat_map(|link| link.offloads.iter().chain([&link.station])));
-        let texts = texts.chain(links).chain([&self.config.topology]);
+        let files = self.emulator.iter().flat_map(|emulator| {
+            emulator.observers.incomplete_files.iter().flat_map(|incomplete| [&incomplete.file, &incomplete.holds])
+        });
+        let texts = texts.chain(links).chain(files).chain([&self.config.topology]);
         if let Some(text) = names.chain(texts).find(|text| !is_plain(text)) {
             return Err(format!("{text:?} has control characters in it"));
         }

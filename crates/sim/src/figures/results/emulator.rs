@@ -186,8 +186,22 @@ pub struct ObserverResults {
     pub record_skipped: u64,
     /// Events that are not in the event log, for the same reasons; it ends before the first.
     pub events_skipped: u64,
-    /// Of record and event log, how many were wanted and are not whole.
+    /// How many files were wanted and are not whole.
     pub files_incomplete: u64,
+    /// These files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incomplete_files: Vec<FileResults>,
+}
+
+/// A file that was wanted and is not whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileResults {
+    /// Its name, as the user gave it.
+    pub file: String,
+    /// What is in it: `record`, `event log`, `capture`, `Perfetto trace`, `VCD` or `table of events`.
+    pub holds: String,
+    /// Inputs of a record, events of a log, inputs and events of another file, that are known to miss in it.
+    pub missing: u64,
 }
 
 /// What the kernel counts on the way between a station and the bus, since the lab came up.

@@ -70,7 +70,7 @@ impl Pen {
     }
 
     /// Ends the file; the digest goes on.
-    pub fn stop_writing(&mut self) -> Result<(), WriteError> {
+    pub fn stop_writing(&mut self, _why: &str) -> Result<(), WriteError> {
         let flushed = self.flush();
         self.forget_inputs();
         self.output = None;

@@ -4,6 +4,8 @@ use super::Scenario;
 use crate::scenario::check;
 use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use serde::Deserialize;
+use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
@@ -99,12 +101,25 @@ impl Scenario {
     }
 }
 
+/// The longest scenario file. 1,024 stations with every key take a tenth of it.
+const LARGEST: u64 = 4 << 20;
+
+/// What is in a file, a device or a pipe that is no longer than a scenario can be.
+fn octets(path: &Path) -> io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut octets)?;
+    match octets.len() as u64 {
+        ..=LARGEST => Ok(octets),
+        _ => Err(io::Error::other(format!("it has more than {} MiB, and no scenario has", LARGEST >> 20))),
+    }
+}
+
 /// The text of a scenario file.
 ///
 /// # Errors
 /// The file cannot be read, or is no text.
 pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
-    let octets = std::fs::read(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    let octets = octets(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
     String::from_utf8(octets).map_err(|error| {
         let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
         let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
