@@ -28,6 +28,17 @@ pub enum Value<'a> {
     Word(&'a str),
 }
 
+/// Of which type a field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// [`Value::Number`].
+    Number,
+    /// [`Value::Truth`].
+    Truth,
+    /// [`Value::Word`].
+    Word,
+}
+
 /// What is told the fields of an event: a closure, or a type whose method is worth inlining.
 pub trait Visitor {
     /// One field more.
@@ -43,6 +54,7 @@ impl<F: FnMut(&'static str, Value<'static>)> Visitor for F {
 
 /// What a field can be made of.
 trait Field: Sized {
+    const SHAPE: Shape;
     fn value(self) -> Value<'static>;
     /// `None` if `value` is of another type or out of range.
     fn of(value: Value<'_>) -> Option<Self>;
@@ -99,6 +111,9 @@ macro_rules! kinds {
             /// Every kind's name, and its fields' names.
             pub const ALL: &[(&'static str, &[&'static str])] =
                 &[$(($name, &[$($(stringify!($field),)*)?]),)*];
+
+            /// The type of every field, in the order of [`Kind::ALL`].
+            pub const SHAPES: &[&[Shape]] = &[$(&[$($(<$type as Field>::SHAPE,)*)?],)*];
 
             /// The kind's name in logs.
             #[inline]
@@ -286,6 +301,8 @@ kinds! {
 }
 
 impl Field for u64 {
+    const SHAPE: Shape = Shape::Number;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Number(self)
@@ -300,6 +317,8 @@ impl Field for u64 {
 }
 
 impl Field for u32 {
+    const SHAPE: Shape = Shape::Number;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Number(self.into())
@@ -311,6 +330,8 @@ impl Field for u32 {
 }
 
 impl Field for BitTimes {
+    const SHAPE: Shape = Shape::Number;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Number(self.get())
@@ -322,6 +343,8 @@ impl Field for BitTimes {
 }
 
 impl Field for Octets {
+    const SHAPE: Shape = Shape::Number;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Number(self.get().into())
@@ -333,6 +356,8 @@ impl Field for Octets {
 }
 
 impl Field for bool {
+    const SHAPE: Shape = Shape::Truth;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Truth(self)
@@ -347,6 +372,8 @@ impl Field for bool {
 }
 
 impl Field for Cause {
+    const SHAPE: Shape = Shape::Word;
+
     #[inline]
     fn value(self) -> Value<'static> {
         Value::Word(self.name())

@@ -53,7 +53,7 @@ pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, T
 pub use access::plca::{Plca, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaNode, PlcaSettings, PlcaStatus};
 pub use access::slotted_aloha::SlottedAloha;
 pub use config::{Config, ConfigError, Method};
-pub use event::{Cause, Event, Kind, KindError, Value, Visitor};
+pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;

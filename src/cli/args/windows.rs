@@ -44,6 +44,8 @@ pub enum ConvertTo {
     Vcd,
     /// A table, one row an event
     Csv,
+    /// An event log: a binary one for a name that ends in .ebe, else JSON Lines
+    Events,
 }
 
 /// Options of `convert`.

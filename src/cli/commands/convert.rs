@@ -5,7 +5,7 @@ use crate::cli::args::{ConvertArgs, ConvertTo};
 use crate::cli::windows::open_one;
 use crate::show::say;
 use sim::files::event_log::{EventLog, EventLogReader, Header};
-use sim::files::json_lines::LineReader;
+use sim::files::json_lines::{LineReader, ReadError};
 use sim::files::observer::Observer;
 use sim::files::record::{RecordReader, replay_before};
 use sim::scenario::plan::PlanError;
@@ -13,6 +13,7 @@ use sim::windows::capture::Framing;
 use sim::windows::{Known, WindowKind, Windows};
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,16 +22,17 @@ use std::process::ExitCode;
 /// # Errors
 /// A log or record that is damaged or of a newer version; a file that cannot be written. What was written is whole.
 pub fn convert(args: &ConvertArgs) -> Outcome {
+    if args.plain && args.to != ConvertTo::Pcapng {
+        let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
+        return Err(PlanError::option("--plain", what).into());
+    }
     let kind = match args.to {
         ConvertTo::Pcapng => WindowKind::Pcapng(if args.plain { Framing::Plain } else { Framing::Whole }),
         ConvertTo::Perfetto => WindowKind::Perfetto,
         ConvertTo::Vcd => WindowKind::Vcd,
         ConvertTo::Csv => WindowKind::Csv,
+        ConvertTo::Events => return to_events(args),
     };
-    if args.plain && args.to != ConvertTo::Pcapng {
-        let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
-        return Err(PlanError::option("--plain", what).into());
-    }
     let open = |header: Header| -> Result<Windows, CommandError> {
         let files = open_one("--out", kind, &args.out, &[&args.input])?;
         Ok(files.begin(&Known::of(header))?.0)
@@ -43,12 +45,46 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows)
             .map_err(CommandError::Replay)?;
     } else {
-        let mut log = EventLogReader::new(LineReader::open(&args.input)?)?;
+        let mut log = EventLogReader::open(&args.input)?;
         let mut windows = open(log.header().clone())?;
         let told = log.tell(&mut windows);
         // What there is of a log that was cut short is written whole.
         let read = windows.flush().and(told)?;
         read.inspect_err(|_| say("ethbus: what came before is written\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Copies an event log line by line into the other form.
+fn to_events(args: &ConvertArgs) -> Outcome {
+    if is_record(&args.input) {
+        let what = format!("`ethbus replay {} --events FILE` writes them", args.input.display());
+        return Err(PlanError::option("--to events", what).into());
+    }
+    let mut log = EventLogReader::open(&args.input)?;
+    let header = log.header().clone();
+    let mut copy = if args.out == Path::new("-") {
+        let system = |source| CommandError::Output(source);
+        let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(system)?;
+        EventLog::from_file(File::from(stdout), "standard output".to_owned(), &header)?
+    } else {
+        EventLog::create(&args.out, &[&args.input], &header)?
+    }
+    .without_digest();
+    let read = loop {
+        match log.next_entry() {
+            Ok(Some(entry)) => copy.copy(&entry, log.offered())?,
+            Ok(None) => break log.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
+            Err(error) => break Err(error),
+        }
+    };
+    match read {
+        Ok(()) => _ = copy.finish()?,
+        Err(error) => {
+            copy.stop_writing(&error.to_string())?;
+            say("ethbus: what came before is written\n");
+            return Err(error.into());
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

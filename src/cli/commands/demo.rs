@@ -27,7 +27,7 @@ use link::station::StationSocket;
 use medium::Octets;
 use sim::figures::results::Results;
 use sim::files::event_log::EventLogReader;
-use sim::files::json_lines::{LineReader, create};
+use sim::files::json_lines::create;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::units::{Load, group, many};
@@ -196,7 +196,7 @@ fn next(args: &DemoArgs, results: &Results) -> String {
 
 /// The frame of an event log that got through after most collisions, as `explain` takes it, and how many.
 fn most_collided(path: &Path) -> Option<(String, u32)> {
-    let mut log = EventLogReader::new(LineReader::open(path).ok()?).ok()?;
+    let mut log = EventLogReader::open(path).ok()?;
     let mut most: Option<Ended> = None;
     let seen = ended(&mut log, |one| {
         if one.mac_delay_bt.is_some() && most.as_ref().is_none_or(|most| most.collisions < one.collisions) {

@@ -2,16 +2,17 @@
 
 use super::{CommandError, Outcome, print_result};
 use crate::cli::args::ExplainArgs;
-use crate::show::plain_table;
+use crate::show::{plain_table, say};
 use crate::study::explain::choice::{Ended, Pick, ended};
 use crate::study::explain::diagram::draw;
 use crate::study::explain::{ExplainError, Story, Wanted, contention, data, find, plca, tell};
 use crate::study::plot::PlotError;
 use sim::files::event_log::{EventLogReader, Header};
-use sim::files::json_lines::{LineReader, ReadError};
+use sim::files::json_lines::ReadError;
 use sim::files::output::{SVG, ready, replace};
 use sim::scenario::plan::PlanError;
 use sim::words::units::{group, many};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// How many frames `--list` shows to people.
@@ -28,6 +29,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
     args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
+    prove(&args.events)?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
         if args.svg.is_some() {
             let what = "it draws one frame: say which with --frame or --pick, as in `--pick collisions=1`".to_owned();
@@ -39,7 +41,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
     };
-    let mut log = EventLogReader::new(LineReader::open(&args.events)?)?;
+    let mut log = EventLogReader::open(&args.events)?;
     let wanted = Wanted::parse(&frame, args.station.as_deref(), log.header()).map_err(CommandError::Explain)?;
     if plca::of(log.header()).is_some() {
         let story = plca::find(&args.events, wanted).map_err(CommandError::Explain)?;
@@ -59,6 +61,23 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     draw_to(args, &story, log.header(), frame)?;
     print_result(args.format, &data(&story, log.header()), |_| tell(&story, log.header()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a log once before it is told of, so that no sentence comes from lines that are not those that were written. One
+/// that has no end yet is told of as far as it goes. A pipe can be read only once.
+fn prove(path: &Path) -> Result<(), ReadError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    match EventLogReader::open(path)?.prove() {
+        // What is told of the log says so, and where.
+        Ok(None) | Err(ReadError::CutShort { .. }) => Ok(()),
+        Ok(Some(why)) => {
+            say(&format!("ethbus: {why}\n"));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Draws the frame's collisions to the file of `--svg`, if one is given.
@@ -122,7 +141,7 @@ fn list(args: &ExplainArgs, pick: &Pick) -> Outcome {
 }
 
 fn look(args: &ExplainArgs, visit: impl FnMut(Ended) -> bool) -> Result<(), ReadError> {
-    ended(&mut EventLogReader::new(LineReader::open(&args.events)?)?, visit)
+    ended(&mut EventLogReader::open(&args.events)?, visit)
 }
 
 fn told(frames: &[Ended]) -> String {

@@ -208,8 +208,10 @@ fn observers(plan: &Plan, args: &SimArgs) -> Result<Option<(Observers, Vec<Rotat
     let others = |number: usize| given[..number].iter().flatten().copied().collect::<Vec<&Path>>();
     let files = if args.events.is_some() || args.record.is_some() {
         let create = |path: &Path| EventLog::create(path, &others(1), &header);
+        let log = args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?;
+        let log = if args.record.is_some() { log } else { log.without_digest() };
         Some(RunFiles {
-            log: args.events.as_deref().map_or_else(|| Ok(EventLog::unwritten(&header)), create)?.on_a_thread(),
+            log: log.on_a_thread(),
             record: args.record.as_deref().map(|path| Recorder::create(path, &others(2), &header)).transpose()?,
         })
     } else {

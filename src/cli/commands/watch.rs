@@ -2,6 +2,7 @@
 
 use super::{CommandError, Outcome, interrupts};
 use crate::cli::args::WatchArgs;
+use crate::show::say;
 use crate::show::watch::feeder::Feeder;
 use crate::show::watch::keys::Deed;
 use crate::show::watch::player::Player;
@@ -10,7 +11,7 @@ use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, StationId};
 use sim::files::event_log::{EventLogReader, Header};
-use sim::files::json_lines::LineReader;
+use sim::files::json_lines::ReadError;
 use sim::run::view::View;
 use sim::scenario::plan::PlanError;
 use std::path::Path;
@@ -39,11 +40,14 @@ pub fn watch(args: &WatchArgs) -> Outcome {
 
 /// Shows an event log, at first as it was at `at`.
 fn log(path: &Path, at: Option<BitInstant>, interrupts: &Receiver<Signal>) -> Outcome {
-    let mut log = EventLogReader::new(LineReader::open(path)?)?;
+    let mut log = EventLogReader::open(path)?;
     let header = log.header().clone();
     let title = format!("{} {}", header.name, path.display()).trim().to_owned();
     let bus = Virtual { at, interrupts };
-    shown(&header, &title, bus, move |mut feeder, _| log.tell(&mut feeder))???;
+    match shown(&header, &title, bus, move |mut feeder, _| log.tell(&mut feeder))?? {
+        Err(ReadError::NotWhole { why }) => say(&format!("ethbus: {why}\n")),
+        told => told?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -187,13 +187,15 @@ impl Writer {
         let (give_back, empty) = bounded(waiting_batches);
         let (end, ended) = bounded(1);
         let (trouble, troubles) = bounded(TROUBLES);
+        let log_goes_on = events.is_some();
+        let log = match events {
+            Some((name, file)) => EventLog::from_file(file, name, header)?,
+            None => EventLog::unwritten(header),
+        };
         let mut thread = Thread {
+            log: if record.is_some() { log } else { log.without_digest() },
             record: record.map(|(name, file)| Recorder::from_file(file, name, header)).transpose()?,
-            log_goes_on: events.is_some(),
-            log: match events {
-                Some((name, file)) => EventLog::from_file(file, name, header)?,
-                None => EventLog::unwritten(header),
-            },
+            log_goes_on,
             digest_is_whole: true,
             windows: windows.into_iter().map(Some).collect(),
             taken: Counts::default(),

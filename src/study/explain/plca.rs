@@ -17,7 +17,7 @@ use medium::{BitInstant, Method, Plca};
 use segment::Segment;
 use serde::Serialize;
 use sim::files::event_log::{Entry, EventLogReader, Header};
-use sim::files::json_lines::{LineReader, ReadError};
+use sim::files::json_lines::ReadError;
 use sim::words::sentences::TIED;
 use statistics::Of;
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ pub fn of(header: &Header) -> Option<Plca> {
 }
 
 fn open(events: &Path) -> Result<EventLogReader<impl BufRead + use<>>, ReadError> {
-    EventLogReader::new(LineReader::open(events)?)
+    EventLogReader::open(events)
 }
 
 /// The next entry of a log, which is told of as far as it goes: none at its end, and where it is cut short.

@@ -193,11 +193,11 @@ fn of_record(path: &Path) -> Result<Told, GatherError> {
 }
 
 fn of_log(path: &Path) -> Result<Told, GatherError> {
-    let mut log = EventLogReader::new(LineReader::open(path)?)?;
+    let mut log = EventLogReader::open(path)?;
     let mut told = Told::new(log.header().clone());
     match log.tell(&mut told).map_err(ReplayError::from)? {
         Ok(()) => {}
-        Err(error @ ReadError::CutShort { .. }) => told.cut_short = Some(error.to_string()),
+        Err(error @ (ReadError::CutShort { .. } | ReadError::NotWhole { .. })) => told.cut_short = Some(error.to_string()),
         Err(error) => return Err(error.into()),
     }
     Ok(told)

@@ -10,16 +10,19 @@
 //! line says whom its frame is for. The digest leaves both out: it is over what the medium itself did, as records of
 //! version 1 have always had it, and what was done to the medium is in the record already.
 
+pub mod binary;
+mod check;
 mod emulator;
 mod line;
 mod names;
 mod pen;
 mod read;
+mod sheet;
 
 pub(crate) use emulator::write as write_emulator;
 pub use emulator::{EmulatorEvent, EmulatorKind};
 pub use names::Names;
-pub(crate) use pen::write_event;
+pub(crate) use sheet::write_event;
 pub use read::{Entry, EventLogReader};
 
 use crate::files::beside::{Beside, Note, Worker, take_each};
@@ -27,7 +30,8 @@ use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, cr
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, Config, Event, Input};
+use medium::{BitInstant, Config, Destination, Event, Input};
+use binary::Binary;
 use pen::Pen;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -55,6 +59,16 @@ pub struct Header {
     pub configuration: WrittenConfig,
     /// The stations' names, in order of station number.
     pub stations: Vec<String>,
+    /// The log proves that it is whole, with lines of the layer `check`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub checked: bool,
+    /// What follows the header is no text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<Binary>,
+}
+
+fn is_false(checked: &bool) -> bool {
+    !checked
 }
 
 /// A header's first two fields, which every version has.
@@ -74,6 +88,8 @@ impl Header {
             name: name.to_owned(),
             configuration: WrittenConfig::from(config),
             stations: stations.to_vec(),
+            checked: false,
+            binary: None,
         }
     }
 
@@ -142,15 +158,25 @@ enum Writer {
 }
 
 impl EventLog {
-    /// Writes the header to `output`, and then every event.
+    /// Writes the header to `file`, and then every event: in the binary form, if the name of `place` ends so.
     ///
     /// # Errors
     /// The header cannot be written.
-    fn new(mut output: LineWriter, header: &Header) -> Result<EventLog, WriteError> {
-        output.line(|line| serde_json::to_writer(line, header).expect("numbers and names"))?;
+    fn new(file: File, place: String, header: &Header) -> Result<EventLog, WriteError> {
+        let is_binary = binary::is_named(&place);
+        let own = Header { checked: true, binary: is_binary.then(Binary::new), ..header.clone() };
+        let mut text = serde_json::to_vec(&own).expect("numbers and names");
+        text.push(b'\n');
+        let mut output = match is_binary {
+            // Each piece is one block.
+            true => LineWriter::of(file, place, "events", |_| (0, 0)),
+            false => LineWriter::new(file, place, "events").with_last_words(check::last_words),
+        };
+        output.unit(|line| line.extend_from_slice(&text))?;
         // A log with nothing in it yet says what it is about; and what cannot be written at all is known at once.
         output.flush()?;
-        Ok(EventLog { writer: Writer::Here(Box::new(Pen::new(&header.stations, Some(output)))) })
+        let of = if is_binary { Pen::of_blocks } else { Pen::of_lines };
+        Ok(EventLog { writer: Writer::Here(Box::new(of(&header.stations, output, &text))) })
     }
 
     /// The same in a new file, which is none of `others`.
@@ -166,12 +192,32 @@ impl EventLog {
     /// # Errors
     /// The header cannot be written.
     pub fn from_file(file: File, place: String, header: &Header) -> Result<EventLog, WriteError> {
-        EventLog::new(LineWriter::new(file, place, "events"), header)
+        EventLog::new(file, place, header)
+    }
+
+    /// The digest is not wanted, which spares the work where the log is binary.
+    pub fn without_digest(mut self) -> EventLog {
+        match &mut self.writer {
+            Writer::Here(pen) => pen.without_digest(),
+            Writer::Beside(_) => panic!("what is wanted is said before there is a thread"),
+        }
+        self
+    }
+
+    /// Takes what another log has, in its place there; `offered` says whom the frame of an `offered` is for.
+    ///
+    /// # Errors
+    /// The disk is full, the pipe is closed, or it was so before.
+    pub fn copy(&mut self, entry: &Entry, offered: Option<(Destination, bool)>) -> Result<(), WriteError> {
+        match &mut self.writer {
+            Writer::Here(pen) => pen.copy(entry, offered),
+            Writer::Beside(_) => panic!("a copy has no other thread"),
+        }
     }
 
     /// Only keeps the digest.
     pub fn unwritten(header: &Header) -> EventLog {
-        EventLog { writer: Writer::Here(Box::new(Pen::new(&header.stations, None))) }
+        EventLog { writer: Writer::Here(Box::new(Pen::unwritten(&header.stations))) }
     }
 
     /// From now on lines are made and written in a thread of their own, if the system gives one. Errors come later, at

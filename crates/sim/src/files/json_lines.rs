@@ -79,6 +79,10 @@ pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, Writ
 /// What is written may be made of something else than lines: then of that.
 pub type Whole = fn(&[u8]) -> (usize, u64);
 
+/// Makes the last line of a file of so many lines that cannot be written any further: from the line that would be the
+/// next, and the reason.
+pub(super) type LastWords = fn(u64, &[u8], &io::Error) -> Vec<u8>;
+
 /// Writes lines to a file, a pipe or a device. Nothing is cut within a line, whatever happens.
 #[derive(Debug)]
 pub struct LineWriter {
@@ -108,6 +112,13 @@ impl LineWriter {
     pub fn of(file: File, place: String, what: &'static str, whole: Whole) -> LineWriter {
         let way = Way::Here(Outlet::new(file, place, what, whole));
         LineWriter { way, buffer: Vec::new(), waiting: 0, piece: PIECE }
+    }
+
+    /// Ends a file that cannot be written any further with the line that `words` makes, if there is room for it in place
+    /// of the last ones.
+    pub(super) fn with_last_words(mut self, words: LastWords) -> LineWriter {
+        self.way.set_last_words(words);
+        self
     }
 
     /// From now on a thread of its own hands lines to the kernel, if the system gives one. Errors come later, at the
@@ -189,32 +200,47 @@ pub enum ReadError {
         source: io::Error,
     },
     /// A line is not what it should be.
-    #[error("{place}, line {line}: {what}")]
+    #[error("{place}, {unit} {number}: {what}")]
     Line {
         /// The file.
         place: String,
-        /// The line, from 1.
-        line: u64,
+        /// `line`, or `block`.
+        unit: &'static str,
+        /// Which, from 1.
+        number: u64,
         /// What is wrong, and what would be right.
         what: String,
     },
+    /// The file is a part of what a run makes.
+    #[error("{why}")]
+    NotWhole {
+        /// Which, and why.
+        why: String,
+    },
     /// The file ends within a line, or too early.
-    #[error("{place}, line {line}: the file was cut short here; {what}")]
+    #[error("{place}, {unit} {number}: the file was cut short here; {what}")]
     CutShort {
         /// The file.
         place: String,
-        /// The line, from 1.
-        line: u64,
+        /// `line`, or `block`.
+        unit: &'static str,
+        /// Which, from 1.
+        number: u64,
         /// What there is before it.
         what: String,
     },
 }
+
+/// What is counted in a file of blocks.
+const BLOCK: &str = "block";
 
 /// Reads lines one after the other, with memory for one.
 #[derive(Debug)]
 pub struct LineReader<R = BufReader<File>> {
     input: R,
     place: String,
+    /// What is counted.
+    unit: &'static str,
     number: u64,
     line: Vec<u8>,
 }
@@ -236,7 +262,7 @@ impl LineReader {
 impl<R: BufRead> LineReader<R> {
     /// Reads from `input`, which errors call `place`.
     pub fn new(input: R, place: String) -> LineReader<R> {
-        LineReader { input, place, number: 0, line: Vec::new() }
+        LineReader { input, place, unit: "line", number: 0, line: Vec::new() }
     }
 
     /// What errors call the file.
@@ -261,6 +287,44 @@ impl<R: BufRead> LineReader<R> {
         }
     }
 
+    /// Goes to the next block, which is no line: a head of so many octets, from which `length` finds how many follow.
+    /// Says whether there is one, and gives its head.
+    ///
+    /// # Errors
+    /// The file cannot be read, or ends within the block; `length` knows no such block.
+    pub(super) fn advance_block<const HEAD: usize>(
+        &mut self,
+        length: impl FnOnce(&[u8; HEAD]) -> Result<usize, String>,
+    ) -> Result<Option<[u8; HEAD]>, ReadError> {
+        self.number = if self.unit == BLOCK { self.number + 1 } else { 1 };
+        self.unit = BLOCK;
+        if !self.exactly(HEAD)? {
+            return Ok(None);
+        }
+        let head = <[u8; HEAD]>::try_from(&*self.line).expect("as many as were asked for");
+        let length = length(&head).map_err(|what| self.wrong(what))?;
+        if !self.exactly(length)? {
+            return Err(self.cut_short(format!("{} whole blocks are before it", self.number - 1)));
+        }
+        Ok(Some(head))
+    }
+
+    /// Reads so many octets; says whether there was one.
+    fn exactly(&mut self, count: usize) -> Result<bool, ReadError> {
+        self.line.clear();
+        let read = (&mut self.input).take(count as u64).read_to_end(&mut self.line);
+        match read.map_err(|source| ReadError::File { place: self.place.clone(), source })? {
+            0 => Ok(false),
+            octets if octets == count => Ok(true),
+            _ => Err(self.cut_short(format!("{} whole blocks are before it", self.number - 1))),
+        }
+    }
+
+    /// The present block, without its head.
+    pub(super) fn block(&self) -> &[u8] {
+        &self.line
+    }
+
     /// The present line, without its end.
     pub fn line(&self) -> &[u8] {
         self.line.strip_suffix(b"\n").unwrap_or(&self.line)
@@ -281,7 +345,7 @@ impl<R: BufRead> LineReader<R> {
 
     /// An error about the present line.
     pub fn wrong(&self, what: String) -> ReadError {
-        ReadError::Line { place: self.place.clone(), line: self.number, what }
+        ReadError::Line { place: self.place.clone(), unit: self.unit, number: self.number, what }
     }
 
     /// An error of serde about the present line.
@@ -294,7 +358,7 @@ impl<R: BufRead> LineReader<R> {
 
     /// An error about a file that ends at the present line.
     pub fn cut_short(&self, what: String) -> ReadError {
-        ReadError::CutShort { place: self.place.clone(), line: self.number, what }
+        ReadError::CutShort { place: self.place.clone(), unit: self.unit, number: self.number, what }
     }
 }
 

@@ -6,9 +6,9 @@
 //! ```
 //! A few pieces go round, so memory is bounded, and whoever makes them waits if the file is slower.
 
-use super::json_lines::{Whole, WriteError};
+use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -22,6 +22,7 @@ pub(super) struct Outlet {
     place: String,
     what: &'static str,
     whole: Whole,
+    last_words: Option<LastWords>,
     /// Where the next octet goes, if the file is one that can be cut back.
     position: Option<u64>,
     /// Lines in the file, the header included.
@@ -34,7 +35,7 @@ impl Outlet {
     pub fn new(mut file: File, place: String, what: &'static str, whole: Whole) -> Outlet {
         let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
         let position = if regular { file.stream_position().ok() } else { None };
-        Outlet { file, place, what, whole, position, kept: 0, failed: None }
+        Outlet { file, place, what, whole, last_words: None, position, kept: 0, failed: None }
     }
 
     /// Hands so many lines to the kernel.
@@ -44,16 +45,49 @@ impl Outlet {
             None => self.write_all(text),
         };
         let (whole, lines) = if result.is_ok() { (done, lines) } else { (self.whole)(&text[..done]) };
-        self.kept += lines;
-        self.position = self.position.map(|position| position + whole as u64);
-        result.map_err(|source| {
-            self.failed = Some((source.kind(), source.raw_os_error()));
-            if let Some(position) = self.position {
-                // The part of a line that still went in. If it cannot be taken back, the reader will say where it is.
-                let _ = self.file.set_len(position);
+        result.map(|()| self.keep(whole, lines)).map_err(|source| {
+            let is_first = self.failed.replace((source.kind(), source.raw_os_error())).is_none();
+            match self.last_words.filter(|_| is_first && self.position.is_some()) {
+                Some(words) => self.end_with(words, text, done, &source),
+                None => {
+                    self.keep(whole, lines);
+                    self.cut();
+                }
             }
             WriteError::Write { place: self.place.clone(), kept: self.kept.saturating_sub(1), what: self.what, source }
         })
+    }
+
+    fn keep(&mut self, octets: usize, lines: u64) {
+        self.kept += lines;
+        self.position = self.position.map(|position| position + octets as u64);
+    }
+
+    /// Takes back the part of a line that still went in.
+    fn cut(&mut self) {
+        if let Some(position) = self.position {
+            // If it cannot be taken back, the reader says where it is.
+            let _ = self.file.set_len(position);
+        }
+    }
+
+    /// Ends the file with a last line, in the place of those of `text` that make room for it. `done` octets went in.
+    fn end_with(&mut self, words: LastWords, text: &[u8], done: usize, error: &io::Error) {
+        let mut up_to = done;
+        loop {
+            let (whole, lines) = (self.whole)(&text[..up_to]);
+            let last = words(self.kept + lines, &text[whole..], error);
+            if whole == 0 || done - whole >= last.len() {
+                self.keep(whole, lines);
+                self.cut();
+                let begin = self.position.and_then(|position| self.file.seek(SeekFrom::Start(position)).ok());
+                if begin.is_some() && self.file.write_all(&last).is_err() {
+                    self.cut();
+                }
+                return;
+            }
+            up_to = whole - 1;
+        }
     }
 
     /// How many octets went out, and whether all did.
@@ -96,6 +130,13 @@ impl Way {
             }
             Way::Beside(carrier) => carrier.hand_over(text, lines),
             Way::Closed => Ok(()),
+        }
+    }
+
+    /// See [`LastWords`]; before there is a thread.
+    pub fn set_last_words(&mut self, words: LastWords) {
+        if let Way::Here(outlet) = self {
+            outlet.last_words = Some(words);
         }
     }
 

@@ -1,56 +1,52 @@
-//! Makes lines of events and inputs, and their digest.
-//!
-//! ```text
-//!   lines:   |offered … |,"destination":"all"…|}⏎|attempt …⏎|input …⏎|transmitted …⏎|
-//!   digest:  |==========|                     |=============|        |==============|
-//! ```
-//! Nothing is looked at twice: a piece of many lines is summed up in one go, and the places that the digest leaves out
-//! are remembered while it grows.
+//! Puts events and inputs in the order in which a log has them, and writes lines, blocks, or only their digest.
 
-use super::emulator::{self, EmulatorEvent};
-use super::line::{Line, Piece};
+use super::binary::Blocks;
+use super::check::Check;
+use super::emulator::EmulatorEvent;
+use super::read::Entry;
+use super::sheet::Sheet;
 use super::{Digest, Names};
-use crate::files::columns::{Sink, number, string, truth};
-use crate::files::inputs;
-use crate::files::json_lines::{LineWriter, PIECE, WriteError};
-use medium::{BitInstant, Cause, Event, FrameId, Input, Kind, StationId, Value, Visitor};
+use crate::files::json_lines::{LineWriter, WriteError};
+use medium::{BitInstant, Cause, Destination, Event, Frame, Input, Kind, Octets};
 use std::collections::VecDeque;
 
 #[derive(Debug)]
 pub(super) struct Pen {
     names: Names,
     output: Option<LineWriter>,
-    events: u64,
-    crc32: crc32fast::Hasher,
-    /// Whole lines that wait to be written.
-    text: Vec<u8>,
-    lines: u64,
-    /// Up to where `text` has been summed up.
-    summed: usize,
-    /// How a line of the latest instant begins, `{"t":576,"kind":"`: many events share one.
-    begin: (BitInstant, Piece),
-    /// The columns of each station, and of its latest frame; none where a name is too long for a piece.
-    columns: Vec<Option<StationColumns>>,
-    line: Box<Line>,
+    /// Lines, which are written, or only summed up.
+    sheet: Option<Sheet>,
+    /// Blocks, which are written instead.
+    blocks: Option<Blocks>,
     /// Inputs whose place in the log no event has shown yet, oldest first.
     inputs: VecDeque<(BitInstant, Input)>,
 }
 
 impl Pen {
-    pub fn new(stations: &[String], output: Option<LineWriter>) -> Pen {
-        Pen {
-            names: Names::new(stations),
-            output,
-            events: 0,
-            crc32: crc32fast::Hasher::new(),
-            text: Vec::with_capacity(2 * PIECE),
-            lines: 0,
-            summed: 0,
-            // No event is as late as this, so the first begins its line.
-            begin: (BitInstant::new(u64::MAX), Piece::EMPTY),
-            columns: StationColumns::all(stations),
-            line: Box::new(Line::EMPTY),
-            inputs: VecDeque::new(),
+    /// Writes nothing, and keeps the digest.
+    pub fn unwritten(stations: &[String]) -> Pen {
+        Pen::new(stations, None, Sheet::new(stations, None), None)
+    }
+
+    /// Writes lines to `output`, which has `header`.
+    pub fn of_lines(stations: &[String], output: LineWriter, header: &[u8]) -> Pen {
+        Pen::new(stations, Some(output), Sheet::new(stations, Some(Check::after(header))), None)
+    }
+
+    /// Writes blocks to `output`, which has `header`, and keeps the digest of lines.
+    pub fn of_blocks(stations: &[String], output: LineWriter, header: &[u8]) -> Pen {
+        let blocks = Blocks::after(header, stations.len());
+        Pen::new(stations, Some(output), Sheet::new(stations, None), Some(blocks))
+    }
+
+    fn new(stations: &[String], output: Option<LineWriter>, sheet: Sheet, blocks: Option<Blocks>) -> Pen {
+        Pen { names: Names::new(stations), output, sheet: Some(sheet), blocks, inputs: VecDeque::new() }
+    }
+
+    /// The digest is not wanted: lines that are not written need not be made.
+    pub fn without_digest(&mut self) {
+        if self.blocks.is_some() {
+            self.sheet = None;
         }
     }
 
@@ -69,12 +65,12 @@ impl Pen {
         self.inputs.clear();
     }
 
-    /// Ends the file; the digest goes on.
-    pub fn stop_writing(&mut self, _why: &str) -> Result<(), WriteError> {
-        let flushed = self.flush();
+    /// Ends the file, for this reason; the digest goes on.
+    pub fn stop_writing(&mut self, why: &str) -> Result<(), WriteError> {
         self.forget_inputs();
-        self.output = None;
-        flushed
+        let ended = self.end(Some(why));
+        (self.output, self.blocks) = (None, None);
+        ended
     }
 
     #[inline]
@@ -82,49 +78,28 @@ impl Pen {
         if !self.inputs.is_empty() {
             self.inputs_before(event);
         }
-        self.write_event(event);
-        if matches!(event.kind, Kind::Offered { .. }) {
-            self.write_destination(event);
-        }
-        self.text.extend_from_slice(b"}\n");
-        self.events += 1;
-        self.lines += 1;
-        if self.text.len() >= PIECE { self.hand_over() } else { Ok(()) }
+        let offered = if matches!(event.kind, Kind::Offered { .. }) { self.offered(event) } else { None };
+        self.write_event(event, offered.as_ref())
     }
 
-    /// An event as the log has always had it, up to its last column.
     #[inline]
-    fn write_event(&mut self, event: &Event) {
-        let Event { at, station, frame, kind } = event;
-        if self.begin.0 != *at {
-            self.begin.0 = *at;
-            self.begin.1.clear();
-            begin_line(*at, &mut self.begin.1);
+    fn write_event(&mut self, event: &Event, offered: Option<&Frame>) -> Result<(), WriteError> {
+        if let Some(sheet) = &mut self.sheet {
+            sheet.event(&self.names, event, offered);
         }
-        let Pen { text, names, begin, columns, line, .. } = self;
-        line.clear();
-        line.put_piece(&begin.1);
-        line.put_short(kind.name().as_bytes());
-        line.put(b"\"");
-        let known = |station: StationId| columns[station.index()].is_some();
-        if known(*station) && known(frame.station) {
-            columns[station.index()].iter().for_each(|own| line.put_piece(&own.station));
-            columns[frame.station.index()].iter_mut().for_each(|its| line.put_piece(its.frame(*frame, names)));
-            kind.fields(Columns(&mut **line));
-            return text.extend_from_slice(line.text());
+        if let Some(blocks) = &mut self.blocks {
+            blocks.event(event, offered);
         }
-        write_event(text, names, event);
+        self.hand_over_full()
     }
 
-    /// Whom an offered frame is for, if its input is known.
-    fn write_destination(&mut self, event: &Event) {
-        let Some((_, Input::Offer { station, frame })) = self.inputs.front() else { return };
-        if *station == event.station {
-            sum_up(&mut self.crc32, &self.text, &mut self.summed, self.text.len());
-            inputs::write_destination(&mut self.text, &self.names, frame);
-            self.summed = self.text.len();
+    /// The frame that is offered, if its input is known.
+    fn offered(&mut self, event: &Event) -> Option<Frame> {
+        let Some(&(_, Input::Offer { station, frame })) = self.inputs.front() else { return None };
+        (station == event.station).then(|| {
             self.inputs.pop_front();
-        }
+            frame
+        })
     }
 
     /// Writes the inputs that took effect before `event`.
@@ -136,11 +111,8 @@ impl Pen {
     }
 
     fn write_input(&mut self, at: BitInstant, input: &Input) {
-        sum_up(&mut self.crc32, &self.text, &mut self.summed, self.text.len());
-        inputs::write(&mut self.text, &self.names, at, input, None, Some(inputs::LAYER));
-        self.text.push(b'\n');
-        self.lines += 1;
-        self.summed = self.text.len();
+        self.sheet.iter_mut().for_each(|sheet| sheet.input(&self.names, at, input));
+        self.blocks.iter_mut().for_each(|blocks| blocks.input(&self.names, at, input));
     }
 
     pub fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
@@ -151,135 +123,82 @@ impl Pen {
             self.inputs.pop_front();
             self.write_input(at, &input);
         }
-        sum_up(&mut self.crc32, &self.text, &mut self.summed, self.text.len());
-        emulator::write(&mut self.text, &self.names, event);
-        self.text.push(b'\n');
-        self.lines += 1;
-        self.summed = self.text.len();
-        if self.text.len() >= PIECE { self.hand_over() } else { Ok(()) }
+        self.sheet.iter_mut().for_each(|sheet| sheet.emulator(&self.names, event));
+        self.blocks.iter_mut().for_each(|blocks| blocks.emulator(&self.names, event));
+        self.hand_over_full()
     }
 
-    /// Sums up what is left, and hands all lines to the kernel.
-    #[cold]
-    fn hand_over(&mut self) -> Result<(), WriteError> {
-        sum_up(&mut self.crc32, &self.text, &mut self.summed, self.text.len());
-        self.summed = 0;
-        let lines = std::mem::take(&mut self.lines);
-        match &mut self.output {
-            Some(output) => output.lines(&mut self.text, lines),
-            None => {
-                self.text.clear();
-                Ok(())
+    /// Writes what another log has, in its place there.
+    pub fn copy(&mut self, entry: &Entry, offered: Option<(Destination, bool)>) -> Result<(), WriteError> {
+        match entry {
+            Entry::Medium(event) => {
+                // The event has the size.
+                let frame = offered.map(|(destination, tagged)| Frame { size: Octets::new(0), destination, tagged });
+                self.write_event(event, frame.as_ref())
             }
+            Entry::Input { at, input } => {
+                self.write_input(*at, input);
+                self.hand_over_full()
+            }
+            Entry::Emulator(event) => self.emulator(event),
         }
     }
 
-    pub fn flush(&mut self) -> Result<(), WriteError> {
-        self.hand_over()
+    #[inline]
+    fn hand_over_full(&mut self) -> Result<(), WriteError> {
+        let is_full = self.sheet.as_ref().is_some_and(Sheet::is_full) || self.blocks.as_ref().is_some_and(Blocks::is_full);
+        if is_full { self.flush() } else { Ok(()) }
     }
 
+    /// Hands everything so far to the kernel.
+    #[cold]
+    pub fn flush(&mut self) -> Result<(), WriteError> {
+        let is_binary = self.blocks.is_some();
+        let lines = self.sheet.as_mut().map(Sheet::take);
+        let blocks = self.blocks.as_mut().and_then(Blocks::take);
+        let written = match (&mut self.output, lines, blocks) {
+            (Some(output), lines, Some((block, count))) => {
+                lines.into_iter().for_each(|(text, _)| text.clear());
+                output.lines(block, count)
+            }
+            (Some(output), Some((text, lines)), None) if !is_binary => output.lines(text, lines),
+            (_, lines, _) => {
+                lines.into_iter().for_each(|(text, _)| text.clear());
+                Ok(())
+            }
+        };
+        self.blocks.iter_mut().for_each(Blocks::begin);
+        written
+    }
+
+    /// Writes what is left, inputs that no event has followed too, and that the log ends here.
     pub fn finish(&mut self) -> Result<(), WriteError> {
         for (at, input) in std::mem::take(&mut self.inputs) {
             if !is_offer(&input) {
                 self.write_input(at, &input);
             }
         }
-        self.hand_over()
+        self.end(None)
+    }
+
+    fn end(&mut self, broken_off: Option<&str>) -> Result<(), WriteError> {
+        if self.output.is_some() {
+            self.sheet.iter_mut().for_each(|sheet| sheet.end(broken_off));
+            self.blocks.iter_mut().for_each(|blocks| blocks.end(broken_off));
+        }
+        self.flush()
     }
 
     pub fn digest(&self) -> Digest {
-        let mut crc32 = self.crc32.clone();
-        crc32.update(&self.text[self.summed..]);
-        Digest { events: self.events, crc32: crc32.finalize() }
+        self.sheet.as_ref().map_or_else(Digest::default, Sheet::digest)
     }
 }
 
 impl Drop for Pen {
     fn drop(&mut self) {
-        // Whoever wanted to know has flushed.
-        let _ = self.finish();
+        // A log that was not finished has no end, and what reads it says so.
+        let _ = self.flush();
     }
-}
-
-/// Appends an event as the log has it, up to its last column.
-pub(crate) fn write_event(text: &mut Vec<u8>, names: &Names, event: &Event) {
-    begin_line(event.at, text);
-    text.extend_from_slice(event.kind.name().as_bytes());
-    text.push(b'"');
-    text.extend_from_slice(names.station_column(event.station));
-    names.write_frame(text, event.frame);
-    event.kind.fields(Columns(text));
-}
-
-fn sum_up(crc32: &mut crc32fast::Hasher, text: &[u8], summed: &mut usize, to: usize) {
-    crc32.update(&text[*summed..to]);
-    *summed = to;
-}
-
-/// Nothing has this serial: those of frames begin at 1, and what is no frame has 0.
-const NO_SERIAL: u64 = u64::MAX;
-
-/// What lines about a station, and about the latest of its frames, have in common.
-#[derive(Debug)]
-struct StationColumns {
-    /// `,"station":"st1"`.
-    station: Piece,
-    /// `,"frame":"st1#17"`, and which frame that is.
-    frame: Piece,
-    serial: u64,
-}
-
-impl StationColumns {
-    /// Those of all stations; none where there is no room for a name and any number after it.
-    fn all(stations: &[String]) -> Vec<Option<StationColumns>> {
-        const LONGEST_NUMBER: usize = 20;
-        let names = Names::new(stations);
-        let column = |station| {
-            let (own, frame) = (names.station_column(station), names.frame_column(station));
-            let fits = own.len() <= Piece::ROOM && frame.len() + LONGEST_NUMBER < Piece::ROOM;
-            fits.then(|| {
-                let mut columns = StationColumns { station: Piece::EMPTY, frame: Piece::EMPTY, serial: NO_SERIAL };
-                columns.station.put(own);
-                columns
-            })
-        };
-        (0..stations.len() as u16).map(StationId::new).map(column).collect()
-    }
-
-    #[inline]
-    fn frame(&mut self, frame: FrameId, names: &Names) -> &Piece {
-        if self.serial != frame.serial {
-            self.serial = frame.serial;
-            self.frame.clear();
-            self.frame.put(names.frame_column(frame.station));
-            self.frame.put_number(frame.serial);
-            self.frame.put(b"\"");
-        }
-        &self.frame
-    }
-}
-
-/// Appends an event's fields.
-struct Columns<'a, S>(&'a mut S);
-
-impl<S: Sink> Visitor for Columns<'_, S> {
-    /// Where the name is known when this is compiled, it is a few stores and no copy of unknown length.
-    #[inline(always)]
-    fn field(&mut self, name: &'static str, value: Value<'static>) {
-        match value {
-            Value::Number(value) => number(self.0, name, value),
-            Value::Truth(value) => truth(self.0, name, value),
-            Value::Word(value) => string(self.0, name, value),
-        }
-    }
-}
-
-/// How a line of `at` begins.
-#[inline]
-fn begin_line(at: BitInstant, into: &mut impl Sink) {
-    into.put(b"{\"t\":");
-    into.put_number(at.get());
-    into.put(b",\"kind\":\"");
 }
 
 fn is_offer(input: &Input) -> bool {

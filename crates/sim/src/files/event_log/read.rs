@@ -1,5 +1,7 @@
 //! Reads an event log, one line at a time.
 
+use super::binary::{Blocked, Read};
+use super::check::{self, Checked, Said};
 use super::emulator::{self, EmulatorEvent};
 use super::{FORMAT, Header, Names, VERSION};
 use crate::files::inputs::{self, To};
@@ -14,7 +16,9 @@ use medium::{
 };
 use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 /// What may stand in a line. Columns before the bar are fields of events of the medium.
 macro_rules! columns {
@@ -94,6 +98,9 @@ columns! {
     ns: i64,
     copies: u64,
     count: u64,
+    lines: u64,
+    crc32: u32,
+    why: String,
 }
 
 /// A column that is there, though it may be `null`.
@@ -144,12 +151,15 @@ impl<'a> Line<'a> {
     /// What happened, with everything that belongs to it and nothing else.
     fn take_kind(&mut self) -> Result<Kind, String> {
         let name = self.kind.clone();
-        let kind = Kind::read(&name, |field| self.take_field(field)).map_err(|error| match error {
-            KindError::Unknown => format!("`{name}` is no kind of event"),
-            KindError::Missing(field) => format!("no `{field}` in an event of kind `{name}`"),
-            KindError::Wrong(field) => format!("`{field}` is out of range in an event of kind `{name}`"),
-        })?;
+        let kind = Kind::read(&name, |field| self.take_field(field)).map_err(|error| wrong_kind(&name, error))?;
         self.nothing_left().map(|()| kind)
+    }
+
+    /// What a check says, and nothing else.
+    fn take_check(&mut self) -> Result<Said, String> {
+        let lines = self.lines.take().ok_or_else(|| format!("no `lines` in a line of kind `{}`", self.kind))?;
+        let said = Said::new(&self.kind, lines, self.crc32.take(), self.why.take())?;
+        self.nothing_left().map(|()| said)
     }
 
     /// What was done to the medium, and nothing else.
@@ -177,6 +187,14 @@ impl<'a> Line<'a> {
     }
 }
 
+pub(super) fn wrong_kind(name: &str, error: KindError) -> String {
+    match error {
+        KindError::Unknown => format!("`{name}` is no kind of event"),
+        KindError::Missing(field) => format!("no `{field}` in an event of kind `{name}`"),
+        KindError::Wrong(field) => format!("`{field}` is out of range in an event of kind `{name}`"),
+    }
+}
+
 /// The most attempts of one frame on a medium without a limit of its own.
 const MOST_ATTEMPTS: u32 = 1 << 24;
 
@@ -191,6 +209,19 @@ pub struct EventLogReader<R> {
     most_attempts: u32,
     now: u64,
     destination: Option<(Destination, bool)>,
+    checked: Checked,
+    /// What follows the header is no text.
+    blocked: Option<Blocked>,
+}
+
+impl EventLogReader<BufReader<File>> {
+    /// Opens a log.
+    ///
+    /// # Errors
+    /// It cannot be opened; what is no event log, or one of a medium that cannot be.
+    pub fn open(path: &Path) -> Result<EventLogReader<BufReader<File>>, ReadError> {
+        EventLogReader::new(LineReader::open(path)?)
+    }
 }
 
 impl<R: BufRead> EventLogReader<R> {
@@ -200,11 +231,19 @@ impl<R: BufRead> EventLogReader<R> {
     /// What is no event log, or one of a medium that cannot be.
     pub fn new(mut lines: LineReader<R>) -> Result<EventLogReader<R>, ReadError> {
         let header = Header::read(&mut lines, FORMAT, VERSION)?;
+        let mut first = lines.line().to_vec();
+        first.push(b'\n');
+        let stations = header.stations.len();
+        let blocked = header.binary.as_ref().map(|binary| {
+            binary.check().map_err(|what| lines.wrong(what)).map(|()| Blocked::after(&first, binary, stations))
+        });
+        let (blocked, checked) = (blocked.transpose()?, Checked::after(&first));
         let names = Names::new(&header.stations);
         let config = header.config();
         let most_attempts = config.attempt_limit().map_or(MOST_ATTEMPTS, |limit| limit.get().min(MOST_ATTEMPTS));
         let topology = config.topology;
-        Ok(EventLogReader { lines, header, names, topology, most_attempts, now: 0, destination: None })
+        let (now, destination) = (0, None);
+        Ok(EventLogReader { lines, header, names, topology, most_attempts, now, destination, checked, blocked })
     }
 
     /// The header.
@@ -220,6 +259,11 @@ impl<R: BufRead> EventLogReader<R> {
     /// Whom the frame is for whose `offered` was read last, if the log says so.
     pub fn destination(&self) -> Option<Destination> {
         self.destination.map(|(destination, _)| destination)
+    }
+
+    /// The same, and whether that frame carries a VLAN tag.
+    pub fn offered(&self) -> Option<(Destination, bool)> {
+        self.destination
     }
 
     /// Whether that frame carries a VLAN tag; not, if the log does not say.
@@ -244,21 +288,118 @@ impl<R: BufRead> EventLogReader<R> {
     /// The next line of any layer; `None` at the end of the log.
     ///
     /// # Errors
-    /// A line that is no event and no input, or one of before the last; a log that ends within a line.
+    /// A line that is no event and no input, or one of before the last; lines that are not those that were written; a log
+    /// that ends within a line.
     pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
+        loop {
+            let step = if self.blocked.is_some() { self.next_record()? } else { self.next_line()? };
+            let Some(told) = step else { return Ok(None) };
+            if let Told::Entry(entry, destination) = told {
+                if let Entry::Medium(Event { kind: Kind::Offered { .. }, .. }) = entry {
+                    self.destination = destination;
+                }
+                return Ok(Some(entry));
+            }
+        }
+    }
+
+    fn next_line(&mut self) -> Result<Option<Told>, ReadError> {
         if !self.lines.advance()? {
             return Ok(None);
         }
-        let mut line: Line<'_> =
-            serde_json::from_slice(self.lines.line()).map_err(|error| self.lines.wrong_json(&error))?;
-        let now = line.t;
-        let read = self.entry(&mut line).map_err(|what| self.lines.wrong(what))?;
-        self.now = now;
-        let (entry, destination) = read;
-        if let Entry::Medium(Event { kind: Kind::Offered { .. }, .. }) = entry {
-            self.destination = destination;
+        self.goes_on()?;
+        let (told, now) = self.read_line(self.lines.line())?;
+        if let Told::Check(said) = &told {
+            let number = self.lines.number();
+            self.checked.confirm(said, number).map_err(|what| self.lines.wrong(what))?;
         }
-        Ok(Some(entry))
+        self.now = now;
+        self.checked.line(self.lines.line());
+        Ok(Some(told))
+    }
+
+    fn next_record(&mut self) -> Result<Option<Told>, ReadError> {
+        while let Some(blocked) = &mut self.blocked {
+            let read = blocked.next(self.lines.block()).map_err(|what| self.lines.wrong(what))?;
+            let number = blocked.lines;
+            let Some(read) = read else {
+                if self.next_block()? {
+                    continue;
+                }
+                return Ok(None);
+            };
+            let (told, now) = match read {
+                Read::Event(event, destination) => {
+                    self.check_event(&event).map_err(|what| self.lines.wrong(what))?;
+                    (Told::Entry(Entry::Medium(event), destination), event.at.get())
+                }
+                Read::Line(line) => self.read_line(line)?,
+            };
+            self.goes_on()?;
+            if let Told::Check(said) = &told {
+                self.checked.confirm(said, number).map_err(|what| self.lines.wrong(what))?;
+            }
+            self.now = now;
+            return Ok(Some(told));
+        }
+        Ok(None)
+    }
+
+    /// Goes to the next block of a binary log, and says whether there is one.
+    fn next_block(&mut self) -> Result<bool, ReadError> {
+        let head = self.lines.advance_block(Blocked::length)?;
+        let (Some(head), Some(blocked)) = (head, &mut self.blocked) else { return Ok(false) };
+        blocked.begin(&head, self.lines.block()).map_err(|what| self.lines.wrong(what))?;
+        Ok(true)
+    }
+
+    /// # Errors
+    /// The last line has been.
+    fn goes_on(&self) -> Result<(), ReadError> {
+        match self.checked.has_ended() {
+            true => Err(self.lines.wrong("nothing comes after a log's last line".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// What a line says, and when.
+    fn read_line(&self, text: &[u8]) -> Result<(Told, u64), ReadError> {
+        let mut line: Line<'_> = serde_json::from_slice(text).map_err(|error| self.lines.wrong_json(&error))?;
+        let now = line.t;
+        self.entry(&mut line).map(|told| (told, now)).map_err(|what| self.lines.wrong(what))
+    }
+
+    /// Reads a log to its end, and proves what was not proven so far: why it is not whole, if it is not.
+    ///
+    /// # Errors
+    /// Lines that are not those that were written.
+    pub fn prove(mut self) -> Result<Option<String>, ReadError> {
+        if self.blocked.is_some() {
+            while self.next_record()?.is_some() {}
+            return Ok(self.not_whole());
+        }
+        while self.lines.advance()? {
+            self.goes_on()?;
+            if check::is_check(self.lines.line()) {
+                let (told, _) = self.read_line(self.lines.line())?;
+                if let Told::Check(said) = told {
+                    let number = self.lines.number();
+                    self.checked.confirm(&said, number).map_err(|what| self.lines.wrong(what))?;
+                }
+            }
+            self.checked.line(self.lines.line());
+        }
+        Ok(self.not_whole())
+    }
+
+    /// Why a log that has been read to its end is not whole; nothing of one that cannot tell, as old ones.
+    pub fn not_whole(&self) -> Option<String> {
+        let (unit, count) = match &self.blocked {
+            Some(blocked) => ("record", blocked.lines),
+            None => ("line", self.lines.number().saturating_sub(1)),
+        };
+        let told = self.checked.not_whole(self.lines.place(), unit, count);
+        told.filter(|_| self.header.checked || self.checked.has_ended())
     }
 
     /// Tells `observer` what the log tells, and that the run is over; what comes before something that cannot be read,
@@ -281,7 +422,7 @@ impl<R: BufRead> EventLogReader<R> {
                 }
                 Ok(Some(Entry::Input { at, input })) => observer.input(at, &input, None)?,
                 Ok(Some(Entry::Emulator(event))) => observer.emulator(&event)?,
-                Ok(None) => break Ok(()),
+                Ok(None) => break self.not_whole().map_or(Ok(()), |why| Err(ReadError::NotWhole { why })),
                 Err(error) => break Err(error),
             }
         };
@@ -301,30 +442,51 @@ impl<R: BufRead> EventLogReader<R> {
         }
     }
 
-    /// What a line says, and whom a frame is for, if it tells.
-    fn entry(&self, line: &mut Line<'_>) -> Result<(Entry, Option<(Destination, bool)>), String> {
-        let (names, now) = (&self.names, self.now);
-        if line.t < now {
-            return Err(format!("`t` is {}, but the line before is of {now}: time never goes back", line.t));
-        }
+    /// What a line says.
+    fn entry(&self, line: &mut Line<'_>) -> Result<Told, String> {
+        let names = &self.names;
+        self.check_time(line.t)?;
         match line.layer.take() {
             None => {
                 let (event, destination) = event(line, names)?;
                 self.check_attempts(&event.kind)?;
-                Ok((Entry::Medium(event), destination))
+                Ok(Told::Entry(Entry::Medium(event), destination))
             }
             Some(layer) if layer == emulator::LAYER => {
-                emulator::take(line, names).map(|event| (Entry::Emulator(event), None))
+                emulator::take(line, names).map(|event| Told::Entry(Entry::Emulator(event), None))
             }
             Some(layer) if layer == inputs::LAYER => {
                 let input = line.take_input(names, &self.topology)?;
-                Ok((Entry::Input { at: BitInstant::new(line.t), input }, None))
+                Ok(Told::Entry(Entry::Input { at: BitInstant::new(line.t), input }, None))
             }
+            Some(layer) if layer == check::LAYER => line.take_check().map(Told::Check),
             Some(layer) => Err(format!(
-                "`{layer}` is no layer: events of the medium have none, others are of `emulator` or `input`"
+                "`{layer}` is no layer: events of the medium have none, others are of `emulator`, `input` or `check`"
             )),
         }
     }
+
+    fn check_time(&self, t: u64) -> Result<(), String> {
+        match self.now {
+            now if t < now => Err(format!("`t` is {t}, but the line before is of {now}: time never goes back")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an event of a binary log can be.
+    fn check_event(&self, event: &Event) -> Result<(), String> {
+        self.check_time(event.at.get())?;
+        check_frame(event, || format!("{}#{}", self.header.stations[event.frame.station.index()], event.frame.serial))?;
+        self.check_attempts(&event.kind)
+    }
+}
+
+/// What a line says.
+enum Told {
+    /// What happened, and whom a frame is for, if it tells.
+    Entry(Entry, Option<(Destination, bool)>),
+    /// What is before it is whole.
+    Check(Said),
 }
 
 /// A line of one layer or another.
@@ -353,14 +515,22 @@ fn event(line: &mut Line<'_>, names: &Names) -> Result<(Event, Option<(Destinati
         }
         _ => None,
     };
-    let kind = line.take_kind()?;
+    let event = Event { at: BitInstant::new(line.t), station, frame, kind: line.take_kind()? };
+    check_frame(&event, || name.into_owned())?;
+    Ok((event, destination))
+}
+
+/// Whether an event is about a frame that it can be about.
+fn check_frame(event: &Event, name: impl FnOnce() -> String) -> Result<(), String> {
+    let Event { station, frame, kind, .. } = event;
     match frame.serial {
-        0 if kind.needs_a_frame() => Err(no_frame(&name)),
-        _ if frame.station != station && !kind.is_a_receivers() => Err(format!(
-            "`{name}` is a frame of another station, and an event of kind `{}` is about one of its own",
+        0 if kind.needs_a_frame() => Err(no_frame(&name())),
+        _ if frame.station != *station && !kind.is_a_receivers() => Err(format!(
+            "`{}` is a frame of another station, and an event of kind `{}` is about one of its own",
+            name(),
             kind.name()
         )),
-        _ => Ok((Event { at: BitInstant::new(line.t), station, frame, kind }, destination)),
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,435 @@
+//! The binary form of an event log: the header's line, and blocks of records after it (docs/trace.md).
+//!
+//! ```text
+//!   header line ⏎ | length  crc32  payload | length  crc32  payload | …        length, crc32: 4 octets, little endian
+//!   payload:        record record …                       crc32: over the header's line and all payloads so far
+//!   event:          head  t  station [frame's station] [serial] fields… [destination]         numbers: LEB128
+//!   line:           0x3f  length  the line that the text form has for it
+//! ```
+//! The header names the kinds and their fields, so that a kind needs no code here. What is rare is a line of text.
+
+use super::check;
+use super::emulator::{self, EmulatorEvent};
+use super::names::Names;
+use crate::files::inputs;
+use crate::files::json_lines::PIECE;
+use medium::{BitInstant, Destination, Event, Frame, FrameId, Input, Kind, Shape, StationId, Value, Visitor};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// How the names of binary logs end.
+pub const ENDING: &str = "ebe";
+/// The version of the binary form.
+const VERSION: u32 = 1;
+/// The head of a line of text; heads of events have the number of their kind in these bits.
+const LINE: u8 = 0x3f;
+/// The frame's station is another one.
+const FOREIGN: u8 = 0x80;
+/// The serial is another one than that of the station's latest frame.
+const SERIAL: u8 = 0x40;
+/// Octets before a block's payload.
+const HEAD: usize = 8;
+/// The longest payload that is read: a writer's are as long as a piece of a file, and a record.
+const LONGEST: u32 = 1 << 20;
+
+const _: () = assert!(Kind::ALL.len() <= LINE as usize, "kinds fit into a head");
+
+/// Whether a log of this name is binary.
+pub fn is_named(place: &str) -> bool {
+    Path::new(place).extension().is_some_and(|ending| ending == ENDING)
+}
+
+/// What the header says of a binary log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Binary {
+    /// The version of the binary form.
+    version: u32,
+    /// The kinds of events, in the order of their numbers.
+    kinds: Vec<KindFields>,
+}
+
+/// A kind, and its fields in the order in which records have them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KindFields {
+    name: String,
+    fields: Vec<(String, FieldShape)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FieldShape {
+    Number,
+    Truth,
+    Word,
+}
+
+impl Binary {
+    /// That of the kinds that this program knows.
+    pub(super) fn new() -> Binary {
+        let shape = |shape: &Shape| match shape {
+            Shape::Number => FieldShape::Number,
+            Shape::Truth => FieldShape::Truth,
+            Shape::Word => FieldShape::Word,
+        };
+        let kind = |((name, fields), shapes): (&(&str, &[&str]), &&[Shape])| KindFields {
+            name: (*name).to_owned(),
+            fields: fields.iter().zip(*shapes).map(|(field, it)| ((*field).to_owned(), shape(it))).collect(),
+        };
+        Binary { version: VERSION, kinds: Kind::ALL.iter().zip(Kind::SHAPES).map(kind).collect() }
+    }
+
+    /// # Errors
+    /// Another version.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.version {
+            VERSION => Ok(()),
+            other => Err(format!("version {other} of the binary form; this program reads version {VERSION}")),
+        }
+    }
+}
+
+/// Makes blocks.
+#[derive(Debug)]
+pub(super) struct Blocks {
+    /// Room for a block's head, and its payload.
+    block: Vec<u8>,
+    records: u64,
+    /// Records so far, and the header.
+    lines: u64,
+    crc32: crc32fast::Hasher,
+    /// The latest event's instant.
+    t: u64,
+    /// Each station's latest frame.
+    serials: Vec<u64>,
+}
+
+impl Blocks {
+    /// Blocks after a header, its line's end included.
+    pub fn after(header: &[u8], stations: usize) -> Blocks {
+        let mut crc32 = crc32fast::Hasher::new();
+        crc32.update(header);
+        let block = Vec::with_capacity(2 * PIECE);
+        let mut blocks = Blocks { block, records: 0, lines: 1, crc32, t: 0, serials: vec![0; stations] };
+        blocks.begin();
+        blocks
+    }
+
+    /// Makes room for another block's head.
+    pub fn begin(&mut self) {
+        self.block.clear();
+        self.block.extend_from_slice(&[0; HEAD]);
+    }
+
+    /// Writes an event; `offered` is the frame of one that is `offered`, if its input is known.
+    #[inline]
+    pub fn event(&mut self, event: &Event, offered: Option<&Frame>) {
+        let Event { at, station, frame, kind } = *event;
+        let latest = &mut self.serials[frame.station.index()];
+        let foreign = if frame.station == station { 0 } else { FOREIGN };
+        let serial = if frame.serial == *latest { 0 } else { SERIAL };
+        let mut record = Record { octets: [0; RECORD], length: 0 };
+        record.octet(kind.number() as u8 | foreign | serial);
+        record.number(at.get().wrapping_sub(self.t));
+        record.number(station.index() as u64);
+        if foreign != 0 {
+            record.number(frame.station.index() as u64);
+        }
+        if serial != 0 {
+            record.number(zigzag(frame.serial.wrapping_sub(*latest)));
+            *latest = frame.serial;
+        }
+        kind.fields(&mut record);
+        if matches!(kind, Kind::Offered { .. }) {
+            record.number(offered.map_or(0, destination_code));
+        }
+        self.t = at.get();
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.records += 1;
+    }
+
+    pub fn input(&mut self, names: &Names, at: BitInstant, input: &Input) {
+        self.line(|text| inputs::write(text, names, at, input, None, Some(inputs::LAYER)));
+    }
+
+    pub fn emulator(&mut self, names: &Names, event: &EmulatorEvent) {
+        self.line(|text| emulator::write(text, names, event));
+    }
+
+    /// Writes the last record. Its lines are records, and the header.
+    pub fn end(&mut self, broken_off: Option<&str>) {
+        let kind = broken_off.map_or(check::Kind::End, check::Kind::BrokenOff);
+        let (t, lines) = (self.t, self.lines + self.records);
+        self.line(|text| {
+            check::write(text, t, kind, lines, None);
+            text.pop();
+        });
+    }
+
+    /// A line without its end.
+    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut text = Vec::new();
+        write(&mut text);
+        let mut record = Record { octets: [0; RECORD], length: 0 };
+        record.octet(LINE);
+        record.number(text.len() as u64);
+        self.block.extend_from_slice(&record.octets[..record.length]);
+        self.block.extend_from_slice(&text);
+        self.records += 1;
+    }
+
+    /// Whether there is enough to be taken.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.block.len() >= PIECE
+    }
+
+    /// A whole block, and how many records it has; nothing if it has none. [`Blocks::begin`] comes after it.
+    pub fn take(&mut self) -> Option<(&mut Vec<u8>, u64)> {
+        if self.records == 0 {
+            return None;
+        }
+        let records = std::mem::take(&mut self.records);
+        self.lines += records;
+        let payload = &self.block[HEAD..];
+        self.crc32.update(payload);
+        let (length, crc32) = (payload.len() as u32, self.crc32.clone().finalize());
+        self.block[..4].copy_from_slice(&length.to_le_bytes());
+        self.block[4..HEAD].copy_from_slice(&crc32.to_le_bytes());
+        Some((&mut self.block, records))
+    }
+}
+
+/// Octets that the longest record of an event takes: a head, and ten octets for each of 16 numbers.
+const RECORD: usize = 256;
+
+/// A record in the making.
+struct Record {
+    octets: [u8; RECORD],
+    length: usize,
+}
+
+impl Record {
+    #[inline(always)]
+    fn octet(&mut self, octet: u8) {
+        self.octets[self.length] = octet;
+        self.length += 1;
+    }
+
+    #[inline(always)]
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.octet(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.octet(value as u8);
+    }
+}
+
+impl Visitor for &mut Record {
+    #[inline(always)]
+    fn field(&mut self, _: &'static str, value: Value<'static>) {
+        match value {
+            Value::Number(number) => self.number(number),
+            Value::Truth(truth) => self.octet(truth.into()),
+            Value::Word(word) => {
+                self.number(word.len() as u64);
+                word.bytes().for_each(|octet| self.octet(octet));
+            }
+        }
+    }
+}
+
+/// Small numbers for small differences of either sign.
+fn zigzag(difference: u64) -> u64 {
+    (difference << 1) ^ ((difference as i64 >> 63) as u64)
+}
+
+fn unzigzag(code: u64) -> u64 {
+    (code >> 1) ^ (code & 1).wrapping_neg()
+}
+
+/// Whom a frame is for, and whether it is tagged; 0 is what is not known.
+fn destination_code(frame: &Frame) -> u64 {
+    let to = match frame.destination {
+        Destination::All => 1,
+        Destination::Nobody => 2,
+        Destination::Station(station) => 3 + station.index() as u64,
+    };
+    to << 1 | u64::from(frame.tagged)
+}
+
+/// A record that was read.
+pub(super) enum Read<'a> {
+    /// An event, and for one that is `offered` whom the frame is for, if it tells.
+    Event(Event, Option<(Destination, bool)>),
+    /// A line of text.
+    Line(&'a [u8]),
+}
+
+/// Reads records.
+#[derive(Clone, Debug)]
+pub(super) struct Blocked {
+    kinds: Vec<KindFields>,
+    stations: usize,
+    crc32: crc32fast::Hasher,
+    /// How far the present payload has been read; beyond its end before there is one.
+    from: usize,
+    t: u64,
+    serials: Vec<u64>,
+    /// Records that were read, and the header.
+    pub lines: u64,
+}
+
+impl Blocked {
+    /// Of a log that has its header, the line's end included.
+    pub fn after(header: &[u8], binary: &Binary, stations: usize) -> Blocked {
+        let mut crc32 = crc32fast::Hasher::new();
+        crc32.update(header);
+        let (kinds, serials) = (binary.kinds.clone(), vec![0; stations]);
+        Blocked { kinds, stations, crc32, from: usize::MAX, t: 0, serials, lines: 1 }
+    }
+
+    /// The length of a block's payload.
+    ///
+    /// # Errors
+    /// A block that no writer makes.
+    pub fn length(head: &[u8; HEAD]) -> Result<usize, String> {
+        match half(head, 0) {
+            length @ 1..=LONGEST => Ok(length as usize),
+            length => Err(format!("a block of {length} octets: it has from 1 to {LONGEST}")),
+        }
+    }
+
+    /// Begins with another block.
+    ///
+    /// # Errors
+    /// It is not the one that was written here.
+    pub fn begin(&mut self, head: &[u8; HEAD], payload: &[u8]) -> Result<(), String> {
+        self.crc32.update(payload);
+        self.from = 0;
+        if self.crc32.clone().finalize() == half(head, 4) {
+            return Ok(());
+        }
+        Err("this block or one before it was changed, is missing or in another place: take the log as it was written"
+            .to_owned())
+    }
+
+    /// The next record; nothing at the payload's end.
+    ///
+    /// # Errors
+    /// A record that no writer makes.
+    pub fn next<'a>(&mut self, payload: &'a [u8]) -> Result<Option<Read<'a>>, String> {
+        let mut octets = Octet { octets: payload.get(self.from..).unwrap_or_default() };
+        let Some(head) = octets.next() else { return Ok(None) };
+        self.lines += 1;
+        let read = match head & LINE {
+            LINE => octets.word()?.map_or_else(cut, |line| Ok(Read::Line(line))),
+            number => self.event(&mut octets, head, number),
+        };
+        self.from = payload.len() - octets.octets.len();
+        read.map(Some)
+    }
+
+    fn event<'a>(&mut self, octets: &mut Octet<'a>, head: u8, number: u8) -> Result<Read<'a>, String> {
+        let kind = self.kinds.get(usize::from(number)).ok_or_else(|| format!("the header has no kind {number}"))?;
+        let t = self.t.checked_add(octets.number()?).ok_or("an instant beyond all others")?;
+        let station = station(octets.number()?, self.stations)?;
+        let owner = if head & FOREIGN == 0 { station } else { self::station(octets.number()?, self.stations)? };
+        let serial = &mut self.serials[owner.index()];
+        if head & SERIAL != 0 {
+            *serial = serial.wrapping_add(unzigzag(octets.number()?));
+        }
+        let frame = FrameId { station: owner, serial: *serial };
+        let mut values = Vec::with_capacity(kind.fields.len());
+        for (name, shape) in &kind.fields {
+            values.push((name.as_str(), octets.value(*shape)?));
+        }
+        let value = |field: &str| values.iter().find(|(name, _)| *name == field).map(|(_, value)| *value);
+        let read = Kind::read(&kind.name, value).map_err(|error| super::read::wrong_kind(&kind.name, error))?;
+        let destination = match read {
+            Kind::Offered { .. } => destination(octets.number()?, self.stations)?,
+            _ => None,
+        };
+        self.t = t;
+        Ok(Read::Event(Event { at: BitInstant::new(t), station, frame, kind: read }, destination))
+    }
+}
+
+fn half(head: &[u8; HEAD], from: usize) -> u32 {
+    u32::from_le_bytes(head[from..from + 4].try_into().expect("four octets"))
+}
+
+fn cut<T>() -> Result<T, String> {
+    Err("a record ends after its block".to_owned())
+}
+
+fn station(number: u64, stations: usize) -> Result<StationId, String> {
+    match u16::try_from(number) {
+        Ok(index) if usize::from(index) < stations => Ok(StationId::new(index)),
+        _ => Err(format!("station {number} of {stations}")),
+    }
+}
+
+fn destination(code: u64, stations: usize) -> Result<Option<(Destination, bool)>, String> {
+    let to = match code >> 1 {
+        0 => return Ok(None),
+        1 => Destination::All,
+        2 => Destination::Nobody,
+        number => Destination::Station(station(number - 3, stations)?),
+    };
+    Ok(Some((to, code & 1 == 1)))
+}
+
+/// Octets that have not been read.
+struct Octet<'a> {
+    octets: &'a [u8],
+}
+
+impl<'a> Octet<'a> {
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.octets.split_first()?;
+        self.octets = rest;
+        Some(*first)
+    }
+
+    fn number(&mut self) -> Result<u64, String> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let Some(octet) = self.next() else { return cut() };
+            let bits = u64::from(octet & 0x7f);
+            if bits << shift >> shift != bits {
+                break;
+            }
+            value |= bits << shift;
+            if octet & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err("a number of more than 64 bits".to_owned())
+    }
+
+    /// As many octets as the number before them says; nothing if there are fewer.
+    fn word(&mut self) -> Result<Option<&'a [u8]>, String> {
+        let length = usize::try_from(self.number()?).unwrap_or(usize::MAX);
+        let Some((word, rest)) = self.octets.split_at_checked(length) else { return Ok(None) };
+        self.octets = rest;
+        Ok(Some(word))
+    }
+
+    fn value(&mut self, shape: FieldShape) -> Result<Value<'a>, String> {
+        match shape {
+            FieldShape::Number => self.number().map(Value::Number),
+            FieldShape::Truth => match self.next() {
+                Some(truth @ 0..=1) => Ok(Value::Truth(truth == 1)),
+                Some(other) => Err(format!("a truth of {other}")),
+                None => cut(),
+            },
+            FieldShape::Word => {
+                let Some(word) = self.word()? else { return cut() };
+                std::str::from_utf8(word).map(Value::Word).map_err(|_| "a word that is no text".to_owned())
+            }
+        }
+    }
+}
