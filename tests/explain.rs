@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::logs::unproven;
 use common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
@@ -42,7 +43,7 @@ impl Class {
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(&self.events).expect("UTF-8")
+        unproven(&fs::read_to_string(&self.events).expect("UTF-8"))
     }
 
     /// Another log, in a file of its own.
@@ -193,7 +194,7 @@ impl Simulated {
         // What comes last wins, so a test may have traffic of its own.
         let traffic = if options.contains(&"--traffic") { &rest[..2] } else { &rest[..4] };
         run(ethbus([&["sim"], options, traffic, &rest[4..]].concat())).succeeded();
-        Simulated { log: fs::read_to_string(&events).expect("UTF-8") }
+        Simulated { log: unproven(&fs::read_to_string(&events).expect("UTF-8")) }
     }
 
     fn lines(&self) -> impl Iterator<Item = serde_json::Value> {

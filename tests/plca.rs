@@ -3,6 +3,7 @@
 mod common;
 
 use common::lab::Lab;
+use common::logs::medium_layer;
 use common::process::{Running, data_plane, ethbus, program, run};
 use common::results::{check, emulator, number, stations, sum};
 use common::{PATIENCE, Turn, note, skipped, wait_until};
@@ -52,12 +53,6 @@ fn keeps_its_bound(results: &Value, log: &str, stations: usize) {
     ));
 }
 
-/// A live log without what the emulator did, of which a replay has nothing.
-fn medium_layer(path: &str) -> String {
-    let text = fs::read_to_string(path).expect("UTF-8");
-    text.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"emulator\"")).collect()
-}
-
 /// A UDP stream between real namespaces, beside three stations that talk: no frame of any node waits for the bus longer
 /// than the closed form says, and nothing collides. What the emulator itself was late is shown beside it. The record gives
 /// the same run again, and the capture has BEACONs and COMMITs.
@@ -88,7 +83,7 @@ fn a_stream_between_namespaces_keeps_its_bound() {
     assert!(stream.stdout.contains("receiver"), "{stream:#?}");
     assert_eq!(emulator(&results, "ring_drops"), 0);
     run(ethbus(["replay", &record, "--events", &again])).succeeded();
-    assert!(medium_layer(&events) == fs::read_to_string(&again).expect("UTF-8"), "the record gives another run");
+    assert!(medium_layer(&events) == medium_layer(&again), "the record gives another run");
     if skipped(&["tshark"]) {
         return;
     }

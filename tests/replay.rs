@@ -4,6 +4,7 @@
 mod common;
 
 use common::lab::Lab;
+use common::logs::medium_layer;
 use common::process::{Running, ethbus, program, run};
 use common::results::{check, emulator, number};
 use common::{Turn, note, skipped};
@@ -29,12 +30,6 @@ fn figures(table: &str) -> &str {
 fn sentences(table: &str) -> Option<usize> {
     let shared = table.find(" shared the bus")?;
     table[..shared].rfind('\n').map(|end| end + 1)
-}
-
-/// A live log without what the emulator did, of which a replay has nothing.
-fn medium_layer(path: &str) -> String {
-    let text = fs::read_to_string(path).expect("UTF-8");
-    text.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"emulator\"")).collect()
 }
 
 fn lines(path: &str) -> usize {
@@ -65,7 +60,7 @@ fn a_live_run_replays_byte_for_byte() {
 
     let replayed = run(ethbus(["replay", &record, "--events", &again])).succeeded();
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
-    assert!(medium_layer(&events) == fs::read_to_string(&again).expect("UTF-8"), "the replay has other events");
+    assert!(medium_layer(&events) == medium_layer(&again), "the replay has other events");
     assert_eq!(figures(&live.stderr), figures(&replayed.stdout));
     let said = sentences(&replayed.stdout).map(|begin| replayed.stdout[begin..].trim_end()).expect("sentences");
     assert!(live.stderr.contains(said), "{said}: {live:#?}");

@@ -4,6 +4,7 @@
 mod common;
 
 use common::browser::{self, Page};
+use common::logs::unproven;
 use common::process::{ethbus, program, run, unwrapped};
 use common::{is_installed, note, skip};
 use serde_json::{Value, json};
@@ -141,7 +142,7 @@ fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
 }
 
 fn logged(runs: &Runs, name: &str) -> Vec<Value> {
-    let log = fs::read_to_string(runs.path(name)).expect("a log");
+    let log = unproven(&fs::read_to_string(runs.path(name)).expect("a log"));
     log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
@@ -422,7 +423,7 @@ fn a_page_prints_and_follows_dark_and_light() {
 #[test]
 fn what_is_no_run_is_named() {
     let runs = Runs::new("a", &CABLE);
-    let log = fs::read_to_string(runs.path("a.events")).expect("a log");
+    let log = unproven(&fs::read_to_string(runs.path("a.events")).expect("a log"));
     let header = log.lines().next().expect("a header").to_owned() + "\n";
     let newer = log.replacen("\"version\":1", "\"version\":2", 1);
     for (text, words) in [

@@ -7,6 +7,7 @@ mod common;
 
 use common::derive::derive_file;
 use common::lab::{INTERFACE, Lab, Unused, fresh_name};
+use common::logs::medium_layer;
 use common::process::{Running, children, data_plane, program, run, runs, signal};
 use common::results::{check, number, station, sum};
 use common::user::{User, users_may_have_labs};
@@ -176,12 +177,8 @@ fn a_user_can_send_receive_and_record() {
     lab.down();
     let replayed = user.login().join("again.events");
     user.run(&["replay", files[1], "--events", replayed.to_str().expect("plain")]).succeeded();
-    let text = |path: &Path| std::fs::read_to_string(path).expect("a file");
-    // A live log also has what the emulator did, which a replay has not.
-    let medium = |text: String| {
-        text.lines().filter(|line| !line.contains("\"emulator\"")).map(str::to_owned).collect::<Vec<_>>()
-    };
-    assert_eq!(medium(text(&events)), medium(text(&replayed)));
+    let medium = |path: &Path| medium_layer(path.to_str().expect("plain"));
+    assert_eq!(medium(&events), medium(&replayed));
     assert_eq!(std::fs::metadata(&record).expect("a file").uid(), user.id);
     user.assert_nothing_left();
 }

@@ -40,7 +40,11 @@ const ROWS: [Entry; 14] = [
     ("tcp", "one TCP stream, 10 Mb/s, 2 stations", tcp::one),
     ("tcp_pairs", "two TCP streams, 10 Mb/s, 4 stations", tcp::two),
     ("cpu", "a bus full of 1518 octets, 10 Mb/s, 4 stations", cpu::longest),
-    ("windows", "what every file of a run costs at once, 64 octets, 10 Mb/s, 4 stations", cpu::windows),
+    (
+        "windows",
+        "what every file of a run costs at once, 64 octets, 10 Mb/s, 4 stations; a binary log, 100 Mb/s",
+        cpu::windows,
+    ),
     ("tcp_100", "one TCP stream, 100 Mb/s, 2 stations", tcp::at_100),
     ("lateness_100", "4 saturated stations, 1518 octets, 100 Mb/s", load::longest_at_100),
     ("frames_100", "saturated stations, 64 octets, 100 Mb/s", load::shortest_at_100),

@@ -15,23 +15,63 @@ pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     let scale = if emulator.machine.time_scale > 0.0 { emulator.machine.time_scale } else { 1.0 };
     let seconds = results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * scale);
     let offered: u64 = results.stations.iter().map(|station| station.counter("offered")).sum();
-    let part = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
     let lost = emulator.undelivered.ring_drops + emulator.machine.overload_drops;
+    let stood = Part {
+        count: emulator.machine.slip_ns,
+        of: (seconds * 1e9) as u64,
+        what: "the medium's clock stood still",
+        whole: None,
+    };
     let parts = [
-        (part(emulator.machine.slip_ns, seconds * 1e9), "of the time the medium's clock stood still"),
-        (
-            part(emulator.machine.late_deliveries, emulator.timing.deliveries as f64),
-            "of the deliveries were more than 1 ms late",
-        ),
-        (
-            part(emulator.timing.late_arrivals, offered as f64),
-            "of the frames were seen too late for their place in the order",
-        ),
-        (part(lost, (offered + lost) as f64), "of the frames were lost in the emulator"),
+        stood,
+        Part {
+            count: emulator.machine.late_deliveries,
+            of: emulator.timing.deliveries,
+            what: "were more than 1 ms late",
+            whole: Some(("delivery", "deliveries")),
+        },
+        Part {
+            count: emulator.timing.late_arrivals,
+            of: offered,
+            what: "were seen too late for their place in the order",
+            whole: Some(("frame", "frames")),
+        },
+        Part { count: lost, of: offered + lost, what: "were lost in the emulator", whole: Some(("frame", "frames")) },
     ];
-    let above = parts.into_iter().filter(|(part, _)| *part > tolerance);
-    let above = above.map(|(part, what)| format!("{:.1} % {what}", 100.0 * part));
-    above.chain(incomplete(results).iter().map(not_whole)).collect()
+    let above = parts.iter().filter(|part| part.share() > tolerance).map(Part::words);
+    let gone = emulator
+        .ports
+        .bus_gone
+        .then(|| "the bus's namespace was removed from outside, so nothing is known of its links".to_owned());
+    above.chain(gone).chain(incomplete(results).iter().map(not_whole)).collect()
+}
+
+/// So much of a whole went wrong.
+struct Part {
+    count: u64,
+    of: u64,
+    what: &'static str,
+    /// What one of the whole is called, and several; nothing of the time.
+    whole: Option<(&'static str, &'static str)>,
+}
+
+impl Part {
+    /// Below this many, a share says more than is known.
+    const FEW: u64 = 100;
+
+    fn share(&self) -> f64 {
+        if self.of > 0 { self.count as f64 / self.of as f64 } else { 0.0 }
+    }
+
+    fn words(&self) -> String {
+        let (share, what) = (100.0 * self.share(), self.what);
+        match (self.whole, self.of) {
+            (None, _) => format!("{share:.1} % of the time {what}"),
+            (Some((one, _)), 1) => format!("the only {one} {}", what.replacen("were", "was", 1)),
+            (Some((_, several)), of @ ..Part::FEW) => format!("{} of the {of} {several} {what}", self.count),
+            (Some((_, several)), _) => format!("{share:.1} % of the {several} {what}"),
+        }
+    }
 }
 
 /// Files that were wanted and are not whole.
@@ -49,4 +89,20 @@ fn not_whole(FileResults { file, holds, missing }: &FileResults) -> String {
 /// The line that a table ends with, and the value of `emulator.verdict`.
 pub fn verdict(against: &[String]) -> String {
     if against.is_empty() { "trusted".to_owned() } else { against.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One late delivery is no share of anything.
+    #[test]
+    fn few_are_counted_and_many_are_a_share() {
+        let words = |count, of| {
+            Part { count, of, what: "were more than 1 ms late", whole: Some(("delivery", "deliveries")) }.words()
+        };
+        assert_eq!(words(1, 1), "the only delivery was more than 1 ms late");
+        assert_eq!(words(2, 7), "2 of the 7 deliveries were more than 1 ms late");
+        assert_eq!(words(20, 1_000), "2.0 % of the deliveries were more than 1 ms late");
+    }
 }

@@ -7,6 +7,7 @@ pub mod browser;
 pub mod derive;
 pub mod files;
 pub mod lab;
+pub mod logs;
 pub mod process;
 pub mod results;
 pub mod terminal;

@@ -7,7 +7,7 @@ use crate::live::driver::ETHERTYPE;
 use crate::live::driver::receive::{Reception, StreamReport};
 use crate::live::lab::INTERFACE;
 use crate::live::lab::inventory::Inventory;
-use crate::show::plain_table;
+use crate::show::{plain_table, say};
 use link::station::StationSocket;
 use serde::Serialize;
 use sim::words::units::{group, many};
@@ -69,7 +69,14 @@ pub fn receive(args: &ReceiveArgs) -> Outcome {
     print_result(args.format, &report, told)?;
     // Without a limit an interrupt is the way to end it.
     let unlimited = args.count.is_none() && args.duration.is_none();
-    Ok(if interrupted && !unlimited { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    if interrupted && !unlimited {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    if let Some(count) = args.count.filter(|&count| report.received < count) {
+        say(&format!("ethbus: {} of {} came within --duration\n", group(report.received), many(count, "frame")));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn told(report: &ReceiveReport) -> String {

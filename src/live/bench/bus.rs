@@ -15,6 +15,7 @@ use link::signals::Signal;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use sim::figures::results::Results;
+use sim::files::event_log::binary::ENDING;
 use sim::files::record::ReplayError;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan, PlanError};
@@ -134,7 +135,7 @@ pub struct Bus {
     pub segment: Segment,
     /// What moves the frames.
     pub plane: DataPlane,
-    /// Files in memory that are made of it, if it is seen.
+    /// Files in memory that are made of it.
     files: Vec<File>,
 }
 
@@ -157,8 +158,19 @@ pub struct Wanted<'a> {
     pub filter: FilterChoice,
     /// Where everything that the medium is given goes, if anywhere.
     pub record: Option<&'a File>,
-    /// Every file that can be made of a run is made, in memory.
-    pub seen: bool,
+    /// Which files are made of the run, in memory.
+    pub files: Files,
+}
+
+/// Files in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// None.
+    None,
+    /// Every one that can be made of a run.
+    Every,
+    /// A binary event log.
+    BinaryLog,
 }
 
 impl Wanted<'_> {
@@ -173,7 +185,7 @@ impl Wanted<'_> {
             latency: LatencyChoice::Normal,
             filter: FilterChoice::None,
             record: None,
-            seen: false,
+            files: Files::None,
         }
     }
 
@@ -221,7 +233,10 @@ impl Bus {
         let mut log = context.logs.map(Logs::next).transpose().map_err(system("make an event log"))?;
         let mut record = wanted.record.map(File::try_clone).transpose().map_err(system("share a record"))?;
         let mut windows = Vec::new();
-        if wanted.seen {
+        if wanted.files == Files::BinaryLog {
+            log = log.or(Some((format!("the bench's event log.{ENDING}"), memory("events")?)));
+        }
+        if wanted.files == Files::Every {
             log = log.or(Some(("the bench's event log".to_owned(), memory("events")?)));
             record = record.or(Some(memory("record")?));
             for kind in [WindowKind::Pcapng(Framing::Whole), WindowKind::Perfetto, WindowKind::Vcd] {

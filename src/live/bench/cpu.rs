@@ -1,6 +1,6 @@
 //! What a bus costs: processor time of the data plane, and of the supervisor.
 
-use super::bus::{BenchError, Bus, Context, Wanted, frames_per_second, rest, run, system};
+use super::bus::{BenchError, Bus, Context, Files, Wanted, frames_per_second, rest, run, system};
 use super::machine::{Conditions, Meter};
 use super::row::{Asked, Figure, Row};
 use crate::live::driver::offering::Offering;
@@ -55,21 +55,33 @@ pub fn longest(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// A full bus of the shortest frames with no file, and with every file that can be made of a run: what they cost.
+/// A full bus of the shortest frames with no file, and with files: what they cost.
 ///
 /// # Errors
 /// A bus that cannot be made.
 pub fn windows(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
-    let rate = BitRate::MBIT_10;
+    let (slow, fast) = (BitRate::MBIT_10, BitRate::MBIT_100);
+    files_cost(context, row, slow, ("with every file", Files::Every))?;
+    files_cost(context, row, fast, ("with a binary event log, 100 Mb/s", Files::BinaryLog))?;
+    row.notes.push("every file: record, event log, pcapng, Perfetto, VCD; all files are in memory".to_owned());
+    Ok(())
+}
+
+fn files_cost(
+    context: &Context<'_>,
+    row: &mut Row,
+    rate: BitRate,
+    (name, files): (&'static str, Files),
+) -> Result<(), BenchError> {
     let figure = |name, value| Figure::new(name, value, "% of a core");
     let mut before = 0.0;
-    for (name, seen) in [("without files", false), ("with every file", true)] {
+    for (name, files) in [("without files", Files::None), (name, files)] {
         let queue_limit = Some(saturating_level(rate, SHORTEST));
-        let mut bus = Bus::start(context, &Wanted { seen, queue_limit, ..Wanted::silent(STATIONS, rate) })?;
+        let mut bus = Bus::start(context, &Wanted { files, queue_limit, ..Wanted::silent(STATIONS, rate) })?;
         let offering = bus.saturated(SHORTEST)?;
         let (used, results, conditions) = plane_time(context, &mut bus, offering)?;
         row.figures.push(figure(name, used));
-        if seen {
+        if files != Files::None {
             row.figures.push(figure("what the files cost", used - before).asked(Asked::AtMost(5.0)));
             let octets = bus.written().map_err(system("look at a file in memory"))?;
             row.figures.push(Figure::new("written", octets as f64 / 1e6, "MB"));
@@ -81,7 +93,6 @@ pub fn windows(context: &Context<'_>, row: &mut Row) -> Result<(), BenchError> {
         row.figures.push(Figure::new("frames of 64 octets", frames_per_second(&results), "frames/s"));
         row.runs.push(run(name, &results, conditions));
     }
-    row.notes.push("the files: record, event log, pcapng, Perfetto, VCD, all in memory".to_owned());
     Ok(())
 }
 

@@ -3,7 +3,9 @@
 use super::PlotError;
 use super::labels::{self, Label, TimeUnit, common, label};
 use sim::figures::intervals::{BELOW, half_width};
+use sim::files::json_lines::WithLines;
 use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// What is to be drawn.
@@ -124,7 +126,8 @@ impl Table {
     /// It cannot be read, or is no CSV.
     pub fn read(path: &Path) -> Result<Table, PlotError> {
         let wrong = |source| PlotError::Read { path: path.to_owned(), source };
-        let mut reader = csv::Reader::from_path(path).map_err(wrong)?;
+        let file = File::open(path).map_err(|error| wrong(error.into()))?;
+        let mut reader = csv::Reader::from_reader(WithLines::new(file));
         let names = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
         let rows = reader.into_records().collect::<Result<_, _>>().map_err(wrong)?;
         Ok(Table { path: path.to_owned(), names, rows })

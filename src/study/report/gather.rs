@@ -1,15 +1,17 @@
 //! A run as its event log, its record or its results tell it.
 
+use crate::show::verdict::{TOLERANCE, against, verdict};
 use medium::{BitInstant, BitTimes, Config, Event, Input, Kind, Tally};
 use sim::figures::delays::Delays;
 use sim::figures::intervals::{Samples, intervals};
 use sim::figures::metrics::Sums;
-use sim::figures::results::{ConfigResults, MediumResults, Results, Snapshot};
-use sim::files::event_log::{EmulatorEvent, EventLog, EventLogReader, Header};
+use sim::figures::results::{ConfigResults, EmulatorResults, MediumResults, Results, Snapshot};
+use sim::files::event_log::{EmulatorEvent, EmulatorKind, EventLog, EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError, WriteError};
 use sim::files::observer::Observer;
 use sim::files::record::{End, RecordReader, ReplayError, replay_before};
 use sim::words::cable::Cut;
+use sim::words::units::many;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -70,6 +72,8 @@ pub struct Told {
     pub end: BitInstant,
     /// How many things happened to the emulator of a live bus.
     pub emulated: u64,
+    /// What they come to.
+    pub machine: EmulatorResults,
     /// Why the log is not whole.
     pub cut_short: Option<String>,
 }
@@ -112,6 +116,38 @@ impl Run {
         Ok(Run { path: path.to_owned(), of, results, told })
     }
 
+    /// What the machine did to a live run, and whether the run is to be trusted.
+    pub fn of_the_machine(&self) -> String {
+        let mut results = self.results.clone();
+        if let Some(told) = self.told.as_ref().filter(|told| told.emulated > 0) {
+            let deliveries = told.events.iter().filter(|event| matches!(event.kind, Kind::Delivered { .. })).count();
+            let mut machine = told.machine.clone();
+            machine.timing.deliveries = deliveries as u64;
+            results.emulator = Some(machine);
+        }
+        let Some(emulator) = &results.emulator else {
+            return match self.of {
+                Of::Record => "not known: a record does not tell, the event log and the results do".to_owned(),
+                Of::Log | Of::Results => "none".to_owned(),
+            };
+        };
+        let verdict = emulator.verdict.clone().unwrap_or_else(|| verdict(&against(&results, TOLERANCE)));
+        let slips = match emulator.machine.slips {
+            0 => String::new(),
+            slips => format!(
+                "; its clock stood still {}, for {:.1} ms in all",
+                many(slips, "time"),
+                emulator.machine.slip_ns as f64 / 1e6
+            ),
+        };
+        let lines = self.told.as_ref().map_or(0, |told| told.emulated);
+        let more = match lines {
+            0 => String::new(),
+            lines => format!("; {} of the log tell of it: see `ethbus explain`", many(lines, "line")),
+        };
+        format!("{verdict}{slips}{more}")
+    }
+
     /// What it is called on the page.
     pub fn label(&self) -> String {
         self.path
@@ -134,6 +170,7 @@ impl Told {
             begin: BitInstant::ZERO,
             end: BitInstant::ZERO,
             emulated: 0,
+            machine: EmulatorResults::default(),
             cut_short: None,
         }
     }
@@ -167,8 +204,23 @@ impl Observer for Told {
         Ok(())
     }
 
-    fn emulator(&mut self, _: &EmulatorEvent) -> Result<(), WriteError> {
+    fn emulator(&mut self, event: &EmulatorEvent) -> Result<(), WriteError> {
         self.emulated += 1;
+        let EmulatorResults { machine, timing, undelivered, .. } = &mut self.machine;
+        match event.kind {
+            EmulatorKind::Slip { ns } => {
+                machine.slips += 1;
+                machine.slip_ns += ns;
+            }
+            EmulatorKind::LateArrival { .. } => timing.late_arrivals += 1,
+            EmulatorKind::LateDelivery { .. } => machine.late_deliveries += 1,
+            EmulatorKind::OverloadDrop { copies, .. } => machine.overload_drops += copies,
+            EmulatorKind::RingDrops { count } => undelivered.ring_drops += count,
+            EmulatorKind::Refused { .. } | EmulatorKind::ReportsSkipped { .. } => {}
+            EmulatorKind::RecordSkipped { .. } | EmulatorKind::LinkChangesMissed { .. } => {}
+            EmulatorKind::Port { .. } | EmulatorKind::Steal { .. } => {}
+            EmulatorKind::CpuWait { .. } | EmulatorKind::ClockStep { .. } => {}
+        }
         Ok(())
     }
 
@@ -197,7 +249,9 @@ fn of_log(path: &Path) -> Result<Told, GatherError> {
     let mut told = Told::new(log.header().clone());
     match log.tell(&mut told).map_err(ReplayError::from)? {
         Ok(()) => {}
-        Err(error @ (ReadError::CutShort { .. } | ReadError::NotWhole { .. })) => told.cut_short = Some(error.to_string()),
+        Err(error @ (ReadError::CutShort { .. } | ReadError::NotWhole { .. })) => {
+            told.cut_short = Some(error.to_string())
+        }
         Err(error) => return Err(error.into()),
     }
     Ok(told)

@@ -115,13 +115,8 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let begin = run.told.as_ref().map_or(0, |told| told.begin.get());
     let since = if begin > 0 { format!(", from t = {} BT on", group(begin)) } else { String::new() };
     let traffic = run.results.config.run.as_ref().map(|run| run.traffic.join("; "));
-    let emulated = run.told.as_ref().map_or(0, |told| told.emulated);
     // Only a record knows what was warm-up.
     let since = if run.of == Of::Log { format!("{since}: all of the log, its warm-up too") } else { since };
-    let live = match emulated {
-        0 => "none".to_owned(),
-        some => format!("{} lines of the log tell of the emulator: see `ethbus explain`", group(some)),
-    };
     let source = match run.of {
         Of::Log => "an event log",
         Of::Record => "a record, run again for this page",
@@ -135,7 +130,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("seed", run.results.seed.to_string()),
         ("traffic", traffic.unwrap_or_else(|| "as its `offered` events tell".to_owned())),
         ("measured", format!("{} BT ({}){since}", group(measured), real(measured))),
-        ("of the machine", live),
+        ("of the machine", run.of_the_machine()),
     ]
 }
 

@@ -196,8 +196,8 @@ impl<W: Worker> Beside<W> {
 
 impl<W: Worker> Drop for Beside<W> {
     fn drop(&mut self) {
-        // Whoever wanted to know has flushed.
-        let _ = self.finish(None);
+        // A run that ended well has finished.
+        let _ = self.flush();
         self.work = None;
         self.thread.take().map(JoinHandle::join);
     }

@@ -22,16 +22,16 @@ mod sheet;
 pub(crate) use emulator::write as write_emulator;
 pub use emulator::{EmulatorEvent, EmulatorKind};
 pub use names::Names;
-pub(crate) use sheet::write_event;
 pub use read::{Entry, EventLogReader};
+pub(crate) use sheet::write_event;
 
 use crate::files::beside::{Beside, Note, Worker, take_each};
 use crate::files::json_lines::{LineReader, LineWriter, ReadError, WriteError, create};
 use crate::files::observer::Observer;
 use crate::files::record::End;
 use crate::words::configuration::WrittenConfig;
-use medium::{BitInstant, Config, Destination, Event, Input};
 use binary::Binary;
+use medium::{BitInstant, Config, Destination, Event, Input};
 use pen::Pen;
 use serde::{Deserialize, Serialize};
 use std::fs::File;

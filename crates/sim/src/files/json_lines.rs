@@ -187,6 +187,33 @@ impl Drop for LineWriter {
     }
 }
 
+/// Text that somebody else reads, as long as its lines end: what has none, like a device or a picture, is refused.
+#[derive(Debug)]
+pub struct WithLines<R> {
+    input: R,
+    /// Octets since the last line's end.
+    since: u64,
+}
+
+impl<R> WithLines<R> {
+    /// Reads from `input`.
+    pub fn new(input: R) -> WithLines<R> {
+        WithLines { input, since: 0 }
+    }
+}
+
+impl<R: Read> Read for WithLines<R> {
+    fn read(&mut self, octets: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(octets)?;
+        let rest = octets[..count].iter().rev().position(|&octet| octet == b'\n');
+        self.since = rest.map_or(self.since + count as u64, |rest| rest as u64);
+        match self.since {
+            ..=LONGEST => Ok(count),
+            _ => Err(io::Error::new(io::ErrorKind::InvalidData, format!("a line of more than {LONGEST} octets"))),
+        }
+    }
+}
+
 /// Why lines could not be read: place, and what would be right.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -8,7 +8,8 @@
 
 use super::json_lines::{LastWords, Whole, WriteError};
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -80,8 +81,8 @@ impl Outlet {
             if whole == 0 || done - whole >= last.len() {
                 self.keep(whole, lines);
                 self.cut();
-                let begin = self.position.and_then(|position| self.file.seek(SeekFrom::Start(position)).ok());
-                if begin.is_some() && self.file.write_all(&last).is_err() {
+                // A data plane may not move to another place in a file.
+                if self.position.is_some_and(|position| self.file.write_all_at(&last, position).is_err()) {
                     self.cut();
                 }
                 return;

@@ -20,6 +20,8 @@ pub(super) struct Pen {
     blocks: Option<Blocks>,
     /// Inputs whose place in the log no event has shown yet, oldest first.
     inputs: VecDeque<(BitInstant, Input)>,
+    /// The last line has been written.
+    ended: bool,
 }
 
 impl Pen {
@@ -40,7 +42,7 @@ impl Pen {
     }
 
     fn new(stations: &[String], output: Option<LineWriter>, sheet: Sheet, blocks: Option<Blocks>) -> Pen {
-        Pen { names: Names::new(stations), output, sheet: Some(sheet), blocks, inputs: VecDeque::new() }
+        Pen { names: Names::new(stations), output, sheet: Some(sheet), blocks, inputs: VecDeque::new(), ended: false }
     }
 
     /// The digest is not wanted: lines that are not written need not be made.
@@ -146,7 +148,8 @@ impl Pen {
 
     #[inline]
     fn hand_over_full(&mut self) -> Result<(), WriteError> {
-        let is_full = self.sheet.as_ref().is_some_and(Sheet::is_full) || self.blocks.as_ref().is_some_and(Blocks::is_full);
+        let is_full =
+            self.sheet.as_ref().is_some_and(Sheet::is_full) || self.blocks.as_ref().is_some_and(Blocks::is_full);
         if is_full { self.flush() } else { Ok(()) }
     }
 
@@ -182,7 +185,7 @@ impl Pen {
     }
 
     fn end(&mut self, broken_off: Option<&str>) -> Result<(), WriteError> {
-        if self.output.is_some() {
+        if self.output.is_some() && !std::mem::replace(&mut self.ended, true) {
             self.sheet.iter_mut().for_each(|sheet| sheet.end(broken_off));
             self.blocks.iter_mut().for_each(|blocks| blocks.end(broken_off));
         }

@@ -243,4 +243,3 @@ fn begin_line(at: BitInstant, into: &mut impl Sink) {
     into.put_number(at.get());
     into.put(b",\"kind\":\"");
 }
-

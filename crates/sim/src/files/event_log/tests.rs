@@ -3,6 +3,8 @@
 use super::*;
 use medium::{BitRate, BitTimes, Cause, FrameId, Kind, Octets, StationId, Topology};
 
+mod forms;
+
 fn names() -> Vec<String> {
     // An interface may be called so.
     ["st1", "s\"#2"].map(str::to_owned).to_vec()
