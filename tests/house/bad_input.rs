@@ -2,11 +2,9 @@
 //!
 //! `bad_input.txt` beside this file has what people write, and the answer to each, word for word.
 
-mod common;
-
-use common::lab::{Unused, assert_nothing_of};
-use common::process::{Finished, ethbus, run};
-use common::{PATIENCE, Turn};
+use crate::common::lab::{Unused, assert_nothing_of};
+use crate::common::process::{Finished, ethbus, run};
+use crate::common::{PATIENCE, Turn};
 use std::path::Path;
 
 /// As clap ends for wrong options; the help text promises it.

@@ -1,11 +1,9 @@
 //! Shells complete what only the program knows: names of labs and stations. Each shell is run as a person runs it, on a terminal.
 
-mod common;
-
-use common::lab::{Lab, fresh_name};
-use common::process::{ethbus, program, run};
-use common::terminal::Terminal;
-use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::{Lab, fresh_name};
+use crate::common::process::{ethbus, program, run};
+use crate::common::terminal::Terminal;
+use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 use std::path::Path;
 
 /// A lab whose stations' names begin with different letters.

@@ -1,10 +1,8 @@
 //! What users of Mininet, docker, containerlab and ripgrep type without reading works.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab};
-use common::process::{ethbus, run};
-use common::{Turn, skipped};
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{ethbus, run};
+use crate::common::{Turn, skipped};
 use serde_json::Value;
 
 /// As in Mininet: `h1 ping h2`.
@@ -53,7 +51,7 @@ fn a_station_alone_gives_a_shell() {
         let mut shell = lab.ethbus(command, &["st2"]);
         shell.env("SHELL", "/bin/sh");
         let script = "echo \"prompt: $PS1\"; ls /sys/class/net\n";
-        let told = common::process::Running::start(shell, script).wait().succeeded().stdout;
+        let told = crate::common::process::Running::start(shell, script).wait().succeeded().stdout;
         assert!(told.contains(&format!("prompt: {}:st2 ", lab.name)) && told.contains(INTERFACE), "{told}");
     }
 }

@@ -1,8 +1,6 @@
 //! The help of every command, word for word: a change of it is seen where it is reviewed.
 
-mod common;
-
-use common::process::{ethbus, run};
+use crate::common::process::{ethbus, run};
 use std::path::Path;
 
 /// All commands in the order of the help.
@@ -42,7 +40,7 @@ const COMMANDS: [&str; 33] = [
     "man",
 ];
 
-/// `BLESS=1 cargo test --test help` rewrites the file.
+/// `BLESS=1 cargo test --test house help::` rewrites the file.
 #[test]
 fn the_help_is_what_is_written_down() {
     let mut now = String::new();

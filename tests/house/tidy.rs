@@ -210,7 +210,7 @@ fn a_long_file_says_why() {
 fn the_rules_find_what_they_are_for() {
     let source = format!("fn short() {{\n}}\n\n    pub(crate) fn long() {{\n{}    }}\n", "        x();\n".repeat(70));
     assert_eq!(functions(&source), [(0, 2), (3, 72)]);
-    assert!(!functions(&text(&root().join("tests/tidy.rs"))).is_empty());
+    assert!(!functions(&text(&root().join("tests/house/tidy.rs"))).is_empty());
     assert!(files("src", "rs").len() > 50);
     assert!(
         upward_arrows("src", &["show", "study", "live", "cli"]).len() > 20,

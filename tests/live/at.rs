@@ -1,12 +1,10 @@
 //! `[[at]]`: what a scenario does to stations and cable while the medium runs, in virtual time and live; and a scenario's traffic
 //! on a live bus.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{data_plane, ethbus, run};
-use common::results::{check, number, station, sum};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::Lab;
+use crate::common::process::{data_plane, ethbus, run};
+use crate::common::results::{check, number, station, sum};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::Pid;
 use link::signals::Signal;
 use serde_json::Value;
@@ -190,7 +188,7 @@ fn a_strict_lab_ends_with_3_if_it_is_not_to_be_trusted() {
         assert_eq!(lab.down().code(), Some(code), "{tolerance}");
         lab.assert_nothing_left();
     }
-    let unused = common::lab::Unused::name();
+    let unused = crate::common::lab::Unused::name();
     run(ethbus(["up", "--name", &unused.0, "--stations", "2", "--strict", "--background", "--tolerance", "0.001%"]))
         .succeeded();
     stop(in_background(&unused.0));

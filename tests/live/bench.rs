@@ -1,12 +1,10 @@
 //! The bench from outside: it gives the rows that were wanted, and leaves nothing. What it measures is not judged here.
 
-mod common;
-
-use common::derive::derive_file;
-use common::process::{
+use crate::common::derive::derive_file;
+use crate::common::process::{
     Running, assert_held_by_nobody, children, ethbus, namespaces_held_by, program, run, run_for, runs,
 };
-use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
+use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -130,7 +128,7 @@ fn a_row_without_its_program_is_skipped_and_says_why() {
     for (check, code) in [("", 0), ("--check", 1)] {
         let ended = run(program("unshare", ["--mount", "sh", "-c", script, ETHBUS, check]));
         if ended.code() == Some(99) || ended.stderr.contains("unshare") {
-            return common::skip(&format!("cannot hide a program here: {}", ended.stderr.trim()));
+            return crate::common::skip(&format!("cannot hide a program here: {}", ended.stderr.trim()));
         }
         assert_eq!(ended.code(), Some(code), "{ended:#?}");
         let report: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:#?}"));

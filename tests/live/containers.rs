@@ -1,11 +1,9 @@
 //! Stations in namespaces that are there already: one with a name, and one that a container's process is in.
 
-mod common;
-
-use common::lab::{Lab, assert_nothing_of, fresh_name};
-use common::process::{Running, ethbus, program, run};
-use common::results::{check, number, station};
-use common::skipped;
+use crate::common::lab::{Lab, assert_nothing_of, fresh_name};
+use crate::common::process::{Running, ethbus, program, run};
+use crate::common::results::{check, number, station};
+use crate::common::skipped;
 use link::namespace::Namespace;
 use std::process::Command;
 use tempfile::NamedTempFile;
@@ -21,7 +19,7 @@ impl Container {
         let container = Container { process };
         let own = || std::fs::read_link("/proc/self/ns/net").expect("the test's");
         let its = || std::fs::read_link(format!("/proc/{}/ns/net", container.pid())).expect("the container's");
-        common::wait_until(common::PATIENCE, "a namespace of its own", || own() != its());
+        crate::common::wait_until(crate::common::PATIENCE, "a namespace of its own", || own() != its());
         container
     }
 
@@ -127,7 +125,7 @@ fn a_container_and_a_named_namespace_are_on_the_bus_and_stay_whose_they_are() {
         assert!(links.contains("state DOWN"), "its loopback is its owner's business: {links}");
     }
     assert!(Namespace::open_named(&named.0).is_ok(), "it is not the lab's to remove");
-    assert!(common::process::runs(container.pid()), "nor are programs in it the lab's to end");
+    assert!(crate::common::process::runs(container.pid()), "nor are programs in it the lab's to end");
 }
 
 /// A container that ends is a cable that is pulled; a killed lab is removed without a trace in the namespaces.
@@ -144,7 +142,7 @@ fn what_a_container_or_a_lab_leaves_behind_is_nothing() {
     lab.ping("st1", &lab.ipv4("st3"));
     drop(container);
     let gone = || number(&lab.stats()["emulator"], "ports_gone") == 1;
-    common::wait_until(common::PATIENCE, "the container's link to be gone", gone);
+    crate::common::wait_until(crate::common::PATIENCE, "the container's link to be gone", gone);
     lab.ping("st1", &lab.ipv4("st3"));
     lab.lose_supervisor();
     run(lab.ethbus("down", &[])).succeeded();

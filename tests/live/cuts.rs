@@ -1,11 +1,9 @@
 //! A cable that is cut in two, live and in virtual time (issue 5, item 3; Input::SetCut).
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{ethbus, run};
-use common::results::{check, metric, number, station};
-use common::{Turn, skipped};
+use crate::common::lab::Lab;
+use crate::common::process::{ethbus, run};
+use crate::common::results::{check, metric, number, station};
+use crate::common::{Turn, skipped};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

@@ -1,13 +1,11 @@
 //! The demonstration from outside: its table adds up, never shows more than the medium carries, and leaves nothing.
 
-mod common;
-
-use common::process::{
+use crate::common::process::{
     Finished, Running, assert_held_by_nobody, children, data_plane, ethbus, namespaces_held_by, program, run, run_for,
     runs,
 };
-use common::results::{check, emulator, metric, number, sum};
-use common::{ETHBUS, PATIENCE, Turn, note, skip, skipped, two_of_three, wait_until};
+use crate::common::results::{check, emulator, metric, number, sum};
+use crate::common::{ETHBUS, PATIENCE, Turn, note, skip, skipped, two_of_three, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
@@ -254,7 +252,7 @@ fn a_demonstration_whose_data_plane_dies_says_so_and_fails() {
     let _turn = Turn::shared();
     let mut traces = Traces::of("--stations 3 --duration 60s");
     let demo = traces.demo.take().expect("running");
-    common::process::signal("KILL", &data_plane(demo.pid()).to_string());
+    crate::common::process::signal("KILL", &data_plane(demo.pid()).to_string());
     demo.wait().failed_with(1, &["data plane"]);
     traces.assert_gone();
 }

@@ -1,11 +1,9 @@
 //! The end of a lab when something goes on beside it: programs that `exec` starts meanwhile, a data plane that hangs, and
 //! descriptors of whoever brought it up (issue 12, 1).
 
-mod common;
-
-use common::lab::{Lab, Unused, assert_nothing_of};
-use common::process::{Running, data_plane, ethbus, program, run, signal};
-use common::{ETHBUS, Turn, note, skipped};
+use crate::common::lab::{Lab, Unused, assert_nothing_of};
+use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
+use crate::common::{ETHBUS, Turn, note, skipped};
 use std::time::Duration;
 
 /// Programs that `exec` starts while `down` looks for programs: each is ended, or was refused.

@@ -1,11 +1,9 @@
 //! A frame goes to every other station, whoever makes the copies (issue 5, item 1).
 
-mod common;
-
-use common::lab::{INTERFACE, Lab};
-use common::process::{Running, ethbus, program, run};
-use common::results::{check, emulator, grown, sum};
-use common::{Turn, skip, skipped};
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{Running, ethbus, program, run};
+use crate::common::results::{check, emulator, grown, sum};
+use crate::common::{Turn, skip, skipped};
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use link::sysctl::silence_ipv6_everywhere;
 use serde_json::Value;
@@ -44,7 +42,7 @@ fn lab(layout: &str, way: &str) -> Option<(Lab, Vec<StationSocket>)> {
     }
     // What the stations' kernels had to say before that.
     let mut offered = None;
-    common::wait_until(common::PATIENCE, "silence", || {
+    crate::common::wait_until(crate::common::PATIENCE, "silence", || {
         std::thread::sleep(Duration::from_millis(100));
         let now = Some(sum(&lab.settled_stats(), "offered"));
         std::mem::replace(&mut offered, now) == now
@@ -139,7 +137,7 @@ fn everybody_else_hears_every_frame_once(layout: &str, way: &str) {
 /// Results once so many more frames were offered and every queue is empty.
 fn settled(lab: &Lab, before: &Value, frames: u64) -> Value {
     let mut stats = lab.stats();
-    common::wait_until(common::PATIENCE, "every frame on the medium and delivered", || {
+    crate::common::wait_until(crate::common::PATIENCE, "every frame on the medium and delivered", || {
         stats = lab.settled_stats();
         sum(&stats, "offered") - sum(before, "offered") == frames
     });
@@ -301,13 +299,13 @@ fn a_kernel_that_refuses_is_told_of() {
         return;
     }
     let _turn = Turn::shared();
-    let arguments = ["-Ur", common::ETHBUS, "--stations", "17", "--duration", "200ms", "--load", "0.1"];
+    let arguments = ["-Ur", crate::common::ETHBUS, "--stations", "17", "--duration", "200ms", "--load", "0.1"];
     let refused = run(program("unshare", arguments)).succeeded();
     assert!(refused.stderr.contains("fan-out as a batch (the kernel lets only root"), "{refused:#?}");
     assert!(refused.stdout.contains("fan-out: batch"), "{refused:#?}");
     // A lab keeps its record in /run, which this root has to have for itself.
     let file = scenario("", "fan_out = 'kernel'");
-    let script = format!("mount -t tmpfs none /run && {} up {}", common::ETHBUS, file.path().display());
+    let script = format!("mount -t tmpfs none /run && {} up {}", crate::common::ETHBUS, file.path().display());
     let words = ["`fan_out = \"kernel\"`", "\"auto\" or \"batch\"", "BPF"];
     run(program("unshare", ["-Urnm", "sh", "-c", &script])).failed_with(1, &words);
 }
@@ -316,5 +314,5 @@ fn a_kernel_that_refuses_is_told_of() {
 fn an_unknown_way_is_an_error_that_names_those_there_are() {
     let words = ["fan_out", "kernel", "auto", "batch", ":3:"];
     let file = scenario("", "fan_out = 'kernle'");
-    run(program(common::ETHBUS, ["up", file.path().to_str().expect("plain")])).failed_with(2, &words);
+    run(program(crate::common::ETHBUS, ["up", file.path().to_str().expect("plain")])).failed_with(2, &words);
 }

@@ -1,11 +1,9 @@
 //! Faults from outside: whatever dies or vanishes, nothing stays behind, the rest of the bus goes on, and somebody is told.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, namespaces_of};
-use common::process::{Running, data_plane, is_program, program, run, runs, signal};
-use common::results::{check, emulator, station};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, namespaces_of};
+use crate::common::process::{Running, data_plane, is_program, program, run, runs, signal};
+use crate::common::results::{check, emulator, station};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use serde_json::Value;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -114,14 +112,14 @@ fn up_refuses_a_namespace_name_that_somebody_else_has() {
         return;
     }
     let _turn = Turn::shared();
-    let unused = common::lab::Unused::name();
+    let unused = crate::common::lab::Unused::name();
     let taken = Foreign::add(format!("{}-st2", unused.0));
-    let ended = run(common::process::ethbus(["up", "--name", &unused.0, "--stations", "3"]));
+    let ended = run(crate::common::process::ethbus(["up", "--name", &unused.0, "--stations", "3"]));
     ended.failed_with(1, &[&taken.0]);
     assert!(taken.is_there());
     assert_eq!(namespaces_of(&unused.0), std::slice::from_ref(&taken.0));
     drop(taken);
-    common::lab::assert_nothing_of(&unused.0);
+    crate::common::lab::assert_nothing_of(&unused.0);
 }
 
 /// If the data plane dies in any way, the supervisor says so, cleans up, and fails (DESIGN.md, "Coordinator").
@@ -199,7 +197,7 @@ fn a_data_plane_without_memory_takes_the_lab_down_and_its_books_are_exact() {
     // So many that their results take memory that nothing has taken before.
     let mut lab = Lab::up(&["--stations", "150", "--events", events.to_str().expect("plain")]);
     let Some(starved) = Starved::make(&lab.name) else {
-        return common::skip("needs a control group that limits memory");
+        return crate::common::skip("needs a control group that limits memory");
     };
     let plane = data_plane(lab.supervisor().pid());
     let _pings = Running::start(lab.exec("st1", &["ping", "-q", "-i", "0.002", &lab.ipv4("st2")]), "");
@@ -363,20 +361,20 @@ fn a_lab_that_can_tell_nobody_anything_leaves_nothing() {
         return;
     }
     let _turn = Turn::shared();
-    let unused = common::lab::Unused::name();
+    let unused = crate::common::lab::Unused::name();
     let full = "exec \"$0\" up --name \"$1\" --stations 2 2> /dev/full";
-    let ended = run(program("sh", ["-c", full, common::ETHBUS, &unused.0]));
+    let ended = run(program("sh", ["-c", full, crate::common::ETHBUS, &unused.0]));
     assert!(!ended.status.success(), "{ended:#?}");
-    common::lab::assert_nothing_of(&unused.0);
+    crate::common::lab::assert_nothing_of(&unused.0);
 
     let closed = "\"$0\" up --name \"$1\" --stations 2 2>&1 | grep -m 1 IPv4";
-    let reader = Running::start(program("sh", ["-c", closed, common::ETHBUS, &unused.0]), "");
+    let reader = Running::start(program("sh", ["-c", closed, crate::common::ETHBUS, &unused.0]), "");
     wait_until(PATIENCE, "a lab whose reader has ended", || {
-        let stats = run(common::process::ethbus(["stats", "--name", &unused.0]));
+        let stats = run(crate::common::process::ethbus(["stats", "--name", &unused.0]));
         stats.status.success() && reader.stdout().contains("IPv4")
     });
-    run(common::process::ethbus(["down", "--name", &unused.0])).succeeded();
-    common::lab::assert_nothing_of(&unused.0);
+    run(crate::common::process::ethbus(["down", "--name", &unused.0])).succeeded();
+    crate::common::lab::assert_nothing_of(&unused.0);
 }
 
 /// Two that start a lab of the same name at once: one has it, the other is told.
@@ -386,8 +384,8 @@ fn of_two_that_start_at_once_one_is_refused() {
         return;
     }
     let _turn = Turn::shared();
-    let unused = common::lab::Unused::name();
-    let start = || Running::start(common::process::ethbus(["up", "--name", &unused.0, "--stations", "2"]), "");
+    let unused = crate::common::lab::Unused::name();
+    let start = || Running::start(crate::common::process::ethbus(["up", "--name", &unused.0, "--stations", "2"]), "");
     let mut pair = [start(), start()];
     wait_until(PATIENCE, "one to be refused and one to be up", || {
         pair.iter_mut().filter(|one| one.stderr().contains("ethbus stats")).count() == 1
@@ -401,7 +399,7 @@ fn of_two_that_start_at_once_one_is_refused() {
         assert_eq!(ended.code(), Some(i32::from(refused)), "{ended:#?}");
         assert!(!refused || ended.stderr.contains("is up"), "{ended:#?}");
     }
-    common::lab::assert_nothing_of(&unused.0);
+    crate::common::lab::assert_nothing_of(&unused.0);
 }
 
 /// A supervisor that is killed at any moment of its start leaves only what `down` can remove.
@@ -412,14 +410,14 @@ fn a_start_that_is_killed_half_way_can_be_removed() {
     }
     let _turn = Turn::shared();
     for delay_ms in [5, 20, 40, 60, 80, 120, 200] {
-        let unused = common::lab::Unused::name();
-        let up = Running::start(common::process::ethbus(["up", "--name", &unused.0, "--stations", "8"]), "");
+        let unused = crate::common::lab::Unused::name();
+        let up = Running::start(crate::common::process::ethbus(["up", "--name", &unused.0, "--stations", "8"]), "");
         std::thread::sleep(Duration::from_millis(delay_ms));
         up.signal("KILL");
         assert_eq!(up.wait().signal(), Some(9), "{delay_ms} ms after its start");
-        let down = run(common::process::ethbus(["down", "--name", &unused.0]));
+        let down = run(crate::common::process::ethbus(["down", "--name", &unused.0]));
         // Too early, and there is nothing yet that `down` could know of.
         assert!(down.code() == Some(0) || down.stderr.contains("is up"), "{down:#?}");
-        common::lab::assert_nothing_of(&unused.0);
+        crate::common::lab::assert_nothing_of(&unused.0);
     }
 }

@@ -1,11 +1,9 @@
 //! `filter = "address"`: a station is spared what is for others, unless something in it wants more (issue 5, item 1).
 
-mod common;
-
-use common::lab::{INTERFACE, Lab};
-use common::process::{Running, program, run};
-use common::results::{check, emulator, grown, number, station};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{Running, program, run};
+use crate::common::results::{check, emulator, grown, number, station};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::sysctl::silence_ipv6_everywhere;
 use serde_json::Value;
 
@@ -20,7 +18,7 @@ fn lab() -> Lab {
     let mut offered = None;
     wait_until(PATIENCE, "silence", || {
         std::thread::sleep(std::time::Duration::from_millis(100));
-        let now = Some(common::results::sum(&lab.settled_stats(), "offered"));
+        let now = Some(crate::common::results::sum(&lab.settled_stats(), "offered"));
         std::mem::replace(&mut offered, now) == now
     });
     lab

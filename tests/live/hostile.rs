@@ -1,11 +1,9 @@
 //! What a hostile station, or a program in one, does to the bus and to the machine: nothing that docs/security.md does not say.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, Unused};
-use common::process::{Running, data_plane, ethbus, program, run, signal};
-use common::results::{check, number, station};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, Unused};
+use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
+use crate::common::results::{check, number, station};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::Path;

@@ -1,11 +1,9 @@
 //! A lab from outside: up, exec, stats, down; real kernels answer in its stations, and nothing is left of it.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, Unused};
-use common::process::{Running, data_plane, ethbus, is_program, program, run, runs};
-use common::results::{check, number, station, stations, sum};
-use common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, Unused};
+use crate::common::process::{Running, data_plane, ethbus, is_program, program, run, runs};
+use crate::common::results::{check, number, station, stations, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use std::time::{Duration, Instant};
 
 /// `up` greets with each station's addresses and the commands to try; `ip netns list` shows the stations.
@@ -85,8 +83,10 @@ fn exec_passes_signals_through() {
     let lab = Lab::up(&["--stations", "2"]);
     let killed = run(lab.exec("st1", &["sh", "-c", "kill -TERM $$"]));
     assert_eq!(killed.signal(), Some(15), "{killed:#?}");
-    let shell =
-        run(program("sh", ["-c", "\"$0\" exec --name \"$1\" st1 -- sh -c 'kill -TERM $$'", common::ETHBUS, &lab.name]));
+    let shell = run(program(
+        "sh",
+        ["-c", "\"$0\" exec --name \"$1\" st1 -- sh -c 'kill -TERM $$'", crate::common::ETHBUS, &lab.name],
+    ));
     assert_eq!(shell.code(), Some(128 + 15), "as a shell tells it: {shell:#?}");
     let script = "trap 'echo caught; exit 3' TERM; echo ready >&2; while :; do sleep 0.05; done";
     let mut catching = Running::start(lab.exec("st1", &["sh", "-c", script]), "");
@@ -246,7 +246,7 @@ fn a_lab_or_station_that_is_not_there_is_named() {
         let command = ethbus([arguments[0], "--name", &nobody.0].iter().chain(&arguments[1..]));
         let next = if arguments[0] == "down" { "there is nothing to take down" } else { "ethbus up" };
         run(command).failed_with(1, &[&nobody.0, "is up", next]);
-        common::lab::assert_nothing_of(&nobody.0);
+        crate::common::lab::assert_nothing_of(&nobody.0);
     }
     let lab = Lab::up(&["--stations", "2"]);
     run(lab.exec("st9", &["true"])).failed_with(1, &["st9", "st1", "st2"]);

@@ -1,10 +1,8 @@
 //! What Prometheus reads of labs: the figures of `stats`, under names that the examples use, only where somebody asked.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{Running, ethbus, program, run};
-use common::{Turn, is_installed, skip, skipped};
+use crate::common::lab::Lab;
+use crate::common::process::{Running, ethbus, program, run};
+use crate::common::{Turn, is_installed, skip, skipped};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +16,7 @@ fn port() -> u16 {
 
 fn get(port: u16, request: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
-    stream.set_read_timeout(Some(common::PATIENCE)).expect("a time");
+    stream.set_read_timeout(Some(crate::common::PATIENCE)).expect("a time");
     stream.write_all(request.as_bytes()).expect("it reads");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
@@ -152,6 +150,8 @@ fn prometheus_scrapes_all_labs() {
     let mut prometheus = Running::start(program("prometheus", options), "");
     prometheus.wait_for_stderr("Server is ready to receive web requests");
     let query = "GET /api/v1/query?query=count(ethbus_frames_transmitted_ok_total) HTTP/1.0\r\n\r\n";
-    common::wait_until(3 * common::PATIENCE, "five stations scraped", || get(web, query).contains("\"5\""));
+    crate::common::wait_until(3 * crate::common::PATIENCE, "five stations scraped", || {
+        get(web, query).contains("\"5\"")
+    });
     drop(labs);
 }

@@ -4,13 +4,11 @@
 //!
 //! One file above 500 lines because each way out of a lab has its tests beside its set-up.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, fresh_name};
-use common::process::{Finished, Running, ethbus, program, run};
-use common::results::{check, grown, number, station};
-use common::user::{User, users_may_have_labs};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, fresh_name};
+use crate::common::process::{Finished, Running, ethbus, program, run};
+use crate::common::results::{check, grown, number, station};
+use crate::common::user::{User, users_may_have_labs};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::namespace::Namespace;
 use link::netlink::Netlink;
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
@@ -71,7 +69,7 @@ impl Machine {
     fn up_fails(&self, code: i32, arguments: &[&str], words: &[&str]) {
         let name = fresh_name();
         self.run(|| run(ethbus(["up", "--name", &name].iter().chain(arguments)))).failed_with(code, words);
-        common::lab::assert_nothing_of(&name);
+        crate::common::lab::assert_nothing_of(&name);
     }
 
     /// A bit of the network's state that an interface being lent must not change.
@@ -139,7 +137,7 @@ fn tcp(lab: &Lab, from: impl FnOnce(&[&str]) -> Finished) -> f64 {
     wait_until(PATIENCE, "the server's end", || server.has_ended());
     let bits = &told["end"]["sum_received"]["bits_per_second"];
     let rate = bits.as_f64().unwrap_or_else(|| panic!("no rate in {told}")) / 1e6;
-    common::note(&format!("iperf3 from outside at 10 Mb/s: {rate:.2} Mb/s"));
+    crate::common::note(&format!("iperf3 from outside at 10 Mb/s: {rate:.2} Mb/s"));
     rate
 }
 

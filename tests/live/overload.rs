@@ -1,11 +1,9 @@
 //! A machine that does not keep up, and a bus that is slow on purpose (issue 5, item 2).
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{Running, data_plane, ethbus, program, run, signal};
-use common::results::{check, emulator, number, sum};
-use common::{Turn, note, skipped};
+use crate::common::lab::Lab;
+use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
+use crate::common::results::{check, emulator, number, sum};
+use crate::common::{Turn, note, skipped};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
@@ -171,6 +169,6 @@ fn a_gigabit_bus_needs_a_time_scale() {
         run(ethbus(arguments)).failed_with(2, &words);
     }
     let file = scenario("[emulator]\non_overload = 'panic'\n");
-    run(program(common::ETHBUS, ["up", file.path().to_str().expect("plain")]))
+    run(program(crate::common::ETHBUS, ["up", file.path().to_str().expect("plain")]))
         .failed_with(2, &[":2:15: on_overload:", "panic", "slip", "drop"]);
 }

@@ -1,11 +1,9 @@
 //! What the owner of a station does to its interface: it is told under its own name (issue 12, 1).
 
-mod common;
-
-use common::lab::{INTERFACE, Lab};
-use common::process::{Running, run};
-use common::results::{check, emulator, sum};
-use common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{Running, run};
+use crate::common::results::{check, emulator, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 
 /// Every copy is somewhere: made and handed over, or not, by cause.
 #[track_caller]
@@ -44,7 +42,7 @@ fn a_copy_that_a_station_did_not_get_has_its_cause() {
     assert_eq!(emulator(&low, "refused_by_mtu") - emulator(&detached, "refused_by_mtu"), 20, "{low}");
     assert_eq!(emulator(&low, "deliveries_to_absent"), emulator(&start, "deliveries_to_absent"), "{low}");
     assert_eq!(emulator(&low, "ports_gone"), 0);
-    run(common::process::program("ip", ["netns", "del", &lab.namespace_name("st4")])).succeeded();
+    run(crate::common::process::program("ip", ["netns", "del", &lab.namespace_name("st4")])).succeeded();
     wait_until(PATIENCE, "the end of st4", || emulator(&lab.stats(), "ports_gone") == 1);
     send(&lab, "200");
     let after = lab.settled_stats();

@@ -1,11 +1,9 @@
 //! PLCA on a live bus: real frames in turns, the coordinator taken away and given back, and the windows on it.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{Running, data_plane, ethbus, program, run};
-use common::results::{check, emulator, number, stations, sum};
-use common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::lab::Lab;
+use crate::common::process::{Running, data_plane, ethbus, program, run};
+use crate::common::results::{check, emulator, number, stations, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use serde_json::Value;
 use std::fs;
 use tempfile::TempDir;

@@ -2,13 +2,11 @@
 //!
 //! One file above 500 lines because each kind of port has its tests beside its set-up.
 
-mod common;
-
-use common::derive::derive_file;
-use common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
-use common::process::{Finished, Running, data_plane, ethbus, run, signal};
-use common::results::{check, grown, number, station};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::derive::derive_file;
+use crate::common::lab::{INTERFACE, Lab, Unused, assert_nothing_of, namespaces_of};
+use crate::common::process::{Finished, Running, data_plane, ethbus, run, signal};
+use crate::common::results::{check, grown, number, station};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use link::MacAddr;
 use link::tap::open_tap;
 use std::fs::File;
@@ -418,7 +416,7 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
         return;
     }
     if !Path::new("/dev/net/tun").exists() {
-        return common::skip("needs the TUN driver");
+        return crate::common::skip("needs the TUN driver");
     }
     let _turn = Turn::shared();
     let scenario = tap_scenario("tap");
@@ -571,7 +569,7 @@ fn a_stack_that_others_wrote_speaks_tcp_through_a_tap_device() {
         return;
     }
     if !Path::new("/dev/net/tun").exists() {
-        return common::skip("needs the TUN driver");
+        return crate::common::skip("needs the TUN driver");
     }
     let _turn = Turn::shared();
     let scenario = tap_scenario("tap");

@@ -1,12 +1,10 @@
 //! A machine, a station and an observer that give a live bus a hard time (issue 5, "Faults to survive"): whatever is lost
 //! is counted, the rest of the bus goes on, and nothing stays behind.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, namespaces_of};
-use common::process::{Running, data_plane, program, run};
-use common::results::{check, emulator, grown, number, station, stations, sum};
-use common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, namespaces_of};
+use crate::common::process::{Running, data_plane, program, run};
+use crate::common::results::{check, emulator, grown, number, station, stations, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use link::namespace::Namespace;
 use link::station::StationSocket;
 use serde_json::Value;
@@ -247,7 +245,7 @@ fn memory_that_somebody_else_takes_costs_no_frame_in_silence() {
     lab.silence(3);
     let plane = data_plane(lab.supervisor().pid());
     let Some(group) = Group::new(&lab.name) else {
-        return note("no memory controller here: what the kernel does to the data plane is in tests/faults.rs");
+        return note("no memory controller here: what the kernel does to the data plane is in tests/live/faults.rs");
     };
     group.limit(32 << 20);
     group.add(plane);
@@ -316,18 +314,18 @@ fn a_lab_whose_messages_nobody_reads_goes_on_and_can_be_taken_down() {
     let folder = tempfile::tempdir().expect("a folder");
     let pipe = folder.path().join("messages").to_str().expect("plain").to_owned();
     run(program("mkfifo", [&pipe])).succeeded();
-    let unused = common::lab::Unused::name();
+    let unused = crate::common::lab::Unused::name();
     // Reads until the lab is up, and then no more; the pipe stays open.
     let script = "exec 9< \"$0\"; grep -m 1 'ethbus stats' <&9; exec sleep 60";
     let reader = Running::start(program("sh", ["-c", script, &pipe]), "");
     let up = "exec \"$0\" up --name \"$1\" --stations 2 2> \"$2\"";
-    let mut lab = Running::start(program("sh", ["-c", up, common::ETHBUS, &unused.0, &pipe]), "");
+    let mut lab = Running::start(program("sh", ["-c", up, crate::common::ETHBUS, &unused.0, &pipe]), "");
     wait_until(PATIENCE, "the lab", || reader.stdout().contains("ethbus stats"));
     // Fills what is left of the pipe's room, so that the first message finds none.
     let fill = "dd if=/dev/zero of=\"$0\" oflag=nonblock bs=4096 count=64 status=none; dd if=/dev/zero of=\"$0\" oflag=nonblock bs=1 count=8192 status=none";
     let filled = run(program("sh", ["-c", fill, &pipe]));
     assert!(filled.stderr.contains("temporarily unavailable"), "the pipe has room left: {filled:#?}");
-    let ethbus = |command: &[&str]| run(common::process::ethbus([command, &["--name", &unused.0]].concat()));
+    let ethbus = |command: &[&str]| run(crate::common::process::ethbus([command, &["--name", &unused.0]].concat()));
     for _ in 0..200 {
         ethbus(&["detach", "st2"]).succeeded();
         ethbus(&["attach", "st2"]).succeeded();
@@ -337,5 +335,5 @@ fn a_lab_whose_messages_nobody_reads_goes_on_and_can_be_taken_down() {
     ethbus(&["down"]).succeeded();
     lab.wait().succeeded();
     reader.signal("KILL");
-    common::lab::assert_nothing_of(&unused.0);
+    crate::common::lab::assert_nothing_of(&unused.0);
 }

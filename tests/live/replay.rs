@@ -1,12 +1,10 @@
 //! Record and event log from outside: a lab's run with real traffic replays to the same events, and what cannot be
 //! written or read is told.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{Running, ethbus, program, run};
-use common::results::{check, emulator, number};
-use common::{Turn, note, skipped};
+use crate::common::lab::Lab;
+use crate::common::process::{Running, ethbus, program, run};
+use crate::common::results::{check, emulator, number};
+use crate::common::{Turn, note, skipped};
 use std::fs;
 use tempfile::TempDir;
 
@@ -149,11 +147,11 @@ fn a_full_disk_keeps_whole_lines_and_the_lab() {
     let [record, events] = ["run.record", "run.events"].map(|name| path(&folder, name));
     // In blocks of 512 octets: enough for the headers and a few lines.
     let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
-    let name = common::lab::fresh_name();
+    let name = crate::common::lab::fresh_name();
     let arguments = [
         "-c",
         script,
-        common::ETHBUS,
+        crate::common::ETHBUS,
         "up",
         "--name",
         &name,
@@ -181,7 +179,7 @@ fn a_full_disk_keeps_whole_lines_and_the_lab() {
     }
     let cut = run(ethbus(["replay", &record]));
     cut.failed_with(1, &["the file was cut short here", "the record's own end is missing"]);
-    common::lab::assert_nothing_of(&name);
+    crate::common::lab::assert_nothing_of(&name);
 }
 
 /// Two outputs in one file, or an output over an input, would leave nothing of either.
@@ -194,7 +192,7 @@ fn a_record_is_never_written_over() {
     assert_eq!(fs::read_to_string(&record).expect("a file"), HEADER.to_owned() + END);
     if !skipped(&[]) {
         let both = path(&folder, "both");
-        let lab = common::lab::Unused::name();
+        let lab = crate::common::lab::Unused::name();
         let up = ethbus(["up", "--name", &lab.0, "--stations", "2", "--record", &both, "--events", &both]);
         run(up).failed_with(2, &["both` is the file of --events too"]);
     }
@@ -248,7 +246,7 @@ fn events_that_cannot_be_written_end_the_replay() {
     fs::write(&record, HEADER.to_owned() + &offers + &END.replace("\"inputs\":0", "\"inputs\":6000")).expect("a file");
     // The pipe's reader takes one line, and goes.
     let script = "\"$0\" replay \"$1\" --events /dev/fd/3 3>&1 >/dev/null | head -n 1; exit ${PIPESTATUS[0]}";
-    let closed = run(program("bash", ["-c", script, common::ETHBUS, &record]));
+    let closed = run(program("bash", ["-c", script, crate::common::ETHBUS, &record]));
     closed.failed_with(1, &["/dev/fd/3 any further; the first ", " events are in it, whole", "Broken pipe"]);
     assert!(closed.stdout.starts_with("{\"format\":\"ethbus event log\""), "{closed:#?}");
 }

@@ -3,14 +3,12 @@
 //!
 //! One file above 500 lines because all its tests share a user and what he does with a lab.
 
-mod common;
-
-use common::derive::derive_file;
-use common::lab::{INTERFACE, Lab, Unused, fresh_name};
-use common::process::{Running, children, data_plane, program, run, runs, signal};
-use common::results::{check, number, station, sum};
-use common::user::{User, users_may_have_labs};
-use common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
+use crate::common::derive::derive_file;
+use crate::common::lab::{INTERFACE, Lab, Unused, fresh_name};
+use crate::common::process::{Running, children, data_plane, program, run, runs, signal};
+use crate::common::results::{check, number, station, sum};
+use crate::common::user::{User, users_may_have_labs};
+use crate::common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
 use serde_json::Value;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -428,7 +426,7 @@ fn without_user_namespaces_up_says_what_to_do() {
     }
     ended.failed_with(1, &["CAP_", "sudo ethbus up", "sysctl -w user.max_user_namespaces"]);
     assert_eq!(ended.stderr.lines().count(), 1, "more than a sentence: {ended:#?}");
-    common::lab::assert_nothing_of(&unused.0);
+    crate::common::lab::assert_nothing_of(&unused.0);
 }
 
 /// Without the right to open the driver there is no TAP station, and the error says which right.

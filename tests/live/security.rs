@@ -1,11 +1,9 @@
 //! What the processes of a lab may do, seen from outside: /proc, descriptors, sockets, other users (docs/security.md).
 
-mod common;
-
-use common::lab::{INTERFACE, Lab, Unused};
-use common::process::{Running, children, data_plane, ethbus, program, run, runs};
-use common::results::{check, emulator};
-use common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
+use crate::common::lab::{INTERFACE, Lab, Unused};
+use crate::common::process::{Running, children, data_plane, ethbus, program, run, runs};
+use crate::common::results::{check, emulator};
+use crate::common::{ETHBUS, PATIENCE, Turn, skip, skipped, wait_until};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, Permissions};
 use std::io::Write;

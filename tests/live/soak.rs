@@ -4,13 +4,11 @@
 //!
 //! `.ci/run` has a minute of it, `.ci/full` an hour, and a plain `cargo test` ten seconds.
 
-mod common;
-
-use common::derive::Derivation;
-use common::lab::{INTERFACE, Lab};
-use common::process::{Running, data_plane, program, run};
-use common::results::{check, emulator, nothing_is_on_its_way, number, station, sum};
-use common::{PATIENCE, Turn, note, skipped, wait_until};
+use crate::common::derive::Derivation;
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{Running, data_plane, program, run};
+use crate::common::results::{check, emulator, nothing_is_on_its_way, number, station, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 use link::station::StationSocket;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};

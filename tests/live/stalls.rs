@@ -1,12 +1,10 @@
 //! A data plane that is stopped for a while, wherever it is just then: the stop is a slip, and the books are exact
 //! (issue 12, 1).
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{Running, data_plane, ethbus, run};
-use common::results::{check, emulator, sum};
-use common::{Turn, note, skipped, wait_until};
+use crate::common::lab::Lab;
+use crate::common::process::{Running, data_plane, ethbus, run};
+use crate::common::results::{check, emulator, sum};
+use crate::common::{Turn, note, skipped, wait_until};
 use link::Pid;
 use link::signals::Signal;
 use std::time::{Duration, Instant};
@@ -78,7 +76,7 @@ fn no_stop_of_a_saturated_bus_runs_through() {
         Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "")
     };
     let sends = ["st1", "st2"].map(send);
-    wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 100);
+    wait_until(crate::common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 100);
     let (before_stops, stopped) = (lab.stats(), stop(plane, 60, Duration::from_millis(20), Duration::from_millis(20)));
     let after_stops = lab.stats();
     let sent = |send: Running| {
@@ -118,7 +116,7 @@ fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     let before = lab.settled_stats();
     let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "102", "--rate", "250/s", "--duration", "60s"];
     let send = Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "");
-    wait_until(common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
+    wait_until(crate::common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
     let before_stops = lab.stats();
     // What comes in a stop is offered at one instant after it: it must fit into the queue.
     let stopped = stop(plane, 12, Duration::from_millis(200), Duration::from_millis(20));
@@ -171,9 +169,9 @@ fn a_sender_at_max_fills_the_line_on_a_busy_machine() {
     let (_turn, mut lab) = (Turn::alone(), Lab::up(&["--stations", "2"]));
     lab.silence(2);
     let cores = std::thread::available_parallelism().map_or(2, |cores| cores.get());
-    let hog = |_| Running::start(common::process::program("sh", ["-c", "while :; do :; done"]), "");
+    let hog = |_| Running::start(crate::common::process::program("sh", ["-c", "while :; do :; done"]), "");
     let hogs: Vec<Running> = (0..2 * cores).map(hog).collect();
-    common::two_of_three(|| {
+    crate::common::two_of_three(|| {
         let before = lab.settled_stats();
         let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "300", "--rate", "max", "--duration", "3s"];
         let sent = run(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat())).json();
@@ -201,7 +199,7 @@ fn a_log_that_cannot_be_is_found() {
         ["sim", "--stations", "4", "--duration", "200ms", "--warmup", "0s", "--topology", "star:20bt", "--seed", "7"];
     run(ethbus(sim.iter().chain(&["--events", path.as_str()]))).succeeded();
     let text = std::fs::read_to_string(&path).expect("UTF-8");
-    let events = common::derive::derive(&text, true).unwrap_or_else(|why| panic!("{why}"));
+    let events = crate::common::derive::derive(&text, true).unwrap_or_else(|why| panic!("{why}"));
     assert!(events > 1_000, "{events}");
     // The last line of a kind, since what comes before it is what it is judged by.
     let broken = |kind: &str, change: &dyn Fn(&mut serde_json::Value)| {
@@ -211,7 +209,7 @@ fn a_log_that_cannot_be_is_found() {
         let mut event: serde_json::Value = serde_json::from_str(&lines[place]).expect("JSON");
         change(&mut event);
         lines[place] = event.to_string();
-        common::derive::derive(&lines.join("\n"), true)
+        crate::common::derive::derive(&lines.join("\n"), true)
     };
     let later = |event: &mut serde_json::Value, by: i64| event["t"] = (event["t"].as_i64().expect("whole") + by).into();
     let set = |key: &'static str, value: u64| move |event: &mut serde_json::Value| event[key] = value.into();

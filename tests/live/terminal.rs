@@ -1,12 +1,10 @@
 //! What a person sees on a real terminal: a line that is redrawn and fits, tables that need no wider window, colour only where
 //! it is wanted. The terminal is tmux's.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{program, run};
-use common::terminal::Terminal;
-use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::Lab;
+use crate::common::process::{program, run};
+use crate::common::terminal::Terminal;
+use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 
 /// The live line stands in one place however narrow the terminal is, and is gone when the table comes.
 #[test]

@@ -1,11 +1,9 @@
 //! Traffic from outside: real kernels' TCP, iperf3 and tcpdump, the program's own driver, and odd frames, over the bus.
 
-mod common;
-
-use common::lab::{INTERFACE, Lab};
-use common::process::{Running, program, run, run_for};
-use common::results::{check, emulator, grown, metric, number, station, sum};
-use common::{PATIENCE, Turn, note, skipped, two_of_three, wait_until};
+use crate::common::lab::{INTERFACE, Lab};
+use crate::common::process::{Running, program, run, run_for};
+use crate::common::results::{check, emulator, grown, metric, number, station, sum};
+use crate::common::{PATIENCE, Turn, note, skipped, two_of_three, wait_until};
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -456,8 +454,9 @@ fn a_medium_faster_than_the_machine_still_adds_up() {
         return;
     }
     let _turn = Turn::alone();
-    let command =
-        common::process::ethbus("--stations 4 --rate 100M --frame-size 64 --duration 1s --format json".split(' '));
+    let command = crate::common::process::ethbus(
+        "--stations 4 --rate 100M --frame-size 64 --duration 1s --format json".split(' '),
+    );
     let results = run_for(command, PATIENCE).json();
     check(&results);
     let most = number(&results, "measured_bit_times") / (8 * 64 + 160) + 1;

@@ -1,11 +1,9 @@
 //! Other access methods: real frames where nobody detects a collision, and what runs in virtual time only.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{ethbus, run};
-use common::results::sum;
-use common::{Turn, skipped};
+use crate::common::lab::Lab;
+use crate::common::process::{ethbus, run};
+use crate::common::results::sum;
+use crate::common::{Turn, skipped};
 
 /// A real `ping` gets through CSMA of each persistence, and the record gives the same events again.
 #[test]

@@ -1,12 +1,10 @@
 //! How often a run's 95 % interval of a mean delay has the true mean in it (docs/results.md, "Intervals").
 //!
 //! It runs for minutes, so `.ci/full` asks for it:
-//! `cargo test --release --test intervals -- --ignored --nocapture`. SEEDS, LENGTHS (of the runs that are judged, in
+//! `cargo test --release --test study -- --ignored --nocapture intervals::`. SEEDS, LENGTHS (of the runs that are judged, in
 //! seconds) and SECONDS (of those that the truth is taken from) change how much is run.
 
-mod common;
-
-use common::process::{ethbus, run_for};
+use crate::common::process::{ethbus, run_for};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -71,7 +69,7 @@ fn intervals_of_mean_delays_cover_the_truth() {
                      {width:.0} BT above on average",
                     own.len()
                 );
-                common::note(&line);
+                crate::common::note(&line);
                 if covered < LEAST {
                     failures.push(line);
                 }

@@ -1,9 +1,7 @@
 //! `ethbus plot` from outside: figures of a table that `ethbus sweep` wrote, and what makes none (issue 4).
 
-mod common;
-
-use common::process::{Finished, ethbus, run};
-use common::{PATIENCE, Turn};
+use crate::common::process::{Finished, ethbus, run};
+use crate::common::{PATIENCE, Turn};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 

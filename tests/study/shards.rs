@@ -1,10 +1,8 @@
 //! Sweeps in array jobs: the shard from the scheduler, what is missing with the command that runs it, and the examples for
 //! schedulers, read as those would read them.
 
-mod common;
-
-use common::process::{Finished, ethbus, program, run};
-use common::{ETHBUS, Turn, is_installed, skip};
+use crate::common::process::{Finished, ethbus, program, run};
+use crate::common::{ETHBUS, Turn, is_installed, skip};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

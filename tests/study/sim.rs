@@ -1,9 +1,7 @@
 //! `ethbus sim` from outside: known numbers, repeatability, the schema, and bad input (issue 4). Needs no privileges.
 
-mod common;
-
-use common::process::{Finished, Running, ethbus, run};
-use common::results::{check, metric, number, station, stations, sum};
+use crate::common::process::{Finished, Running, ethbus, run};
+use crate::common::results::{check, metric, number, station, stations, sum};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -1,8 +1,6 @@
 //! `ethbus story`: a page that opens from disk, with every section, and the same for the same seed.
 
-mod common;
-
-use common::process::{ethbus, run, run_for};
+use crate::common::process::{ethbus, run, run_for};
 use std::time::Duration;
 
 /// A build without optimisation on a busy machine takes its time.

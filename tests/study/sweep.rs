@@ -1,9 +1,7 @@
 //! `ethbus sweep` and `merge` from outside: the grid's order, going on after any end, shards, and bad input (issue 4).
 
-mod common;
-
-use common::process::{Finished, Running, ethbus, program, run};
-use common::{PATIENCE, Turn, skipped, wait_until};
+use crate::common::process::{Finished, Running, ethbus, program, run};
+use crate::common::{PATIENCE, Turn, skipped, wait_until};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -289,8 +287,8 @@ fn a_full_disk_or_a_closed_pipe_ends_a_sweep_with_a_message() {
     }
     // More than a pipe holds, so that it cannot all be written before the pipe is closed.
     let line = "\"$0\" sweep --set stations=2..200 --duration 20ms --warmup 0s --out - | head -n 2";
-    let mut shell = common::process::program("bash", ["-o", "pipefail", "-c", line]);
-    shell.arg(common::ETHBUS);
+    let mut shell = crate::common::process::program("bash", ["-o", "pipefail", "-c", line]);
+    shell.arg(crate::common::ETHBUS);
     let ended = run(shell);
     ended.failed_with(FAILURE, &["standard output", "of 199 runs", "Broken pipe"]);
     assert_eq!(ended.stdout.lines().count(), 2, "{ended:#?}");
@@ -304,9 +302,9 @@ fn a_full_disk_or_a_closed_pipe_ends_a_sweep_with_a_message() {
 fn a_disk_that_fills_up_keeps_whole_rows_and_the_sweep_goes_on_when_there_is_room() {
     let place = Place::new();
     let grid = "--set stations=2..20 --jobs 1";
-    let mut shell = common::process::program("bash", ["-c", "trap '' XFSZ; ulimit -f 6; exec \"$0\" \"$@\""]);
+    let mut shell = crate::common::process::program("bash", ["-c", "trap '' XFSZ; ulimit -f 6; exec \"$0\" \"$@\""]);
     let sweep = place.sweep("runs.csv", grid);
-    shell.arg(common::ETHBUS).args(sweep.get_args());
+    shell.arg(crate::common::ETHBUS).args(sweep.get_args());
     run(shell).failed_with(FAILURE, &["runs.csv", "of 19 runs are in it, whole", "File too large"]);
     let kept = place.read("runs.csv");
     let rows = kept.lines().count() - 1;

@@ -1,8 +1,6 @@
 //! `ethbus theory` and `ethbus retry` from outside: keys, widths, figures that anyone can check, and refusals.
 
-mod common;
-
-use common::process::{ethbus, run};
+use crate::common::process::{ethbus, run};
 use serde_json::Value;
 
 fn json(arguments: &str) -> Value {

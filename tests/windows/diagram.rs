@@ -1,8 +1,6 @@
 //! `ethbus explain --svg` from outside: what is drawn stands where the log's bit times and the stations' distances say.
 
-mod common;
-
-use common::process::{ethbus, run};
+use crate::common::process::{ethbus, run};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;

@@ -1,9 +1,7 @@
 //! `ethbus explain` from outside: a life told as the golden file has it, every frame of odd runs told without a panic,
 //! and what cannot be told named.
 
-mod common;
-
-use common::process::{ethbus, run, unwrapped};
+use crate::common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::{Wanted, find, tell};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;

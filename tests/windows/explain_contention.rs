@@ -3,22 +3,16 @@
 //!
 //! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more.
 
-mod common;
-#[path = "common/logged.rs"]
-mod logged;
-#[path = "../crates/medium/tests/common/scenario.rs"]
-mod scenario;
-
-use common::process::{ethbus, run, unwrapped};
+use crate::common::process::{ethbus, run, unwrapped};
+use crate::logged::{beyond_cut, logged, number, station, text};
+use crate::scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
 use ethbus::study::explain::{ToldStep, Wanted, contention};
-use logged::{beyond_cut, logged, number, station, text};
 use medium::{
     Aloha, BitRate, Config, Csma, CsmaCa, Method, Octets, OfdmRate, Persistence, Phy, Population, Reach, SlottedAloha,
     StationId, Topology,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use scenario::{Scenario, any_policy, cut_scenario, faulty_scenario, runner};
 use serde_json::Value;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;

@@ -1,9 +1,7 @@
 //! `ethbus explain` of PLCA from outside: every segment of `examples/plca/` gets the words that name its cause, every frame
 //! of each is told without a panic, and pictures show what the log has.
 
-mod common;
-
-use common::process::{ethbus, run, unwrapped};
+use crate::common::process::{ethbus, run, unwrapped};
 use ethbus::study::explain::choice::ended;
 use ethbus::study::explain::plca::{diagnose, draw, draw_life, find, tell, told};
 use ethbus::study::explain::{ExplainError, Wanted};

@@ -7,20 +7,15 @@
 //!
 //! One file above 500 lines because the second derivation of every sentence is one piece.
 
-#[path = "common/logged.rs"]
-mod logged;
-#[path = "../crates/medium/tests/common/scenario.rs"]
-mod scenario;
-
-use ethbus::study::explain::{Wanted, find, tell};
-use logged::{beyond_cut, logged, number, station, text};
-use medium::{BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
-use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
-use scenario::{
+use crate::logged::{beyond_cut, logged, number, station, text};
+use crate::scenario::{
     Scenario, any_cable, any_medium, cut_scenario, extending_config, faulty_scenario, fitting_topology, gigabit_config,
     joined_segments, runner,
 };
+use ethbus::study::explain::{Wanted, find, tell};
+use medium::{BitRate, Config, Destination, Frame, FrameId, Input, Octets, StationId, Topology};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 use serde_json::Value;
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
@@ -551,12 +546,12 @@ fn every_sentence_about_every_frame_of_random_runs_is_true() {
     let odd = prop_oneof![
         2 => faulty_scenario(any_medium()).boxed(),
         1 => cut_scenario(extending_config(any_cable())).boxed(),
-        1 => cut_scenario(scenario::any_config(any_cable())).boxed(),
+        1 => cut_scenario(crate::scenario::any_config(any_cable())).boxed(),
     ];
     let gigabit = prop_oneof![
         2 => faulty_scenario(gigabit_config(fitting_topology())).boxed(),
         1 => faulty_scenario(gigabit_config(joined_segments())).boxed(),
-        1 => faulty_scenario(extending_config(scenario::any_topology())).boxed(),
+        1 => faulty_scenario(extending_config(crate::scenario::any_topology())).boxed(),
     ];
     let seen = std::cell::RefCell::new(BTreeMap::new());
     for strategy in [odd.boxed(), gigabit.boxed()] {
@@ -590,7 +585,7 @@ fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
 /// Whom a frame is for stands in the log as it was offered, whatever happens at the same instant.
 #[test]
 fn the_log_tells_what_was_offered_and_done() {
-    let told = runner(200).run(&cut_scenario(scenario::any_config(any_cable())), |scenario| {
+    let told = runner(200).run(&cut_scenario(crate::scenario::any_config(any_cable())), |scenario| {
         let run = Run::of(&scenario);
         let mut log = EventLogReader::new(LineReader::new(run.log.as_bytes(), "log".to_owned())).expect("a log");
         let (mut offers, mut done) = (Vec::new(), Vec::new());

@@ -1,9 +1,7 @@
 //! Whatever a command writes, nothing that stood under the name is lost: a device, a pipe, a link, somebody's notes.
 
-mod common;
-
-use common::process::{ethbus, program, run};
-use common::{skip, skipped};
+use crate::common::process::{ethbus, program, run};
+use crate::common::{skip, skipped};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, symlink};
 use std::path::Path;
@@ -83,7 +81,8 @@ fn no_output_replaces_a_device_a_pipe_or_a_link() {
         symlink(&device, path("link")).expect("own folder");
         let before = ["device", "pipe", "link"].map(|name| identity(&path(name)));
         for name in ["device", "pipe", "link"] {
-            let reader = (name == "pipe").then(|| common::process::Running::start(program("cat", [path("pipe")]), ""));
+            let reader =
+                (name == "pipe").then(|| crate::common::process::Running::start(program("cat", [path("pipe")]), ""));
             let ended = run(ethbus(words(command, inputs.path(), &path(name))));
             match takes {
                 Takes::Stream => drop(ended.succeeded()),

@@ -1,11 +1,9 @@
 //! `ethbus report` from outside: a page that needs nothing else, its figures those of the run, and its words those of
 //! `explain`.
 
-mod common;
-
-use common::browser::{self, Page};
-use common::process::{ethbus, program, run, unwrapped};
-use common::{is_installed, note, skip};
+use crate::common::browser::{self, Page};
+use crate::common::process::{ethbus, program, run, unwrapped};
+use crate::common::{is_installed, note, skip};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;

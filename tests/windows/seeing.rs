@@ -1,10 +1,8 @@
 //! The bus as other tools see it: what tshark and capinfos read of a capture is what the event log says, octet for octet.
 
-mod common;
-
-use common::files::{folder, logged, path};
-use common::process::{ethbus, program, run};
-use common::{Turn, skipped};
+use crate::common::files::{folder, logged, path};
+use crate::common::process::{ethbus, program, run};
+use crate::common::{Turn, skipped};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -311,7 +309,7 @@ fn a_live_capture_is_what_the_bus_did() {
     let [events, capture] = ["run.events", "run.pcapng"].map(|name| path(&folder, name));
     let command = format!(
         "{} --stations 3 --frame-size 64 --duration 1s --events {events} --pcapng - | tee --output-error=warn-nopipe {capture} | tshark -c 20 -i - -T fields -e frame.interface_name",
-        common::ETHBUS
+        crate::common::ETHBUS
     );
     let told = run(program("sh", ["-c", &command])).succeeded();
     assert_eq!(told.stdout.lines().count(), 20, "tshark saw them while the bus ran: {told:#?}");

@@ -1,10 +1,8 @@
 //! A run as a timeline and as waveforms: what other readers make of them is what the event log says.
 
-mod common;
-
-use common::files::{folder, logged, path};
-use common::process::{ethbus, program, run};
-use common::{is_installed, skip};
+use crate::common::files::{folder, logged, path};
+use crate::common::process::{ethbus, program, run};
+use crate::common::{is_installed, skip};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,13 +1,11 @@
 //! The live view: screens as the golden files have them, keys on a real terminal, and a live bus that does not wait for
 //! its viewer.
 
-mod common;
-
-use common::lab::Lab;
-use common::process::{ethbus, run, unwrapped};
-use common::results::check;
-use common::terminal::Terminal;
-use common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
+use crate::common::lab::Lab;
+use crate::common::process::{ethbus, run, unwrapped};
+use crate::common::results::check;
+use crate::common::terminal::Terminal;
+use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 use ethbus::show::watch::feeder::Feeder;
 use ethbus::show::watch::player::{Player, is_collision};
 use ethbus::show::watch::screen::{Look, Screen, draw};
@@ -77,7 +75,7 @@ const STAR: &str =
     "stations = 20\nseed = 3\n[medium]\ntopology = \"star:50bt\"\n[run]\nduration = \"1s\"\nwarmup = \"0s\"\n";
 
 /// 80×24 and 200×60, a cable and a star, a collision as it is noticed, a frame that is followed, and help.
-/// `BLESS=1 cargo test --test watch` rewrites them.
+/// `BLESS=1 cargo test --test windows watch::` rewrites them.
 #[test]
 fn screens_are_as_the_golden_files_have_them() {
     for (name, scenario) in [("cable", CABLE), ("star", STAR)] {
