@@ -1,4 +1,4 @@
-//! An event log, and the life of a frame in it.
+//! An event log of either form, and the life of a frame in it.
 #![no_main]
 
 use sim::files::event_log::EventLogReader;
@@ -10,6 +10,9 @@ fuzz_target!(|data: &[u8]| {
     let reader = || EventLogReader::new(LineReader::new(data, "log".to_owned()));
     let Ok(mut log) = reader() else { return };
     while let Ok(Some(_)) = log.next_entry() {}
+    if let Ok(log) = reader() {
+        let _ = log.prove();
+    }
     for frame in ["1", "st1#1"] {
         let Ok(mut log) = reader() else { return };
         let Ok(wanted) = Wanted::parse(frame, None, log.header()) else { continue };

@@ -3,7 +3,10 @@
 
 use crate::common::lab::{Lab, Unused, assert_nothing_of};
 use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
-use crate::common::{ETHBUS, Turn, note, skipped};
+use crate::common::{ETHBUS, PATIENCE, Turn, note, skipped};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Programs that `exec` starts while `down` looks for programs: each is ended, or was refused.
@@ -70,6 +73,63 @@ fn down_says_that_a_data_plane_hangs_and_cleans_up() {
 }
 
 /// A supervisor that is killed while somebody waits for its end: whoever waits removes what it left.
+/// Whoever asks a lab whose data plane hangs is told so.
+#[test]
+fn stats_says_that_a_data_plane_hangs() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let unused = Unused::name();
+    let mut up = Running::start(ethbus(["up", "--name", &unused.0, "--stations", "2"]), "");
+    up.wait_for_stderr("ethbus stats");
+    signal("STOP", &data_plane(up.pid()).to_string());
+    let stats = run(ethbus(["stats", "--name", &unused.0]));
+    stats.failed_with(1, &["the data plane did not answer within 10 seconds, so the lab ends"]);
+    assert_eq!(up.wait().code(), Some(1));
+    assert_nothing_of(&unused.0);
+}
+
+/// Clients that say nothing, or an octet now and then, keep no other waiting: each has a deadline, and all are served side
+/// by side. One after the other they would take longer than any test waits.
+#[test]
+fn slow_clients_keep_nobody_waiting() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let port = TcpListener::bind("127.0.0.1:0").expect("any port").local_addr().expect("it is bound").port();
+    let mut lab = Lab::up(&["--stations", "2", "--metrics", &port.to_string()]);
+    let socket = lab.record().join("control.sock");
+    let silent: Vec<_> = (0..30).map(|_| UnixStream::connect(&socket).expect("it listens")).collect();
+    let clients: Vec<_> = (0..30).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("it listens")).collect();
+    let mut slow = clients[0].try_clone().expect("a socket");
+    let slow = std::thread::spawn(move || {
+        while slow.write_all(b"G").is_ok() {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    });
+    let mut scrape = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    scrape.set_read_timeout(Some(PATIENCE)).expect("a time");
+    scrape.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("it reads");
+    let mut answer = String::new();
+    scrape.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    lab.stats();
+    // Each gets its answer, and its end.
+    for mut client in clients {
+        client.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let mut answer = Vec::new();
+        // An end by the other side may come as a reset, after the answer or in its place.
+        let _ = client.read_to_end(&mut answer);
+        assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 4"), "{}", String::from_utf8_lossy(&answer));
+    }
+    slow.join().expect("it ends with its stream");
+    drop(silent);
+    lab.down();
+    lab.assert_nothing_left();
+}
+
 #[test]
 fn down_removes_what_a_supervisor_left_that_was_killed_meanwhile() {
     if skipped(&["ip"]) {

@@ -311,6 +311,26 @@ fn a_station_removed_while_running_is_reported_and_the_others_go_on() {
     lab.assert_nothing_left();
 }
 
+/// The name of the bus's own namespace goes: the bus goes on, and its results say what is not known any more.
+#[test]
+fn a_bus_whose_namespace_lost_its_name_says_so() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let mut lab = Lab::up(&["--stations", "2"]);
+    assert!(lab.stats()["emulator"]["bus_gone"].is_null());
+    run(program("ip", ["netns", "del", &format!("{}-bus", lab.name)])).succeeded();
+    lab.ping("st1", &lab.ipv4("st2"));
+    let emulator = &lab.stats()["emulator"];
+    assert_eq!(emulator["bus_gone"], true, "{emulator}");
+    let verdict = emulator["verdict"].as_str().expect("words");
+    assert!(verdict.contains("the bus's namespace was removed from outside"), "{verdict}");
+    assert!(run(lab.ethbus("stats", &[])).succeeded().stdout.contains("in the kernel unknown"));
+    lab.down();
+    lab.assert_nothing_left();
+}
+
 /// The same in the middle of its own traffic, which is lost and accounted for.
 #[test]
 fn a_station_removed_while_it_sends_leaves_no_frame_unaccounted_for() {

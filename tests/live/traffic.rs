@@ -187,6 +187,8 @@ fn frames_sent_at_a_low_rate_arrive_once_and_in_order() {
     }
     let _turn = Turn::shared();
     let lab = Lab::up(&["--stations", "3"]);
+    let nothing = run(lab.ethbus("receive", &["--at", "st3", "--count", "1", "--duration", "200ms"]));
+    nothing.failed_with(1, &["0 of 1 frame came within --duration"]);
     let receiver = receiver(&lab, "st2", &["--count", "100"]);
     let sent = send(&lab, "--from st1 --to st2 --rate 200/s --count 100 --frame-size 200");
     assert_eq!((number(&sent, "sent"), number(&sent, "refused")), (100, 0), "{sent}");

@@ -209,7 +209,8 @@ fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
     let place = tempfile::tempdir().expect("a folder for temporary files");
     let arguments = ["-m", "sh", "-c", script, "sh", place.path().to_str().expect("plain"), crate::common::ETHBUS];
     let ended = run(program("unshare", arguments)).succeeded();
-    let emulator = &ended.json()["emulator"];
+    let results: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let emulator = &results["emulator"];
     assert_eq!(emulator["files_incomplete"], 2, "{ended:?}");
     let holds: Vec<_> = emulator["incomplete_files"].as_array().expect("files").iter().map(|it| &it["holds"]).collect();
     assert_eq!(holds, ["record", "event log"], "{ended:?}");

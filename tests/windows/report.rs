@@ -445,6 +445,21 @@ fn what_is_no_run_is_named() {
     ended.failed_with(1, &["is there already and is not a page in HTML"]);
 }
 
+/// A live run's page tells what the machine did to it.
+#[test]
+fn a_page_tells_whether_the_machine_kept_up() {
+    let runs = Runs::new("a", &CABLE);
+    let log = unproven(&fs::read_to_string(runs.path("a.events")).expect("a log"));
+    assert!(runs.report(&["a.events"], &[]).contains("<td>none</td>"));
+    let last: Value = serde_json::from_str(log.lines().last().expect("events")).expect("JSON");
+    let slip = json!({"t": last["t"], "layer": "emulator", "real_ns": 1, "kind": "slip", "ns": 900_000});
+    // The order of columns is a reader's own affair.
+    fs::write(runs.path("live"), format!("{log}{slip}\n")).expect("own folder");
+    let page = runs.report(&["live"], &[]);
+    let words = "3.0 % of the time the medium's clock stood still; its clock stood still 1 time, for 0.9 ms in all";
+    assert!(page.replace("&#39;", "'").contains(words), "{}", between(&page, "of the machine", "</tr>"));
+}
+
 /// The plots as files, and the scenarios of a classroom hour and of a bad cable as pages.
 #[test]
 fn examples_make_pages_and_pictures() {

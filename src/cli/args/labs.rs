@@ -89,6 +89,8 @@ pub struct UpArgs {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Write all events, for `ethbus explain`
+    ///
+    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Windows on the run.

@@ -49,7 +49,7 @@ pub struct SimArgs {
     pub format: SimFormat,
     /// Write all events, for `ethbus explain`
     ///
-    /// One a line; see docs/trace.md.
+    /// One a line, or smaller and faster where the name ends in .ebe; see docs/trace.md.
     #[arg(long, value_name = "FILE")]
     pub events: Option<PathBuf>,
     /// Record the run, for `ethbus replay`

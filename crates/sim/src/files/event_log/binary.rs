@@ -309,7 +309,8 @@ impl Blocked {
     pub fn begin(&mut self, head: &[u8; HEAD], payload: &[u8]) -> Result<(), String> {
         self.crc32.update(payload);
         self.from = 0;
-        if self.crc32.clone().finalize() == half(head, 4) {
+        // What is fuzzed is what comes after it.
+        if cfg!(fuzzing) || self.crc32.clone().finalize() == half(head, 4) {
             return Ok(());
         }
         Err("this block or one before it was changed, is missing or in another place: take the log as it was written"
