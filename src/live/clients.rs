@@ -1,7 +1,8 @@
 //! Clients of a listening socket, served side by side: none waits for another, and only so many are served at a time.
 
 use crossbeam_channel::bounded;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -59,7 +60,7 @@ impl Timed for &std::os::unix::net::UnixStream {
     }
 }
 
-impl Timed for &std::net::TcpStream {
+impl Timed for &TcpStream {
     fn set_patience(&self, patience: Duration) -> io::Result<()> {
         self.set_read_timeout(Some(patience))
     }
@@ -83,4 +84,25 @@ impl<S: Read + Timed> Read for InTime<S> {
         self.stream.set_patience(left)?;
         self.stream.read(octets)
     }
+}
+
+/// Writes all of `octets` before an instant, however slowly they are read.
+///
+/// # Errors
+/// The client went away, or reads too slowly.
+pub fn write_in_time(mut stream: &TcpStream, mut octets: &[u8], end: Instant) -> io::Result<()> {
+    while !octets.is_empty() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(left))?;
+        match stream.write(octets) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => octets = &octets[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

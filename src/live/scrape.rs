@@ -2,11 +2,11 @@
 //!
 //! The supervisor has the port and asks as `ethbus stats` does, so the data plane needs no more rights.
 
-use crate::live::clients::{InTime, side_by_side};
+use crate::live::clients::{InTime, side_by_side, write_in_time};
 use crate::live::control::{self, Control};
 use crate::show::metrics::{Exposition, text};
 use sim::figures::results::Results;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -72,10 +72,8 @@ fn answer(stream: &TcpStream, labs: &dyn Fn() -> Vec<String>) -> io::Result<()> 
         request.status,
         body.len()
     );
-    // One write, which a socket's buffer takes: a client that does not read waits alone, and not for long.
-    stream.set_write_timeout(Some(PATIENCE))?;
     let answer = if request.is_head { head } else { head + &body };
-    (&mut &*stream).write_all(answer.as_bytes())
+    write_in_time(stream, answer.as_bytes(), Instant::now() + PATIENCE)
 }
 
 /// What a client wants, and what it gets.

@@ -34,7 +34,7 @@ const OUTPUTS: [(&str, &str, Takes); 24] = [
     ("plot IN/1.csv --x stations --y utilization_total --out FILE", ".png", Takes::Whole),
     ("story --quick --only Doubling: -o FILE", ".html", Takes::Whole),
     ("retry --plot FILE full-jitter:100ms,20s", ".svg", Takes::Whole),
-    ("init bus FILE", ".toml", Takes::Nothing),
+    ("init bus --out FILE", ".toml", Takes::Nothing),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -201,7 +201,7 @@ fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
         return;
     }
     let _turn = crate::common::Turn::shared();
-    let script = "mount -t tmpfs -o size=65536 none \"$1\" && head -c 61440 /dev/zero > \"$1/filler\" || exit 99
+    let script = "mount -t tmpfs -o size=65536 none \"$1\" && head -c 49152 /dev/zero > \"$1/filler\" || exit 99
         \"$2\" up --name fulldisk --stations 2 --background --events \"$1/run.events\" --record \"$1/run.record\" || exit 98
         \"$2\" send --name fulldisk --from st1 --to st2 --rate max --frame-size 64 --duration 300ms > /dev/null
         \"$2\" stats --name fulldisk --format json

@@ -28,7 +28,6 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     }
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
-    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
     prove(&args.events)?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
         if args.svg.is_some() {
@@ -37,6 +36,7 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         }
         return list(args, &pick.unwrap_or_default());
     }
+    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
     let frame = match (&args.frame, &pick) {
         (Some(frame), _) => frame.clone(),
         (None, pick) => first(args, &pick.clone().unwrap_or_default())?,
@@ -90,6 +90,8 @@ fn draw_to(args: &ExplainArgs, story: &Story, header: &Header, frame: String) ->
 
 /// What goes wrong on a segment with PLCA.
 fn segment(args: &ExplainArgs) -> Outcome {
+    prove(&args.events)?;
+    args.svg.iter().try_for_each(|path| ready(path, SVG)).map_err(PlotError::from)?;
     let diagnosis = plca::diagnose(&args.events).map_err(CommandError::Explain)?;
     if let Some(path) = &args.svg {
         let picture = plca::draw(&args.events, &diagnosis).map_err(CommandError::Explain)?;

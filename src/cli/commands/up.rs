@@ -79,12 +79,12 @@ pub fn up(args: &UpArgs) -> Outcome {
     }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
-    let Ended { stream, told, whole, failed, trusted } = kept?;
+    let Ended { stream, told, not_whole, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
     // The stream's end tells the one who asked that the lab is gone. A lab in the background tells no one else.
     if let Some(mut stream) = stream {
-        let text = if args.in_background || failed { told } else { String::new() };
+        let text = if args.in_background || failed { told } else { not_whole };
         // A client that has gone away does not want to know.
         let _ = stream.write_all(Farewell { text, failed: failed || !whole, distrusted }.written().as_bytes());
     }
@@ -102,6 +102,8 @@ struct Ended {
     stream: Option<UnixStream>,
     /// The last results.
     told: String,
+    /// Which files are not whole, in a sentence.
+    not_whole: String,
     /// Every file that was wanted is whole.
     whole: bool,
     /// The data plane did not end by itself, so it was killed.
@@ -314,18 +316,17 @@ fn end(
         (Err(error), true) => {
             let told = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
             say(&told);
-            return Ok(Ended { stream, told, whole: false, failed: true, trusted: false });
+            let not_whole = String::new();
+            return Ok(Ended { stream, told, not_whole, whole: false, failed: true, trusted: false });
         }
     };
     let whole = incomplete(&results).is_empty();
-    let mut told = format!("\n{}", table(&results));
-    if !whole {
-        let names: Vec<&str> = incomplete(&results).iter().map(|file| file.file.as_str()).collect();
-        told += &format!("ethbus: not whole: {}\n", names.join(", "));
-    }
+    let names: Vec<&str> = incomplete(&results).iter().map(|file| file.file.as_str()).collect();
+    let not_whole = if whole { String::new() } else { format!("ethbus: not whole: {}\n", names.join(", ")) };
+    let told = format!("\n{}{not_whole}", table(&results));
     say(&told);
     let trusted = against(&results, tolerance).is_empty();
-    Ok(Ended { stream, told, whole, failed: false, trusted })
+    Ok(Ended { stream, told, not_whole, whole, failed: false, trusted })
 }
 
 /// Adds what the kernel counted on the stations' links.

@@ -8,11 +8,13 @@
 //! It looks for batches now and then, so that the coordinator need not wake it. Notes go in batches, and each file takes
 //! a whole batch, since a bus that is full has a note every ten microseconds.
 
-use super::protocol::{Outputs, Setup};
+mod wanted;
+
+use super::protocol::Setup;
 use super::threads;
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use medium::{BitInstant, BitRate, ConfigError, Event, Input};
-use sim::figures::results::{FileResults, ObserverResults};
+use sim::figures::results::ObserverResults;
 use sim::files::event_log::{EmulatorEvent, EventLog};
 use sim::files::json_lines::WriteError;
 use sim::files::record::{End, Recorder};
@@ -23,8 +25,8 @@ use std::error::Error;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use wanted::{Files, Wanted};
 
 /// Notes in a batch.
 const BATCH: usize = 1 << 8;
@@ -58,82 +60,6 @@ enum Note {
 struct Counts {
     inputs: u64,
     events: u64,
-}
-
-/// A file that is wanted, and what is not in it, though it should be.
-#[derive(Debug)]
-struct Wanted {
-    /// Its name, as the user gave it.
-    name: String,
-    /// What results call it.
-    holds: &'static str,
-    missing: AtomicU64,
-    incomplete: AtomicBool,
-    /// The user was told that it misses something.
-    told: AtomicBool,
-}
-
-impl Wanted {
-    fn new(name: &str, holds: &'static str) -> Wanted {
-        let (missing, [incomplete, told]) = (AtomicU64::new(0), [false; 2].map(AtomicBool::new));
-        Wanted { name: name.to_owned(), holds, missing, incomplete, told }
-    }
-
-    fn misses(&self, count: u64) {
-        self.missing.fetch_add(count, Ordering::Relaxed);
-        self.incomplete.fetch_or(count > 0, Ordering::Relaxed);
-    }
-
-    fn ends_early(&self) {
-        self.incomplete.store(true, Ordering::Relaxed);
-    }
-
-    fn results(&self) -> Option<FileResults> {
-        let missing = self.missing.load(Ordering::Relaxed);
-        let of = || FileResults { file: self.name.clone(), holds: self.holds.to_owned(), missing };
-        self.incomplete.load(Ordering::Relaxed).then(of)
-    }
-}
-
-/// All files that are wanted.
-#[derive(Debug)]
-struct Files {
-    record: Option<Wanted>,
-    log: Option<Wanted>,
-    windows: Vec<Wanted>,
-}
-
-impl Files {
-    fn of(outputs: &Outputs) -> Files {
-        Files {
-            record: outputs.record.as_deref().map(|name| Wanted::new(name, "record")),
-            log: outputs.events.as_deref().map(|name| Wanted::new(name, "event log")),
-            windows: outputs.windows.iter().map(|(kind, name)| Wanted::new(name, kind.holds())).collect(),
-        }
-    }
-
-    fn all(&self) -> impl Iterator<Item = &Wanted> {
-        self.record.iter().chain(&self.log).chain(&self.windows)
-    }
-
-    /// Events and inputs found no room.
-    fn miss(&self, Counts { inputs, events }: Counts) {
-        self.record.iter().for_each(|record| record.misses(inputs));
-        self.log.iter().for_each(|log| log.misses(events));
-        self.windows.iter().for_each(|window| window.misses(inputs + events));
-    }
-
-    fn results(&self) -> ObserverResults {
-        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, |file| file.missing.load(Ordering::Relaxed));
-        let incomplete_files: Vec<FileResults> = self.all().filter_map(Wanted::results).collect();
-        ObserverResults {
-            record_skipped: missing(&self.record),
-            events_skipped: missing(&self.log),
-            files_incomplete: incomplete_files.len() as u64,
-            incomplete_files,
-            reports_skipped: 0,
-        }
-    }
 }
 
 /// The coordinator's end; it takes nothing if no file is wanted.
@@ -515,7 +441,7 @@ impl Thread {
     fn tell_once<'a>(&self, files: impl Iterator<Item = &'a Wanted>, words: impl Fn(&str) -> String) {
         for wanted in files {
             wanted.ends_early();
-            if !wanted.told.swap(true, Ordering::Relaxed) {
+            if wanted.is_news() {
                 tell_trouble(&self.trouble, plain(&words(&wanted.name)));
             }
         }

@@ -18,6 +18,7 @@ mod names;
 mod pen;
 mod read;
 mod sheet;
+mod text;
 
 pub(crate) use emulator::write as write_emulator;
 pub use emulator::{EmulatorEvent, EmulatorKind};

@@ -348,7 +348,7 @@ impl Blocked {
             values.push((name.as_str(), octets.value(*shape)?));
         }
         let value = |field: &str| values.iter().find(|(name, _)| *name == field).map(|(_, value)| *value);
-        let read = Kind::read(&kind.name, value).map_err(|error| super::read::wrong_kind(&kind.name, error))?;
+        let read = Kind::read(&kind.name, value).map_err(|error| super::text::wrong_kind(&kind.name, error))?;
         let destination = match read {
             Kind::Offered { .. } => destination(octets.number()?, self.stations)?,
             _ => None,

@@ -2,7 +2,7 @@
 //! on the medium. They are no part of the digest, and a replay has none.
 
 use super::Names;
-use super::read::Line;
+use super::text::Line;
 use crate::files::columns::{key, number, string};
 use crate::words::choices::PortState;
 use crate::words::prose::push_number;

@@ -47,7 +47,7 @@ impl Pen {
 
     /// The digest is not wanted: lines that are not written need not be made.
     pub fn without_digest(&mut self) {
-        if self.blocks.is_some() {
+        if self.blocks.is_some() || self.output.is_none() {
             self.sheet = None;
         }
     }

@@ -3,197 +3,16 @@
 use super::binary::{Blocked, Read};
 use super::check::{self, Checked, Said};
 use super::emulator::{self, EmulatorEvent};
+use super::text::{Line, no_frame};
 use super::{FORMAT, Header, Names, VERSION};
-use crate::files::inputs::{self, To};
+use crate::files::inputs;
 use crate::files::json_lines::{LineReader, ReadError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use crate::words::cable::Cut;
-use crate::words::fault::FaultName;
-use crate::words::plca::SettingsText;
-use medium::{
-    BitInstant, Cause, Destination, Event, Frame, FrameId, Input, Kind, KindError, Place, StationId, Topology, Value,
-};
-use serde::{Deserialize, Deserializer};
-use std::borrow::Cow;
+use medium::{BitInstant, Destination, Event, Frame, Input, Kind, Topology};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-
-/// What may stand in a line. Columns before the bar are fields of events of the medium.
-macro_rules! columns {
-    ($($field:ident: $type:ty,)* | $($name:ident: $other:ty,)*) => {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub(super) struct Line<'a> {
-            pub t: u64,
-            #[serde(borrow)]
-            layer: Option<Cow<'a, str>>,
-            #[serde(borrow)]
-            pub kind: Cow<'a, str>,
-            #[serde(borrow)]
-            station: Option<Cow<'a, str>>,
-            #[serde(borrow)]
-            frame: Option<Cow<'a, str>>,
-            $($field: Option<$type>,)*
-            $(#[serde(default, deserialize_with = "there")] pub $name: Option<$other>,)*
-        }
-
-        /// Columns that are fields of events of the medium.
-        #[cfg(test)]
-        pub(super) const FIELDS: &[&str] = &[$(stringify!($field),)*];
-
-        impl Line<'_> {
-            /// A column that nobody has taken.
-            fn left_over(&self) -> Option<&'static str> {
-                for (name, there) in [("station", self.station.is_some()), ("frame", self.frame.is_some())] {
-                    if there {
-                        return Some(name);
-                    }
-                }
-                $(if self.$field.is_some() { return Some(stringify!($field)); })*
-                $(if self.$name.is_some() { return Some(stringify!($name)); })*
-                None
-            }
-
-            /// Takes a field of an event of the medium.
-            fn take_field(&mut self, field: &str) -> Option<Value<'static>> {
-                match field {
-                    $(stringify!($field) => self.$field.take().map(Value::from),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-columns! {
-    size: u32,
-    attempt: u32,
-    excessive_deferral: bool,
-    burst: bool,
-    late: bool,
-    episode: u64,
-    slots: u64,
-    attempts: u32,
-    deferred: bool,
-    access_delay: u64,
-    mac_delay: u64,
-    extension: u64,
-    no_carrier: bool,
-    cause: CauseName,
-    bits: u64,
-    reserves: u64,
-    empty: u64,
-    length: u64,
-    id: u32,
-    ok: bool,
-    |
-    destination: To,
-    tagged: bool,
-    fault: Option<FaultName>,
-    cut: Option<Cut>,
-    plca: SettingsText,
-    real_ns: u64,
-    ns: i64,
-    copies: u64,
-    count: u64,
-    lines: u64,
-    crc32: u32,
-    why: String,
-}
-
-/// A column that is there, though it may be `null`.
-fn there<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(value).map(Some)
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(remote = "Cause", rename_all = "snake_case")]
-enum CauseMirror {
-    ExcessiveCollisions,
-    LateCollision,
-    TooShort,
-    TooLong,
-    Detached,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-struct CauseName(#[serde(with = "CauseMirror")] Cause);
-
-impl From<CauseName> for Value<'static> {
-    fn from(CauseName(cause): CauseName) -> Value<'static> {
-        Value::Word(cause.name())
-    }
-}
-
-impl<'a> Line<'a> {
-    pub(super) fn take_station(&mut self, names: &Names) -> Result<StationId, String> {
-        let station = self.station.take().ok_or_else(|| format!("no `station` in an event of kind `{}`", self.kind))?;
-        names.station(&station).ok_or_else(|| format!("no station is called `{station}`"))
-    }
-
-    pub(super) fn take_frame(&mut self, names: &Names) -> Result<FrameId, String> {
-        let frame = self.take_frame_column()?;
-        names.frame(&frame).ok_or_else(|| no_frame(&frame))
-    }
-
-    fn take_frame_column(&mut self) -> Result<Cow<'a, str>, String> {
-        let missing = || format!("no `frame` in an event of kind `{}`", self.kind);
-        self.frame.take().ok_or_else(missing)
-    }
-
-    pub(super) fn nothing_left(&self) -> Result<(), String> {
-        let wrong = |column| format!("`{column}` does not belong to an event of kind `{}`", self.kind);
-        self.left_over().map_or(Ok(()), |column| Err(wrong(column)))
-    }
-
-    /// What happened, with everything that belongs to it and nothing else.
-    fn take_kind(&mut self) -> Result<Kind, String> {
-        let name = self.kind.clone();
-        let kind = Kind::read(&name, |field| self.take_field(field)).map_err(|error| wrong_kind(&name, error))?;
-        self.nothing_left().map(|()| kind)
-    }
-
-    /// What a check says, and nothing else.
-    fn take_check(&mut self) -> Result<Said, String> {
-        let lines = self.lines.take().ok_or_else(|| format!("no `lines` in a line of kind `{}`", self.kind))?;
-        let said = Said::new(&self.kind, lines, self.crc32.take(), self.why.take())?;
-        self.nothing_left().map(|()| said)
-    }
-
-    /// What was done to the medium, and nothing else.
-    fn take_input(&mut self, names: &Names, topology: &Topology) -> Result<Input, String> {
-        let missing = |column: &str| format!("no `{column}` in a line of kind `{}`", self.kind);
-        let input = match &*self.kind {
-            "attach" => Input::Attach { station: self.take_station(names)? },
-            "detach" => Input::Detach { station: self.take_station(names)? },
-            "set_fault" => {
-                let fault = self.fault.take().ok_or_else(|| missing("fault"))?.map(|FaultName(fault)| fault);
-                Input::SetFault { station: self.take_station(names)?, fault }
-            }
-            "set_plca" => {
-                let settings = self.plca.take().ok_or_else(|| missing("plca"))?.into();
-                Input::SetPlca { station: self.take_station(names)?, settings }
-            }
-            "set_cut" => {
-                let cut = self.cut.take().ok_or_else(|| missing("cut"))?.map(Place::from);
-                cut.map_or(Ok(()), |cut| topology.beyond(cut).map(|_| ())).map_err(|error| error.to_string())?;
-                Input::SetCut { cut }
-            }
-            kind => return Err(format!("`{kind}` is no kind of input")),
-        };
-        self.nothing_left().map(|()| input)
-    }
-}
-
-pub(super) fn wrong_kind(name: &str, error: KindError) -> String {
-    match error {
-        KindError::Unknown => format!("`{name}` is no kind of event"),
-        KindError::Missing(field) => format!("no `{field}` in an event of kind `{name}`"),
-        KindError::Wrong(field) => format!("`{field}` is out of range in an event of kind `{name}`"),
-    }
-}
 
 /// The most attempts of one frame on a medium without a limit of its own.
 const MOST_ATTEMPTS: u32 = 1 << 24;
@@ -532,8 +351,4 @@ fn check_frame(event: &Event, name: impl FnOnce() -> String) -> Result<(), Strin
         )),
         _ => Ok(()),
     }
-}
-
-fn no_frame(name: &str) -> String {
-    format!("`{name}` is no frame: a station of the header, `#`, and a number from 1 are")
 }

@@ -1,0 +1,96 @@
+//! The files that are wanted of a live run, and what is known to miss in each. The coordinator and the writer share it.
+
+use super::super::protocol::Outputs;
+use super::Counts;
+use sim::figures::results::{FileResults, ObserverResults};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A file that is wanted, and what is not in it, though it should be.
+#[derive(Debug)]
+pub struct Wanted {
+    /// Its name, as the user gave it.
+    pub name: String,
+    /// What results call it.
+    holds: &'static str,
+    missing: AtomicU64,
+    incomplete: AtomicBool,
+    /// The user was told that it misses something.
+    told: AtomicBool,
+}
+
+impl Wanted {
+    /// One of which nothing is lost.
+    pub fn new(name: &str, holds: &'static str) -> Wanted {
+        let (missing, [incomplete, told]) = (AtomicU64::new(0), [false; 2].map(AtomicBool::new));
+        Wanted { name: name.to_owned(), holds, missing, incomplete, told }
+    }
+
+    /// So much more is not in it.
+    pub fn misses(&self, count: u64) {
+        self.missing.fetch_add(count, Ordering::Relaxed);
+        self.incomplete.fetch_or(count > 0, Ordering::Relaxed);
+    }
+
+    /// It is not whole.
+    pub fn ends_early(&self) {
+        self.incomplete.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the user has not been told yet; he is now.
+    pub fn is_news(&self) -> bool {
+        !self.told.swap(true, Ordering::Relaxed)
+    }
+
+    fn results(&self) -> Option<FileResults> {
+        let missing = self.missing.load(Ordering::Relaxed);
+        let of = || FileResults { file: self.name.clone(), holds: self.holds.to_owned(), missing };
+        self.incomplete.load(Ordering::Relaxed).then(of)
+    }
+}
+
+/// All files that are wanted.
+#[derive(Debug)]
+pub struct Files {
+    /// The record.
+    pub record: Option<Wanted>,
+    /// The event log.
+    pub log: Option<Wanted>,
+    /// Files for other tools.
+    pub windows: Vec<Wanted>,
+}
+
+impl Files {
+    /// Those that a setup names.
+    pub fn of(outputs: &Outputs) -> Files {
+        Files {
+            record: outputs.record.as_deref().map(|name| Wanted::new(name, "record")),
+            log: outputs.events.as_deref().map(|name| Wanted::new(name, "event log")),
+            windows: outputs.windows.iter().map(|(kind, name)| Wanted::new(name, kind.holds())).collect(),
+        }
+    }
+
+    /// Each of them.
+    pub fn all(&self) -> impl Iterator<Item = &Wanted> {
+        self.record.iter().chain(&self.log).chain(&self.windows)
+    }
+
+    /// Events and inputs found no room.
+    pub fn miss(&self, Counts { inputs, events }: Counts) {
+        self.record.iter().for_each(|record| record.misses(inputs));
+        self.log.iter().for_each(|log| log.misses(events));
+        self.windows.iter().for_each(|window| window.misses(inputs + events));
+    }
+
+    /// As results tell it.
+    pub fn results(&self) -> ObserverResults {
+        let missing = |file: &Option<Wanted>| file.as_ref().map_or(0, |file| file.missing.load(Ordering::Relaxed));
+        let incomplete_files: Vec<FileResults> = self.all().filter_map(Wanted::results).collect();
+        ObserverResults {
+            record_skipped: missing(&self.record),
+            events_skipped: missing(&self.log),
+            files_incomplete: incomplete_files.len() as u64,
+            incomplete_files,
+            reports_skipped: 0,
+        }
+    }
+}
