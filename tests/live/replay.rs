@@ -170,6 +170,8 @@ fn a_full_disk_keeps_whole_lines_and_the_lab() {
     for file in [&record, &events] {
         let octets = fs::read(file).expect("a file");
         assert!(octets.len() > 1_000 && octets.len() <= 64 * 512, "{} octets", octets.len());
+        let says_why = String::from_utf8_lossy(&octets).contains("\"kind\":\"broken_off\"");
+        assert_eq!(says_why, file == &events, "a log's last line says why it ends");
         assert_eq!(octets.last(), Some(&b'\n'), "{file} ends within a line");
     }
     let cut = run(ethbus(["replay", &record]));

@@ -82,8 +82,9 @@ impl Outlet {
                 self.keep(whole, lines);
                 self.cut();
                 // A data plane may not move to another place in a file.
-                if self.position.is_some_and(|position| self.file.write_all_at(&last, position).is_err()) {
-                    self.cut();
+                match self.position.map(|position| self.file.write_all_at(&last, position)) {
+                    Some(Ok(())) => self.keep(last.len(), 0),
+                    Some(Err(_)) | None => self.cut(),
                 }
                 return;
             }

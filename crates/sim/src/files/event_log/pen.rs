@@ -134,7 +134,8 @@ impl Pen {
     pub fn copy(&mut self, entry: &Entry, offered: Option<(Destination, bool)>) -> Result<(), WriteError> {
         match entry {
             Entry::Medium(event) => {
-                // The event has the size.
+                // The event has the size. What was offered last may be known at later events, too.
+                let offered = offered.filter(|_| matches!(event.kind, Kind::Offered { .. }));
                 let frame = offered.map(|(destination, tagged)| Frame { size: Octets::new(0), destination, tagged });
                 self.write_event(event, frame.as_ref())
             }

@@ -109,7 +109,7 @@ enum CauseMirror {
 }
 
 #[derive(Clone, Copy, Deserialize)]
-struct CauseName(#[serde(with = "CauseMirror")] Cause);
+pub(super) struct CauseName(#[serde(with = "CauseMirror")] Cause);
 
 impl From<CauseName> for Value<'static> {
     fn from(CauseName(cause): CauseName) -> Value<'static> {
