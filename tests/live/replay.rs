@@ -113,8 +113,8 @@ fn a_record_that_nobody_takes_is_counted_and_the_lab_goes_on() {
     run(program("mkfifo", [&record])).succeeded();
     // A reader that opens the pipe, and reads nothing for as long as the lab runs.
     let reader = Running::start(program("sh", ["-c", "exec sleep 60 < \"$0\"", &record]), "");
-    let mut lab = Lab::up(&["--stations", "2", "--rate", "100Mbit/s", "--record", &record]);
-    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "64", "--duration", "2s", "--rate", "max"];
+    let mut lab = Lab::up(&["--stations", "2", "--record", &record]);
+    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "64", "--duration", "4s", "--rate", "max"];
     run(lab.ethbus("send", &arguments)).succeeded();
     let results = lab.settled_stats();
     check(&results);

@@ -101,6 +101,8 @@ pub(super) struct Blocks {
     crc32: crc32fast::Hasher,
     /// The latest event's instant.
     t: u64,
+    /// That of the latest record.
+    latest: u64,
     /// Each station's latest frame.
     serials: Vec<u64>,
 }
@@ -111,7 +113,7 @@ impl Blocks {
         let mut crc32 = crc32fast::Hasher::new();
         crc32.update(header);
         let block = Vec::with_capacity(2 * PIECE);
-        let mut blocks = Blocks { block, records: 0, lines: 1, crc32, t: 0, serials: vec![0; stations] };
+        let mut blocks = Blocks { block, records: 0, lines: 1, crc32, t: 0, latest: 0, serials: vec![0; stations] };
         blocks.begin();
         blocks
     }
@@ -144,23 +146,25 @@ impl Blocks {
         if matches!(kind, Kind::Offered { .. }) {
             record.number(offered.map_or(0, destination_code));
         }
-        self.t = at.get();
+        (self.t, self.latest) = (at.get(), at.get());
         self.block.extend_from_slice(&record.octets[..record.length]);
         self.records += 1;
     }
 
     pub fn input(&mut self, names: &Names, at: BitInstant, input: &Input) {
+        self.latest = at.get();
         self.line(|text| inputs::write(text, names, at, input, None, Some(inputs::LAYER)));
     }
 
     pub fn emulator(&mut self, names: &Names, event: &EmulatorEvent) {
+        self.latest = event.at.get();
         self.line(|text| emulator::write(text, names, event));
     }
 
     /// Writes the last record. Its lines are records, and the header.
     pub fn end(&mut self, broken_off: Option<&str>) {
         let kind = broken_off.map_or(check::Kind::End, check::Kind::BrokenOff);
-        let (t, lines) = (self.t, self.lines + self.records);
+        let (t, lines) = (self.latest, self.lines + self.records);
         self.line(|text| {
             check::write(text, t, kind, lines, None);
             text.pop();
