@@ -1,4 +1,4 @@
-//! Physical layers of IEEE 802.11: how long a signal lasts, and the spans that DCF waits, in bit times at the layer's rate.
+//! Physical layers of IEEE 802.11: the lengths of signals, and the spans of DCF, in bit times at the layer's rate.
 //!
 //! Every span of the standard is a whole number of microseconds and every rate a whole number of Mb/s, so all of them
 //! are whole bit times of a medium at that rate.
@@ -34,26 +34,26 @@ pub enum OfdmRate {
     Mbps54 = 54,
 }
 
-/// What signals and pauses take, in bit times at the layer's rate.
+/// The lengths of signals and pauses, in bit times at the layer's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Spans {
     /// A slot of backoff (aSlotTime).
     pub slot: BitTimes,
     /// Before an answer (aSIFSTime).
     pub sifs: BitTimes,
-    /// Of silence before a slot counts (10.3.2.3.5).
+    /// The silence before slots count (10.3.2.3.5).
     pub difs: BitTimes,
-    /// Instead of DIFS after a signal that could not be made out.
+    /// Replaces DIFS after a signal that could not be decoded.
     pub eifs: BitTimes,
-    /// From the end of a signal, how long its sender waits for an answer to have begun (aRxPHYStartDelay not counted).
+    /// From the end of a signal to the latest begin of its answer (aRxPHYStartDelay not counted).
     pub window: BitTimes,
-    /// From the end of a signal, when its sender gives up: ACKTimeout, CTSTimeout.
+    /// From the end of a signal until its sender gives up: ACKTimeout, CTSTimeout.
     pub timeout: BitTimes,
-    /// How long an ACK lasts, preamble included.
+    /// The length of an ACK, preamble included.
     pub ack: BitTimes,
-    /// A CTS.
+    /// The length of a CTS.
     pub cts: BitTimes,
-    /// An RTS.
+    /// The length of an RTS.
     pub rts: BitTimes,
     /// One microsecond, in bit times.
     pub microsecond: u64,
@@ -66,7 +66,7 @@ struct Layer {
     difs: u64,
     eifs: u64,
     timeout: u64,
-    /// aRxPHYStartDelay: from the first bit until a receiver knows that there is a signal.
+    /// aRxPHYStartDelay: from the first bit until a receiver detects the signal.
     start_delay: u64,
 }
 
@@ -91,7 +91,7 @@ impl Phy {
         Phy::Ofdm(OfdmRate::Mbps54),
     ];
 
-    /// The name that users write.
+    /// The name in user input.
     pub const fn name(self) -> &'static str {
         match self {
             Phy::Fhss1 => "fhss-1",
@@ -121,7 +121,7 @@ impl Phy {
         BitRate::per_second(self.mbps() * 1_000_000).expect("above zero")
     }
 
-    /// CWmin + 1 and CWmax + 1: from how many numbers of slots the first draw chooses, and at most any.
+    /// CWmin + 1 and CWmax + 1: the number of values that the first draw chooses from, and the largest number.
     pub const fn window(self) -> (u32, u32) {
         match self {
             Phy::Fhss1 | Phy::Ofdm(_) => (16, 1024),
@@ -141,11 +141,11 @@ impl Phy {
         }
     }
 
-    /// How long a signal of `bits` lasts, preamble included; a control frame at the rate for these.
+    /// The length of a signal of `bits`, preamble included; `is_control` selects the rate of control frames.
     const fn airtime(self, bits: u64, is_control: bool) -> BitTimes {
         let mbps = self.mbps();
         BitTimes::new(match self {
-            // A preamble and PHY header of 128 bit.
+            // A preamble and PHY header of 128 bits.
             Phy::Fhss1 => 128 + bits,
             // A long preamble and PLCP header: 192 us.
             Phy::Dsss1 => 192 + bits,
@@ -164,8 +164,8 @@ impl Phy {
         })
     }
 
-    /// How long the signal of a frame of `size` octets lasts: 802.11 has its own header and FCS in the place of
-    /// Ethernet's 18 octets.
+    /// The length of a frame's signal for `size` octets: 802.11 has its own header and FCS in place of Ethernet's 18
+    /// octets.
     pub fn frame_time(self, size: Octets) -> BitTimes {
         let own = match self {
             // Bianchi 2000, table II: 272 bit.
@@ -177,7 +177,7 @@ impl Phy {
         self.airtime(own + 8 * data, false)
     }
 
-    /// What the layer's signals and pauses take.
+    /// The lengths of the layer's signals and pauses.
     pub const fn spans(self) -> Spans {
         let Layer { slot, sifs, difs, eifs, timeout, start_delay } = self.layer();
         let microsecond = self.mbps();
@@ -212,7 +212,8 @@ impl Spans {
 mod tests {
     use super::*;
 
-    /// Bianchi 2000, table II: a frame of 8184 bit of payload is 8584 us with its headers, an ACK 240, RTS 288, CTS 240.
+    /// Bianchi 2000, table II: a frame of 8184 bits of payload is 8584 us with its headers, an ACK 240, RTS 288,
+    /// CTS 240.
     #[test]
     fn spans_are_those_of_the_literature_and_the_standard() {
         let spans = Phy::Fhss1.spans();
