@@ -3,7 +3,7 @@
 //! ```text
 //!   this thread   hub 1 ──► hub 2 ──►       ◄── hub 3 ◄── hub 4   a helper
 //! ```
-//! A thread that sends into a hub makes all copies itself, so many stations occupy one processor for a long time. Each
+//! A thread that sends into a hub makes all copies itself: with many stations it occupies its processor for long. Each
 //! hub has a part of the ports. The thread with the frame begins with the first hub and wakes helpers, which begin with
 //! the last; each takes only parts that are still free. A late helper, as after a sleep, finds less to do. The sender
 //! waits only for a part that a helper has already begun.
