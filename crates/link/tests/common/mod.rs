@@ -109,7 +109,7 @@ impl Lab {
     }
 }
 
-/// A frame from `source` to everybody, with `octets` octets in all, each payload octet `mark`.
+/// A broadcast frame from `source`, with `octets` octets in all, each payload octet `mark`.
 pub fn frame(source: MacAddr, octets: usize, mark: u8) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend(source.octets());

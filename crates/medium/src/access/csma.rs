@@ -46,7 +46,7 @@ pub struct Csma {
     pub backoff: Policy,
     /// Attempts per frame, the first included; `None`: without limit.
     pub attempt_limit: Option<NonZeroU32>,
-    /// Who sends.
+    /// The senders.
     pub population: Population,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct Mac {
     sensing: Vec<usize>,
     /// Contenders that count slots of the line.
     counting: Vec<usize>,
-    /// When the station's last signal began, if its other contenders hear it.
+    /// When the station last began a signal that its other contenders hear.
     own_heard_at: Option<BitInstant>,
 }
 

@@ -6,7 +6,7 @@
 //! ```text
 //!   gap ends: `from`             a signal begins, `counted` slots more have passed
 //!      | slot | slot | slot |  sig |………| gap | slot | slot | slot |
-//!      who has drawn r slots here is due ─────────────────────────▸  when `counted` has grown by r
+//!      a draw of r slots here acts ────────────────────────────────▸  when `counted` has grown by r
 //! ```
 //! A few stations are not in the crowd of the shared countdown, and have a gap or a reservation of their own: those
 //! that have just sent or are about to answer, and those that found silence and have drawn nothing yet. After the next

@@ -136,7 +136,7 @@ impl Engine<CsmaCd> {
     /// ```text
     ///   |preamble 64|frame|                                  |begins a burst or is alone
     ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
-    ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
+    ///   |extension bits 96|preamble 64|frame|                |continues a burst
     /// ```
     pub(super) fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);

@@ -33,7 +33,7 @@ pub struct Parameters {
     ///
     /// A value other than 0 also means `extend` of 4.2.8: a frame with a late collision is never attempted again.
     pub extend_size: Octets,
-    /// burstLimit: from a burst's first bit, how long the station may go on to another frame. 0: no bursts.
+    /// burstLimit: from a burst's first bit, how long the station may begin further frames. 0: no bursts.
     ///
     /// It continues if it has a frame ready at the very end of one (extension included) and less than this has passed.
     pub burst_limit: BitTimes,
