@@ -4,6 +4,7 @@ mod emulator;
 mod fitted;
 pub mod messages;
 pub mod metrics;
+pub mod pager;
 pub mod program;
 pub mod refresh;
 pub mod sentence;

@@ -22,9 +22,9 @@ pub mod theory;
 mod windows;
 
 pub use self::labs::{
-    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs,
-    PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
-    WatchArgs,
+    CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
+    PlcaSetArgs, PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
+    UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -193,8 +193,14 @@ pub enum Command {
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
-    #[command(aliases = ["stop", "rm", "destroy"], after_help = "Examples:\n  ethbus down\n  ethbus down coax")]
-    Down(NamedLabArgs),
+    ///
+    /// Prints the lab's last results. Without a name: the lab called `ethbus`, which is what `ethbus up` calls one; another lab is
+    /// taken down by its name.
+    #[command(
+        aliases = ["stop", "rm", "destroy"],
+        after_help = "Examples:\n  ethbus down\n  ethbus down coax --format json\n  ethbus down --all"
+    )]
+    Down(DownArgs),
     /// Offer frames from a station, with sequence numbers
     #[command(after_help = "Example:\n  ethbus send --from st1 --to st2 --rate 100/s --count 50")]
     Send(SendArgs),

@@ -9,7 +9,7 @@
 
 mod arrivals;
 mod capture;
-mod destination;
+pub mod destination;
 mod draw;
 mod shares;
 mod sizes;

@@ -5,6 +5,7 @@ use super::{Outcome, print, running_lab, station_names};
 use crate::cli::args::{Cli, NamesArgs};
 use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use sim::traffic::destination::BROADCAST;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -129,7 +130,7 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
         Kind::Lab => Inventory::names_up(),
         Kind::AnyLab => Inventory::all().unwrap_or_default().into_iter().map(|lab| lab.name).collect(),
         Kind::Station => stations(),
-        Kind::Destination => stations().into_iter().chain(["broadcast".to_owned()]).collect(),
+        Kind::Destination => stations().into_iter().chain([BROADCAST.to_owned()]).collect(),
         Kind::Program => programs(),
         Kind::Word(words) => words.clone(),
     };

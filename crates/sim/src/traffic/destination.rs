@@ -18,16 +18,25 @@ pub enum To {
     Random,
 }
 
+/// The words that are no station's name.
+pub const WORDS: [&str; 3] = [NEXT, BROADCAST, RANDOM];
+/// The station after this one.
+const NEXT: &str = "next";
+/// All other stations; `ethbus send` knows it too.
+pub const BROADCAST: &str = "broadcast";
+/// Any other station.
+const RANDOM: &str = "random";
+
 impl To {
-    /// Reads `next`, `broadcast`, `random`, or a station's name; these words come before a station of that name.
+    /// Reads `next`, `broadcast`, `random`, or a station's name, which is none of these words.
     ///
     /// # Errors
     /// Anything else, and what would be right.
     pub fn read(text: &str, names: &[impl AsRef<str>]) -> Result<To, String> {
         match text.trim() {
-            "next" => Ok(To::Next),
-            "broadcast" => Ok(To::All),
-            "random" => Ok(To::Random),
+            NEXT => Ok(To::Next),
+            BROADCAST => Ok(To::All),
+            RANDOM => Ok(To::Random),
             name => names.iter().position(|known| known.as_ref() == name).map(To::Station).ok_or_else(|| {
                 format!("`{text}` is no destination: write `next`, `broadcast`, `random` or a station's name")
             }),

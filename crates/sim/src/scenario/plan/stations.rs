@@ -4,7 +4,7 @@ use super::host::{self, Hosts};
 use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{Network, StationSection};
 use crate::words::MacAddr;
-use crate::words::interface::interface_name;
+use crate::words::interface::station_name;
 use crate::words::units::many;
 use ::medium::Config;
 use std::collections::HashMap;
@@ -107,17 +107,14 @@ impl Planner<'_> {
     }
 
     fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
-        let Some(name) = &section.name else {
-            let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
-            return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
-        };
-        interface_name(name.get_ref()).map_err(|what| {
-            self.at("name", name, format!("{what}: write up to 15 letters, digits, `-`, `_` or `.`, like `st1`"))
-        })?;
-        match name.get_ref().as_str() {
-            "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
-            free => Ok(free.to_owned()),
+        if let Some(name) = &section.name {
+            station_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+            return Ok(name.get_ref().clone());
         }
+        let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
+        let unnamed = "the interface that it lends has no name for a station: add `name` to the section of a scenario";
+        station_name(&name).map_err(|what| self.wrong("name", None, format!("{what}; {unnamed}")))?;
+        Ok(name)
     }
 
     pub(super) fn unique<T: Hash + Eq + std::fmt::Display>(
@@ -195,10 +192,6 @@ impl Planner<'_> {
             (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
         }
     }
-}
-
-fn taken(name: &str) -> String {
-    format!("`{name}` is taken: choose another name for the station")
 }
 
 /// Why no station can have such an address, and what would be right.
