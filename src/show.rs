@@ -53,7 +53,7 @@ pub fn table(results: &Results) -> String {
     text += &attempts(results);
     text += "\n";
     text += &turns::turns(results);
-    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
+    text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {
         text += "\n";
@@ -255,7 +255,7 @@ fn medium(results: &Results) -> String {
     format!(
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
          attempts per frame {}\n  collisions         {} of {} stations\n  \
-         fairness           {} (Jain), same winner {}\n  \
+         fairness           {} (Jain{}), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n",
         percent("utilization_frame", Some(medium.utilization_frame)),
         percent("utilization_wire", Some(medium.utilization_wire)),
@@ -264,10 +264,21 @@ fn medium(results: &Results) -> String {
         many(medium.collision_episodes, "episode"),
         number("stations_per_collision", medium.stations_per_collision, 2),
         number("fairness", medium.fairness, 4),
+        silent(results),
         percent("same_winner", medium.same_winner),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
     )
+}
+
+/// How many stations had nothing to send: Jain's index counts them as if they had been refused.
+fn silent(results: &Results) -> String {
+    let offered = |station: &&StationResults| station.counter("offered") + station.queued_at_start > 0;
+    let silent = results.stations.len() - results.stations.iter().filter(offered).count();
+    match silent {
+        0 => String::new(),
+        silent => format!("; {silent} of {} offered nothing", many(results.stations.len() as u64, "station")),
+    }
 }
 
 /// Empty bars that are shown between the frames that got through and those that were given up.
@@ -470,6 +481,19 @@ mod tests {
         let table = table(&results);
         assert!(table.contains("attempts per frame –") && table.contains("access delay       –"), "{table}");
         assert!(table.contains("none had a frame to send"), "{table}");
+    }
+
+    /// A station that wanted nothing is no victim.
+    #[test]
+    fn fairness_says_who_offered_nothing() {
+        let mut results = told_results();
+        assert!(!table(&results).contains("offered nothing"), "{}", table(&results));
+        let counters = &mut results.stations[0].counters;
+        counters.values_mut().for_each(|count| *count = 0);
+        results.stations[0].queued_at_start = 0;
+        let right = format!("(Jain; 1 of {} stations offered nothing)", results.stations.len());
+        let told = table(&results).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&right), "{told}");
     }
 
     #[test]

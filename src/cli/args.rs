@@ -285,8 +285,8 @@ pub enum Command {
     Bench(BenchCommand),
     /// Print a shell's completions
     ///
-    /// In bash, zsh and fish the Tab key then also knows the names of the labs that you have up, and of their stations: root's
-    /// where root types.
+    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of the labs that you
+    /// have up, and of their stations: root's where root types.
     #[command(
         after_help = "Examples:\n  source <(ethbus completions bash)\n  ethbus completions bash > /etc/bash_completion.d/ethbus\n  ethbus completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus completions fish > ~/.config/fish/completions/ethbus.fish"
     )]

@@ -213,7 +213,7 @@ fn unknown(error: &clap::Error, name: &str) -> String {
         let hint = if frame { format!("ethbus explain FILE --frame {name}") } else { usage(error) };
         return format!("`{name}` is too much here: write `{hint}`");
     }
-    if command == "ethbus exec" && OTHERS_TERMINAL.contains(&name) {
+    if command.ends_with(" exec") && OTHERS_TERMINAL.contains(&name) {
         return format!(
             "{name}: `ethbus exec` needs no such option, since a program has your terminal: leave it out, as in `ethbus exec st1 sh`"
         );
@@ -253,7 +253,7 @@ fn no_command(error: &clap::Error) -> String {
         );
     }
     let above = command(error);
-    let others = OTHERS_COMMANDS.iter().find(|(names, ..)| above == "ethbus" && names.contains(&written.as_str()));
+    let others = OTHERS_COMMANDS.iter().find(|(names, ..)| !above.contains(' ') && names.contains(&written.as_str()));
     if let Some((_, _, what)) = others {
         return format!("`{written}` is no command: {what}");
     }

@@ -7,6 +7,7 @@ mod common;
 
 mod bad_input;
 mod completions;
+mod first_steps;
 mod habits;
 mod help;
 mod tidy;

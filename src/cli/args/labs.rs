@@ -141,6 +141,8 @@ pub struct UpArgs {
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,
     /// Tell as `table` or `json`
+    ///
+    /// As JSON the lab when it is up, and its last results when it ends; with --background only the first.
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
     /// Be the supervisor that `--background` starts.

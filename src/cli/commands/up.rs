@@ -87,6 +87,8 @@ pub fn up(args: &UpArgs) -> Outcome {
     let distrusted = args.strict && !trusted;
     // The end of the stream tells `down` that everything is removed.
     if let Some(mut stream) = stream {
+        // In the foreground `up` itself ends with the code for that.
+        let distrusted = distrusted && args.in_background;
         // A `down` that was ended meanwhile reads no answer.
         let _ = stream.write_all(Farewell { says, results: results.clone(), failed, distrusted }.written().as_bytes());
     }

@@ -314,6 +314,14 @@ fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
             _ => Err(format!("there are 1 to {MOST_RUNS} seeds: {}", wrong())),
         };
     }
+    let backwards = |part: &str| {
+        let (low, high) = part.split_once("..")?;
+        let (low, high): (u64, u64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (high < low).then_some(())
+    };
+    if let Some(part) = text.split(',').find(|part| backwards(part).is_some()) {
+        return Err(format!("`{}` ends before it begins: {}", part.trim(), wrong()));
+    }
     values(text)?
         .iter()
         .map(|value| value.text.parse().map_err(|_| format!("{value} is no seed: {}", wrong())))

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of what stands in a line.
 
+use super::damage;
 use super::outlet::{Outlet, Way};
 use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
@@ -65,13 +66,22 @@ pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
 /// # Errors
 /// As [`create`].
 pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, WriteError> {
+    is_other(path, others)?;
+    Ok(output::create(path, kind)?)
+}
+
+/// Checks that a file is none of `others`.
+///
+/// # Errors
+/// It is one of them.
+pub fn is_other(path: &Path, others: &[&Path]) -> Result<(), WriteError> {
     let place = path.display().to_string();
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
     let own = identity(path);
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
     }
-    Ok(output::create(path, kind)?)
+    Ok(())
 }
 
 /// Finds out of a text of whole lines, the last of which may be cut, how many octets are whole and how many lines.
@@ -286,10 +296,7 @@ impl<R: BufRead> LineReader<R> {
 
     /// An error of serde about the present line.
     pub fn wrong_json(&self, error: &serde_json::Error) -> ReadError {
-        let (text, column) = (error.to_string(), error.column());
-        // What serde calls line 1 is the only one it was given.
-        let what = text.strip_suffix(&format!(" at line {} column {column}", error.line())).unwrap_or(&text);
-        if column == 0 { self.wrong(what.to_owned()) } else { self.wrong(format!("{what} (at column {column})")) }
+        self.wrong(format!("{}: the file was changed after it was written", damage::told(self.line(), error)))
     }
 
     /// An error about a file that ends at the present line.
@@ -355,7 +362,10 @@ mod tests {
         let mut lines = LineReader::new(&b"1\n[2,\n"[..], "x".to_owned());
         assert!(lines.advance().expect("a line") && lines.advance().expect("a line"));
         let error = lines.json::<Vec<u64>>().expect_err("half a list");
-        assert_eq!(error.to_string(), "x, line 2: EOF while parsing a value (at column 3)");
+        assert_eq!(
+            error.to_string(),
+            "x, line 2: the line ends too early for JSON (at column 3): the file was changed after it was written"
+        );
         let zeros = vec![b'0'; LONGEST as usize + 1];
         let error = LineReader::new(&zeros[..], "x".to_owned()).advance().expect_err("endless").to_string();
         assert!(error.contains("line 1: a line of more than 1048576 octets"), "{error}");

@@ -93,6 +93,7 @@ impl Planner<'_> {
         self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
         let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
         let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
+        self.check_default_name(&name, section)?;
         let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
         let families = [
             ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
@@ -111,10 +112,15 @@ impl Planner<'_> {
             station_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
             return Ok(name.get_ref().clone());
         }
-        let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
-        let unnamed = "the interface that it lends has no name for a station: add `name` to the section of a scenario";
-        station_name(&name).map_err(|what| self.wrong("name", None, format!("{what}; {unnamed}")))?;
-        Ok(name)
+        Ok(host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1)))
+    }
+
+    /// A station that is named after the interface that it lends: not every interface's name is one for a station.
+    fn check_default_name(&self, name: &str, section: &StationSection) -> Result<(), PlanError> {
+        let Some(interface) = section.interface.as_ref().filter(|_| section.name.is_none()) else { return Ok(()) };
+        let (key, span) = self.named_by(interface);
+        let right = "a station of a scenario can lend it under a `name` of its own";
+        station_name(name).map_err(|what| self.wrong(key, span, format!("{what}; {right}")))
     }
 
     pub(super) fn unique<T: Hash + Eq + std::fmt::Display>(
