@@ -65,9 +65,9 @@ pub fn fold(text: &str, width: usize) -> String {
     folded
 }
 
-/// Folds prose and leaves drawings: a line is prose if it begins with a letter.
+/// Folds prose and leaves drawings: a line is prose if it begins without a space.
 pub fn fold_prose(text: &str, width: usize) -> String {
-    let folded = |line: &str| match line.starts_with(char::is_alphabetic) {
+    let folded = |line: &str| match !line.starts_with(' ') {
         true => fold(line, width),
         false => line.to_owned(),
     };
