@@ -9,7 +9,7 @@
 
 mod arrivals;
 mod capture;
-pub mod destination;
+mod destination;
 mod draw;
 mod shares;
 mod sizes;

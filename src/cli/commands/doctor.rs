@@ -87,7 +87,7 @@ fn prescribed(remedy: &str) -> String {
     for (number, part) in remedy.split('`').enumerate() {
         text += &match (number % 2, part.trim_matches([' ', ';', ',', ':'])) {
             (_, "") => String::new(),
-            (0, words) => fold(&format!("{:<26}  {:<4}{words}\n", "", std::mem::take(&mut label)), USUAL),
+            (0, words) => fold(&format!("{:<18}{:<4}{words}\n", "", std::mem::take(&mut label)), USUAL),
             (_, command) => format!("  {command}\n"),
         };
     }
@@ -247,7 +247,7 @@ fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
     let remedy = if half >= LATE || processors == 1 {
         "use a machine with two processors or more that is not busy, or --time-scale 0.1"
     } else if most >= HELD_UP {
-        "while the machine stands still for so long a medium does too: `ethbus stats` tells it as slip"
+        "while the machine stands still for so long a medium does too: the line slip of ethbus stats tells it"
     } else {
         return good("time", found);
     };

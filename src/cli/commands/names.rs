@@ -9,7 +9,7 @@ use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use sim::files::event_log::EventLogReader;
 use sim::files::json_lines::LineReader;
-use sim::traffic::destination::BROADCAST;
+use sim::words::interface::BROADCAST;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;

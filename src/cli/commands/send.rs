@@ -11,7 +11,7 @@ use link::clock::raise_nice;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use serde::Serialize;
-use sim::traffic::destination::BROADCAST;
+use sim::words::interface::BROADCAST;
 use sim::words::units::FrameRate;
 use sim::words::units::{group, many};
 use std::process::ExitCode;

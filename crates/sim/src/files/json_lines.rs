@@ -32,7 +32,7 @@ pub enum WriteError {
         place: String,
     },
     /// The disk is full, the pipe is closed, or the like.
-    #[error("cannot write {place} any further; the first {kept} {what} are in it, whole")]
+    #[error("cannot write {place}{}", what_is_there(*kept, what))]
     Write {
         /// The file.
         place: String,
@@ -51,6 +51,14 @@ pub enum WriteError {
         /// What was said of it.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+/// What a file has that cannot be written any further.
+fn what_is_there(kept: u64, what: &str) -> String {
+    match kept {
+        0 => format!(": no {what} are in it"),
+        kept => format!(" any further; the first {kept} {what} are in it, whole"),
+    }
 }
 
 /// Makes a file to write to, or empties one that is ours, unless it is one of `others`.
@@ -318,7 +326,7 @@ mod tests {
         let mut lines = LineWriter::create(Path::new("/dev/full"), "events").expect("every Linux has it");
         write(&mut lines, "header").expect("buffered");
         let error = lines.flush().expect_err("full");
-        let text = "cannot write /dev/full any further; the first 0 events are in it, whole";
+        let text = "cannot write /dev/full: no events are in it";
         assert_eq!(error.to_string(), text);
         let WriteError::Write { source, .. } = error else { panic!("{error:?}") };
         assert_eq!(source.kind(), io::ErrorKind::StorageFull);

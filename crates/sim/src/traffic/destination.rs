@@ -1,6 +1,7 @@
 //! Whom frames are for: as written, and draws.
 
 use super::{TrafficError, draw};
+use crate::words::interface::{BROADCAST, NEXT, RANDOM};
 use backoff::Generator;
 use medium::{Destination, StationId};
 
@@ -17,15 +18,6 @@ pub enum To {
     /// Any other station, each as likely, independently from frame to frame.
     Random,
 }
-
-/// The words that are no station's name.
-pub const WORDS: [&str; 3] = [NEXT, BROADCAST, RANDOM];
-/// The station after this one.
-const NEXT: &str = "next";
-/// All other stations; `ethbus send` knows it too.
-pub const BROADCAST: &str = "broadcast";
-/// Any other station.
-const RANDOM: &str = "random";
 
 impl To {
     /// Reads `next`, `broadcast`, `random`, or a station's name, which is none of these words.

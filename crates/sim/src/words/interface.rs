@@ -4,11 +4,17 @@
 //! The crate `link` checks names again before it calls the kernel; a test of the program holds both to the same answers.
 
 use super::units::is_plain_name;
-use crate::traffic::destination;
 
 /// Names that something else has: the loopback interface of each station, the bus's namespace, and the loopback in every file of
 /// hosts.
 const TAKEN: [&str; 3] = ["lo", "bus", "localhost"];
+
+/// As the destination of frames: the station after the sender.
+pub const NEXT: &str = "next";
+/// All other stations.
+pub const BROADCAST: &str = "broadcast";
+/// Any other station.
+pub const RANDOM: &str = "random";
 
 /// Octets that an interface's name may have: the kernel's IFNAMSIZ without the final zero.
 const OCTETS_MAX: usize = 15;
@@ -44,7 +50,7 @@ pub fn station_name(name: &str) -> Result<(), String> {
     if TAKEN.contains(&name) {
         return Err(format!("`{name}` is taken: choose another name for the station"));
     }
-    if destination::WORDS.contains(&name) {
+    if [NEXT, BROADCAST, RANDOM].contains(&name) {
         return Err(format!("`{name}` is a word for destinations of frames: choose another name for the station"));
     }
     if !is_plain_name(name) {
