@@ -91,7 +91,7 @@ mod tests {
         for (line, right) in [
             ("", "the line is empty"),
             ("hello", "this is no JSON (at column 1)"),
-            ("{\"t\":1}x", "this is no JSON (at column 8)"),
+            ("{\"t\":1,\"kind\":\"offered\",\"late\":true}x", "this is no JSON (at column 38)"),
             ("{\"t\":1", "the line ends too early for JSON (at column 6)"),
             ("{\"tt\":1}", "`tt` is no key of such a line (at column 5)"),
             ("{\"t\":1,\"t\":2}", "the key `t` is there twice (at column 10)"),
