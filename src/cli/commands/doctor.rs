@@ -22,6 +22,10 @@ const LATE: Duration = Duration::from_micros(500);
 /// A single wake as late as this is a machine that stood still, not one that sleeps deeply.
 const HELD_UP: Duration = Duration::from_millis(10);
 
+/// Programs that are useful in stations, and Debian's packages that bring them.
+const TOOLS: [(&str, &str); 4] =
+    [("ip", "iproute2"), ("ping", "iputils-ping"), ("iperf3", "iperf3"), ("tcpdump", "tcpdump")];
+
 /// How things stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +74,7 @@ fn told(findings: &[Finding]) -> String {
             State::Missing => "MISSING",
         };
         text += &format!("{what:<17} {state:<8}  {found}\n");
-        text += &remedy.as_ref().map_or_else(String::new, |remedy| format!("{:<26}  do: {remedy}\n", ""));
+        text += &remedy.as_ref().map_or_else(String::new, |remedy| format!("  do: {remedy}\n"));
     }
     let has = |wanted: State| findings.iter().any(|finding| finding.state == wanted);
     let verdict = match (has(State::Missing), has(State::Limited)) {
@@ -174,7 +178,7 @@ fn tun() -> Option<Finding> {
             "TAP devices",
             State::Limited,
             "no /dev/net/tun: no stations of kind \"tap\"".to_owned(),
-            "sudo modprobe tun",
+            &with_sudo("modprobe tun"),
         ),
     })
 }
@@ -236,18 +240,22 @@ fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
 /// Programs that are useful in stations.
 fn programs() -> Option<Finding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
-    let tools = ["ip", "ping", "iperf3", "tcpdump"];
-    let missing: Vec<&str> = tools.into_iter().filter(|tool| !is_there(tool)).collect();
+    let is_there = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let missing: Vec<_> = TOOLS.into_iter().filter(|(tool, _)| !is_there(tool)).collect();
     if missing.is_empty() {
-        return Some(good("programs", tools.join(", ")));
+        return Some(good("programs", TOOLS.map(|(tool, _)| tool).join(", ")));
     }
-    Some(wrong(
-        "programs",
-        State::Limited,
-        format!("without {}", missing.join(", ")),
-        "sudo apt install iproute2 iputils-ping iperf3 tcpdump",
-    ))
+    let (tools, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    let remedy = with_sudo(&format!("apt install {}", packages.join(" ")));
+    Some(wrong("programs", State::Limited, format!("without {}", tools.join(", ")), &remedy))
+}
+
+/// A command for root, as this user types it: root without sudo, whoever came by sudo with it.
+fn with_sudo(command: &str) -> String {
+    match Owner::own() {
+        Ok(Owner::Root) if std::env::var_os("SUDO_USER").is_none() => command.to_owned(),
+        Ok(_) | Err(_) => format!("sudo {command}"),
+    }
 }
 
 #[cfg(test)]
