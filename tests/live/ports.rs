@@ -97,7 +97,7 @@ fn a_detached_lab_stays_until_it_is_taken_down() {
     });
     check(&run(lab.ethbus("stats", &["--format", "json"])).json());
     let told = run(lab.ethbus("down", &[])).succeeded();
-    assert!(told.stderr.contains("it adds up at every station"), "{told:#?}");
+    assert!(told.stdout.contains("it adds up at every station"), "{told:#?}");
     assert_nothing_of(lab.name());
 }
 

@@ -75,7 +75,7 @@ impl Theirs<'_> {
     #[track_caller]
     fn down(self) {
         let told = run(self.command("down", &[])).succeeded();
-        assert!(told.stderr.contains("it adds up"), "{told:#?}");
+        assert!(told.stdout.contains("it adds up"), "{told:#?}");
     }
 }
 
