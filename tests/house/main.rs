@@ -10,4 +10,5 @@ mod completions;
 mod first_steps;
 mod habits;
 mod help;
+mod launcher;
 mod tidy;

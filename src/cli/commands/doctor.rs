@@ -22,6 +22,10 @@ const LATE: Duration = Duration::from_micros(500);
 /// A single wake as late as this is a machine that stood still, not one that sleeps deeply.
 const HELD_UP: Duration = Duration::from_millis(10);
 
+/// Programs that are useful in stations, and Debian's packages that bring them.
+const TOOLS: [(&str, &str); 4] =
+    [("ip", "iproute2"), ("ping", "iputils-ping"), ("iperf3", "iperf3"), ("tcpdump", "tcpdump")];
+
 /// How things stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,12 +99,13 @@ fn prescribed(remedy: &str) -> String {
     text
 }
 
-/// A command between backquotes that needs root: with sudo for a user who is not.
+/// A command between backquotes that needs root, as this user types it: in root's own shell without sudo.
 fn as_root(command: &str) -> String {
-    match Owner::own() {
-        Ok(Owner::Root) => format!("`{command}`"),
-        Ok(Owner::User { .. }) | Err(_) => format!("`sudo {command}`"),
-    }
+    if is_roots_shell() { format!("`{command}`") } else { format!("`sudo {command}`") }
+}
+
+fn is_roots_shell() -> bool {
+    Owner::own().is_ok_and(|owner| owner == Owner::Root) && std::env::var_os("SUDO_USER").is_none()
 }
 
 fn good(what: &'static str, found: String) -> Finding {
@@ -258,18 +263,14 @@ fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
 /// Programs that are useful in stations.
 fn programs() -> Option<Finding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
-    let tools = ["ip", "ping", "iperf3", "tcpdump"];
-    let missing: Vec<&str> = tools.into_iter().filter(|tool| !is_there(tool)).collect();
+    let is_there = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let missing: Vec<_> = TOOLS.into_iter().filter(|(tool, _)| !is_there(tool)).collect();
     if missing.is_empty() {
-        return Some(good("programs", tools.join(", ")));
+        return Some(good("programs", TOOLS.map(|(tool, _)| tool).join(", ")));
     }
-    Some(wrong(
-        "programs",
-        State::Limited,
-        format!("without {}", missing.join(", ")),
-        &format!("install them: {}", as_root("apt install iproute2 iputils-ping iperf3 tcpdump")),
-    ))
+    let (tools, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    let remedy = format!("install them: {}", as_root(&format!("apt install {}", packages.join(" "))));
+    Some(wrong("programs", State::Limited, format!("without {}", tools.join(", ")), &remedy))
 }
 
 #[cfg(test)]
@@ -294,8 +295,7 @@ mod tests {
     /// Root needs no sudo, which a small container may not have.
     #[test]
     fn root_is_not_told_to_use_sudo() {
-        let is_root = Owner::own().is_ok_and(|owner| owner == Owner::Root);
-        assert_eq!(as_root("modprobe tun"), if is_root { "`modprobe tun`" } else { "`sudo modprobe tun`" });
+        assert_eq!(as_root("modprobe tun"), if is_roots_shell() { "`modprobe tun`" } else { "`sudo modprobe tun`" });
     }
 
     #[test]
