@@ -121,7 +121,7 @@ fn convert_that_is_interrupted_leaves_no_half_file() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let (log, out) = (folder.path().join("run.events"), folder.path().join("run.vcd"));
     let [log_name, out_name] = [&log, &out].map(|path| path.to_str().expect("plain"));
-    run(ethbus(["sim", "--duration", "4s", "--warmup", "0s", "--events", log_name])).succeeded();
+    run(ethbus(["sim", "--duration", "1500ms", "--warmup", "0s", "--events", log_name])).succeeded();
     for former in [None, Some("$comment ethbus: a former one $end\n")] {
         former.iter().for_each(|text| std::fs::write(&out, text).expect("own folder"));
         let convert = Running::start(ethbus(["convert", log_name, "--to", "vcd", "--out", out_name]), "");

@@ -247,7 +247,7 @@ fn events_that_cannot_be_written_end_the_replay() {
     // The pipe's reader takes one line, and ends.
     let script = "\"$0\" replay \"$1\" --events /dev/fd/3 3>&1 >/dev/null | head -n 1; exit ${PIPESTATUS[0]}";
     let closed = run(program("bash", ["-c", script, crate::common::ETHBUS, &record]));
-    closed.failed_with(1, &["/dev/fd/3 any further; the first ", " events are in it, whole", "Broken pipe"]);
+    closed.failed_with(1, &["cannot write /dev/fd/3", " events are in it", "Broken pipe"]);
     assert!(closed.stdout.starts_with("{\"format\":\"ethbus event log\""), "{closed:#?}");
 }
 
@@ -266,7 +266,7 @@ fn a_bad_record_is_named_with_file_and_line() {
         (whole[..whole.len() - 40].to_owned(), "bad, line 4: the file was cut short here"),
         (with("\"inputs\":2", "\"inputs\":3"), "bad, line 4: the record had 3 inputs, but 2 are before its end"),
         (with("\"st2\"},\"tagged\"", "\"st9\"},\"tagged\""), "bad, line 2: no station is called `st9`"),
-        (with("\"kind\":\"offer\"", "\"kind\":\"ofer\""), "bad, line 2: unknown variant `ofer`"),
+        (with("\"kind\":\"offer\"", "\"kind\":\"ofer\""), "bad, line 2: `ofer` is none of the words that can be here"),
         (with("\"stations\":2", "\"stations\":2000"), "bad, line 1: configuration: a medium with 2000 stations"),
         (with("\"rate_bits_per_second\":10000000", "\"rate_bits_per_second\":0"), "at least 1 bit per second"),
         ("PK\u{3}\u{4}".to_owned(), "bad, line 1: the file was cut short here"),
