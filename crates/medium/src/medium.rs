@@ -162,6 +162,17 @@ impl Medium {
         with!(&self.engine, engine => engine.station(station).queued())
     }
 
+    /// Without collision detection, when the frame was offered that has waited longest of those that the medium is not done
+    /// with; `None` if there is none, and of other methods.
+    pub fn oldest_waiting(&mut self) -> Option<BitInstant> {
+        match &mut self.engine {
+            AnyEngine::SlottedAloha(engine) => engine.oldest(),
+            AnyEngine::Aloha(engine) => engine.oldest(),
+            AnyEngine::Csma(engine) => engine.oldest(),
+            AnyEngine::CsmaCd(_) | AnyEngine::CsmaCa(_) | AnyEngine::Plca(_) => None,
+        }
+    }
+
     /// How many of the frames that a station has offered the medium is done with.
     pub fn finished(&self, station: StationId) -> u64 {
         with!(&self.engine, engine => {

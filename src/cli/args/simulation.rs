@@ -2,7 +2,7 @@
 
 use super::{Format, WindowArgs};
 use clap::{Args, ValueEnum};
-use sim::words::units::{duration, duration_or_zero, instant, jobs, rate, replications, seed, stations};
+use sim::words::units::{RunTime, duration, instant, jobs, rate, replications, run_time, seed, stations};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -138,11 +138,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
     pub bursting: Option<Switch>,
     /// How long is measured [default: 100s]
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    ///
+    /// In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = run_time)]
+    pub duration: Option<RunTime>,
     /// How long the medium runs before [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, hide_short_help = true)]
-    pub warmup: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = run_time, hide_short_help = true)]
+    pub warmup: Option<RunTime>,
     /// End a run when a metric is known this well: `1%`
     ///
     /// When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric

@@ -40,6 +40,9 @@ pub struct Csma {
     pub slot: BitTimes,
     /// After how many frame times beyond a round trip a sender knows what became of a frame.
     pub ack_delay: u32,
+    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
+    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
+    pub holds_sender: bool,
     /// How many frame times to wait after the n-th failure; of [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each. A
     /// failure is an attempt that did not arrive, and giving way to another sender. Its attempt limit and its limit of
     /// time are not used.
@@ -73,6 +76,7 @@ impl Csma {
             persistence: Persistence::One,
             slot: PREAMBLE_AND_SFD + size.bit_times(),
             ack_delay: 0,
+            holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
             attempt_limit: NonZeroU32::new(16),
             population: Population::Stations,
@@ -86,8 +90,7 @@ pub(crate) struct CarrierSense {
     persistence: Persistence,
     /// A slot of the line.
     line_slot: u64,
-    /// From its end to the acknowledgement of a frame.
-    known_after: BitTimes,
+    known: contenders::Known,
     contenders: Contenders,
     /// Room for those for whom something is due together, kept to save the allocation.
     group: Vec<usize>,
@@ -123,12 +126,12 @@ impl Access for CarrierSense {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> CarrierSense {
-        let Csma { persistence, slot, ack_delay, backoff, attempt_limit, population } = own(config);
+        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,
             line_slot: round_trip.get() / 2 + 1,
-            known_after: round_trip + *slot * u64::from(*ack_delay),
+            known: contenders::Known::new(round_trip, *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             group: Vec::new(),
             here: OnePlace::new(config),
@@ -451,7 +454,7 @@ impl Engine<CarrierSense> {
         }
         let (begin, end, episode) = (air.begin, now, air.episode);
         let fate = Fate { arrived: self.arrives(number), begin, end, episode };
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 
     /// The last bit is out.
@@ -482,6 +485,6 @@ impl Engine<CarrierSense> {
         if fate.arrived && !settled {
             self.core.carried(id, end);
         }
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 }
