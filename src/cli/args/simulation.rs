@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// out, that of 802.3 with `csma-cd`, and `uniform:20` with others.
     #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
     pub backoff: Option<String>,
-    /// Slots until the sender knows, without collision detection [default: 0]
+    /// Slots until the sender knows of a collision, without collision detection [default: 0]
     #[arg(long, value_name = "SLOTS", hide_short_help = true)]
     pub ack_delay: Option<u32>,
     /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
@@ -148,7 +148,8 @@ pub struct RunArgs {
     /// End a run when a metric is known this well: `1%`
     ///
     /// When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric
-    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.
+    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md. `collapse` ends it when infinitely many
+    /// users of ALOHA have run away; see docs/access.md.
     #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
     pub until: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use crate::figures::contention;
 use crate::figures::delays::Delays;
-use crate::figures::intervals::{Samples, intervals};
+use crate::figures::intervals::{Samples, Tails, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
 use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, RunResults, StationResults, VERSION};
@@ -48,6 +48,8 @@ pub struct Measured {
     delays: Delays,
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
+    /// The delays in each of them; of many runs together those are samples, and these are not kept.
+    tails: Option<Vec<Delays>>,
     /// What the batches were worked out from, where they may be joined.
     joinable: Option<Vec<(Sums, Delays)>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
@@ -96,6 +98,7 @@ pub fn run<O: Observer>(
     plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
     let mut measured = Measured::nothing(begin);
     measured.joinable = plan.run.until_known().map(|_| Vec::new());
+    measured.tails = (plan.run.replications == 1).then(Vec::new);
     let warm = running.advance(0, warmup)?;
     if warm == warmup {
         running.simulator.begin_measurement(begin);
@@ -221,6 +224,7 @@ impl Measured {
             delays: Delays::default(),
             stations: Vec::new(),
             batches: Vec::new(),
+            tails: None,
             joinable: None,
             slots: Vec::new(),
             spent: Vec::new(),
@@ -241,6 +245,7 @@ impl Measured {
         if whole {
             let own = sums.since(&self.sums);
             self.batches.push(MediumResults::new(&own, delays.figures()));
+            self.tails.as_mut().into_iter().for_each(|all| all.push(delays.clone()));
             self.joinable.as_mut().into_iter().for_each(|all| all.push((own.clone(), delays.clone())));
         }
         self.delays.add(&delays);
@@ -256,6 +261,7 @@ impl Measured {
             (pair.iter().fold(Sums::default(), |sums, (more, _)| sums.and(more)), delays)
         };
         *joinable = joinable.chunks(2).map(join).collect();
+        self.tails = Some(joinable.iter().map(|(_, delays)| delays.clone()).collect());
         self.batches = joinable.iter().map(|(sums, delays)| MediumResults::new(sums, delays.figures())).collect();
         self.slots =
             self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
@@ -324,7 +330,12 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
             Some(Samples::Runs(&of_runs))
         }
     };
-    medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
+    let parts = match runs {
+        [one] => one.tails.iter().flatten().collect(),
+        _ => runs.iter().filter(|run| run.whole).map(|run| &run.delays).collect(),
+    };
+    let tails = Tails { samples: parts, whole: &delays };
+    medium.ci95 = samples.map(|samples| intervals(samples, Some(&tails), &medium, &sums, &plan.medium));
     add_slotted(&mut medium, runs, edge(plan).map(|(edge, _)| edge));
     let mut config = ConfigResults::new(&WrittenConfig::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
