@@ -162,6 +162,17 @@ impl Medium {
         with!(&self.engine, engine => engine.station(station).queued())
     }
 
+    /// Without collision detection, the instant at which the longest-waiting frame was offered; `None` if no frame
+    /// waits, and for other methods.
+    pub fn oldest_waiting(&mut self) -> Option<BitInstant> {
+        match &mut self.engine {
+            AnyEngine::SlottedAloha(engine) => engine.oldest(),
+            AnyEngine::Aloha(engine) => engine.oldest(),
+            AnyEngine::Csma(engine) => engine.oldest(),
+            AnyEngine::CsmaCd(_) | AnyEngine::CsmaCa(_) | AnyEngine::Plca(_) => None,
+        }
+    }
+
     /// The number of a station's offered frames that the medium has finished.
     pub fn finished(&self, station: StationId) -> u64 {
         with!(&self.engine, engine => {

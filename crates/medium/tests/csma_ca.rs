@@ -192,6 +192,7 @@ fn any_phy() -> impl Strategy<Value = Phy> {
         3 => Just(Phy::Dsss1),
         1 => Just(Phy::Fhss1),
         1 => Just(Phy::Dsss11),
+        1 => Just(Phy::Dsss11Control11),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps6)),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps12)),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps54)),

@@ -109,6 +109,7 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
             let mut config = config(Topology::star(stations, distance), |own| {
                 own.slot = BitTimes::new(own.slot.get() + distance % 7);
                 (own.ack_delay, own.backoff, own.attempt_limit) = (ack_delay, backoff, attempt_limit);
+                own.holds_sender = seed.is_multiple_of(2);
                 own.population = population;
             });
             (config.queue_limit, config.seed) = (queue_limit, seed);

@@ -108,13 +108,13 @@ fn configured(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value 
     let own = (any_persistence(), 0..=3_u32, any_policy(), limit, any::<bool>(), 100..=900_u64);
     (topology, own, 1..=4_usize, any::<u64>()).prop_map(|(topology, own, queue_limit, seed)| {
         let (persistence, ack_delay, backoff, attempt_limit, infinite, slot) = own;
-        let slot = BitTimes::new(slot);
+        let (slot, holds_sender) = (BitTimes::new(slot), seed.is_multiple_of(2));
         let population = if infinite { Population::Infinite } else { Population::Stations };
         let method = match persistence {
             Some(persistence) => {
-                Method::Csma(Csma { persistence, slot, ack_delay, backoff, attempt_limit, population })
+                Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
             }
-            None => Method::Aloha(Aloha { slot, ack_delay, backoff, attempt_limit, population }),
+            None => Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population }),
         };
         Config { queue_limit, seed, ..with(topology, method) }
     })

@@ -40,6 +40,9 @@ pub struct Csma {
     pub slot: BitTimes,
     /// After how many frame times beyond a round trip a sender knows the fate of a frame.
     pub ack_delay: u32,
+    /// Whether a sender waits as long to learn that its frame arrived, and holds its station's next frame until then.
+    /// Otherwise only the news of a failure is delayed, as in Lam's chain: after a success the station may send at once.
+    pub holds_sender: bool,
     /// How many frame times to wait after the n-th failure; each is [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT)
     /// to the policy. A failure is an attempt that did not arrive, or giving way to another sender. The attempt limit
     /// and the time limit of the policy are not used.
@@ -73,6 +76,7 @@ impl Csma {
             persistence: Persistence::One,
             slot: PREAMBLE_AND_SFD + size.bit_times(),
             ack_delay: 0,
+            holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
             attempt_limit: NonZeroU32::new(16),
             population: Population::Stations,
@@ -86,8 +90,8 @@ pub(crate) struct CarrierSense {
     persistence: Persistence,
     /// A slot of the line.
     line_slot: u64,
-    /// From the end of a frame to its acknowledgement.
-    known_after: BitTimes,
+    /// When a sender knows the fate of its frame.
+    known: contenders::Known,
     contenders: Contenders,
     /// Room for contenders that act together, kept to save the allocation.
     group: Vec<usize>,
@@ -123,12 +127,12 @@ impl Access for CarrierSense {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> CarrierSense {
-        let Csma { persistence, slot, ack_delay, backoff, attempt_limit, population } = own(config);
+        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,
             line_slot: round_trip.get() / 2 + 1,
-            known_after: round_trip + *slot * u64::from(*ack_delay),
+            known: contenders::Known::new(round_trip, *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             group: Vec::new(),
             here: OnePlace::new(config),
@@ -451,7 +455,7 @@ impl Engine<CarrierSense> {
         }
         let (begin, end, episode) = (air.begin, now, air.episode);
         let fate = Fate { arrived: self.arrives(number), begin, end, episode };
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 
     /// The last bit is out.
@@ -482,6 +486,6 @@ impl Engine<CarrierSense> {
         if fate.arrived && !settled {
             self.core.carried(id, end);
         }
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 }

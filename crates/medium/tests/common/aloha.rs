@@ -113,7 +113,8 @@ impl Model<'_> {
                     _ => true,
                 };
                 let arrived = there && !bad && together == 1;
-                let told = slot + u64::from(self.own.ack_delay);
+                let waits = !arrived || self.own.holds_sender;
+                let told = slot + if waits { u64::from(self.own.ack_delay) } else { 0 };
                 packet.phase = Phase::Told { slot: told, sent: slot - 1, arrived, episode };
             }
         }

@@ -122,7 +122,7 @@ impl Times {
         // Microseconds: slot, SIFS, DIFS, EIFS, window, timeout, ACK, CTS, RTS.
         let all = match phy {
             Phy::Fhss1 => [50, 28, 128, 128, 172, 300, 240, 240, 288],
-            Phy::Dsss1 | Phy::Dsss11 => [20, 10, 50, 364, 30, 222, 304, 304, 352],
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => [20, 10, 50, 364, 30, 222, 304, 304, 352],
             Phy::Ofdm(_) => {
                 let (ack, rts) = match us {
                     6 | 9 => (44, 52),
@@ -132,7 +132,10 @@ impl Times {
                 [9, 16, 34, 94, 25, 45, ack, ack, rts]
             }
         };
-        let [slot, sifs, difs, eifs, window, timeout, ack, cts, rts] = all.map(|span| span * us);
+        let [slot, sifs, difs, eifs, window, timeout, mut ack, mut cts, mut rts] = all.map(|span| span * us);
+        if phy == Phy::Dsss11Control11 {
+            (ack, cts, rts) = (192 * 11 + 112, 192 * 11 + 112, 192 * 11 + 160);
+        }
         Times { slot, sifs, difs, eifs, window, timeout, ack, cts, rts, us, phy }
     }
 
@@ -141,7 +144,7 @@ impl Times {
         match self.phy {
             Phy::Fhss1 => 128 + 272 + payload,
             Phy::Dsss1 => 192 + 224 + payload,
-            Phy::Dsss11 => 192 * 11 + 224 + payload,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 192 * 11 + 224 + payload,
             Phy::Ofdm(_) => (20 + 4 * (16 + 224 + payload + 6).div_ceil(4 * self.us)) * self.us,
         }
     }

@@ -64,7 +64,11 @@ struct Model {
     policy: Policy,
     slot: u64,
     line_slot: u64,
+    /// From a frame's end until its sender knows that it arrived, and how much later, if not, it knows that.
     ack: u64,
+    late: u64,
+    /// Both take as long.
+    holds_sender: bool,
     limit: Option<u32>,
     finite: bool,
     config: Config,
@@ -87,9 +91,13 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
     let distance: Vec<Vec<u64>> = (0..stations).map(|station| distances(&config.topology, station)).collect();
     let farthest = distance.iter().flatten().copied().max().unwrap_or(0);
     let (persistence, policy, slot, ack, limit, population) = match &config.method {
-        Method::Aloha(own) => (None, own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population),
+        Method::Aloha(own) => {
+            let ack = (own.ack_delay, own.holds_sender);
+            (None, own.backoff, own.slot, ack, own.attempt_limit, own.population)
+        }
         Method::Csma(own) => {
-            (Some(own.persistence), own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population)
+            let ack = (own.ack_delay, own.holds_sender);
+            (Some(own.persistence), own.backoff, own.slot, ack, own.attempt_limit, own.population)
         }
         Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::CsmaCa(_) => panic!("ALOHA or CSMA"),
     };
@@ -98,7 +106,9 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         policy: policy.with_attempt_limit(0),
         slot: slot.get(),
         line_slot: farthest + 1,
-        ack: 2 * farthest + slot.get() * u64::from(ack),
+        ack: 2 * farthest,
+        late: slot.get() * u64::from(ack.0),
+        holds_sender: ack.1,
         limit: limit.map(|limit| limit.get()),
         finite: population == Population::Stations,
         config: config.clone(),
@@ -284,7 +294,8 @@ impl Model {
                 self.sounds[one].episode.get_or_insert(episode);
             }
         }
-        let at = self.sounds[signal].end + self.ack;
+        let late = if arrived && !self.holds_sender { 0 } else { self.late };
+        let at = self.sounds[signal].end + self.ack + late;
         self.packets[index].phase = Phase::Told { at, signal, arrived, collided };
         if at == now {
             self.told(now, index);

@@ -15,6 +15,8 @@ pub enum Phy {
     Dsss1,
     /// The same at 11 Mb/s (clause 16); ACK, RTS and CTS at 1 Mb/s.
     Dsss11,
+    /// The same with ACK, RTS and CTS at 11 Mb/s.
+    Dsss11Control11,
     /// OFDM in 20 MHz at 5 GHz (clause 17); ACK, RTS and CTS at 6, 12 or 24 Mb/s.
     Ofdm(OfdmRate),
 }
@@ -77,10 +79,11 @@ const RTS: u64 = 160;
 
 impl Phy {
     /// Every physical layer.
-    pub const ALL: [Phy; 11] = [
+    pub const ALL: [Phy; 12] = [
         Phy::Fhss1,
         Phy::Dsss1,
         Phy::Dsss11,
+        Phy::Dsss11Control11,
         Phy::Ofdm(OfdmRate::Mbps6),
         Phy::Ofdm(OfdmRate::Mbps9),
         Phy::Ofdm(OfdmRate::Mbps12),
@@ -97,6 +100,7 @@ impl Phy {
             Phy::Fhss1 => "fhss-1",
             Phy::Dsss1 => "dsss-1",
             Phy::Dsss11 => "dsss-11",
+            Phy::Dsss11Control11 => "dsss-11-control-11",
             Phy::Ofdm(OfdmRate::Mbps6) => "ofdm-6",
             Phy::Ofdm(OfdmRate::Mbps9) => "ofdm-9",
             Phy::Ofdm(OfdmRate::Mbps12) => "ofdm-12",
@@ -111,7 +115,7 @@ impl Phy {
     const fn mbps(self) -> u64 {
         match self {
             Phy::Fhss1 | Phy::Dsss1 => 1,
-            Phy::Dsss11 => 11,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 11,
             Phy::Ofdm(rate) => rate as u64,
         }
     }
@@ -125,7 +129,7 @@ impl Phy {
     pub const fn window(self) -> (u32, u32) {
         match self {
             Phy::Fhss1 | Phy::Ofdm(_) => (16, 1024),
-            Phy::Dsss1 | Phy::Dsss11 => (32, 1024),
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => (32, 1024),
         }
     }
 
@@ -133,7 +137,7 @@ impl Phy {
         match self {
             Phy::Fhss1 => Layer { slot: 50, sifs: 28, difs: 128, eifs: 128, timeout: 300, start_delay: 128 },
             // IEEE 802.11, 15.3.4 and 16.3.4. EIFS: SIFS, DIFS and an ACK at 1 Mb/s of 304 us (10.3.2.3.7).
-            Phy::Dsss1 | Phy::Dsss11 => {
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => {
                 Layer { slot: 20, sifs: 10, difs: 50, eifs: 364, timeout: 222, start_delay: 192 }
             }
             // IEEE 802.11, 17.4.4. EIFS: SIFS, DIFS and an ACK at 6 Mb/s of 44 us.
@@ -150,7 +154,7 @@ impl Phy {
             // A long preamble and PLCP header: 192 us.
             Phy::Dsss1 => 192 + bits,
             Phy::Dsss11 if is_control => (192 + bits) * mbps,
-            Phy::Dsss11 => 192 * mbps + bits,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 192 * mbps + bits,
             Phy::Ofdm(_) => {
                 let signalled = match mbps {
                     _ if !is_control => mbps,
@@ -171,7 +175,7 @@ impl Phy {
             // Bianchi 2000, table II: 272 bit.
             Phy::Fhss1 => 272,
             // Three addresses and FCS: 28 octets.
-            Phy::Dsss1 | Phy::Dsss11 | Phy::Ofdm(_) => 224,
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 | Phy::Ofdm(_) => 224,
         };
         let data = u64::from(size.get().saturating_sub(HEADER_AND_FCS.get()));
         self.airtime(own + 8 * data, false)
@@ -229,6 +233,10 @@ mod tests {
         let six = Phy::Ofdm(OfdmRate::Mbps6).spans();
         assert_eq!(six.eifs.get(), six.sifs.get() + six.difs.get() + six.ack.get());
         assert_eq!(Phy::Dsss11.spans().ack, BitTimes::new(304 * 11));
+        // A preamble of 192 us, and the bits at 11 Mb/s; pauses are as long as ever.
+        let fast = Phy::Dsss11Control11.spans();
+        assert_eq!([fast.ack, fast.cts, fast.rts].map(BitTimes::get), [112, 112, 160].map(|bits| 192 * 11 + bits));
+        assert_eq!((fast.eifs, fast.timeout), (Phy::Dsss11.spans().eifs, Phy::Dsss11.spans().timeout));
     }
 
     #[test]
