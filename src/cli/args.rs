@@ -22,9 +22,9 @@ pub mod theory;
 mod windows;
 
 pub use self::labs::{
-    CutArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand, PlcaSetArgs,
-    PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
-    WatchArgs,
+    CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
+    PlcaSetArgs, PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
+    UpArgs, WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
@@ -173,8 +173,14 @@ pub enum Command {
     #[command(after_help = "Example:\n  ethbus mend")]
     Mend(NamedLabArgs),
     /// Take a lab down, or remove what a killed one left behind
-    #[command(aliases = ["stop", "rm", "destroy"], after_help = "Examples:\n  ethbus down\n  ethbus down coax")]
-    Down(NamedLabArgs),
+    ///
+    /// Prints the lab's last results. Without a name: the lab called `ethbus`, which is what `ethbus up` calls one; another lab is
+    /// taken down by its name.
+    #[command(
+        aliases = ["stop", "rm", "destroy"],
+        after_help = "Examples:\n  ethbus down\n  ethbus down coax --format json\n  ethbus down --all"
+    )]
+    Down(DownArgs),
     /// Offer frames from a station, with sequence numbers
     #[command(after_help = "Example:\n  ethbus send --from st1 --to st2 --rate 100/s --count 50")]
     Send(SendArgs),
@@ -259,8 +265,8 @@ pub enum Command {
     Bench(BenchCommand),
     /// Print a shell's completions
     ///
-    /// In bash, zsh and fish the Tab key then also knows the names of the labs that you have up, and of their stations: root's
-    /// where root types.
+    /// In bash, zsh and fish the Tab key then also knows topologies, traffic and other values, and the names of the labs that you
+    /// have up, and of their stations: root's where root types.
     #[command(
         after_help = "Examples:\n  source <(ethbus completions bash)\n  ethbus completions bash > /etc/bash_completion.d/ethbus\n  ethbus completions zsh > /usr/local/share/zsh/site-functions/_ethbus\n  ethbus completions fish > ~/.config/fish/completions/ethbus.fish"
     )]
