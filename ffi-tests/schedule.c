@@ -107,7 +107,7 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     uint32_t pending = 7;
     size_t count = 7, octets = backoff_schedule_octets(0);
     memset(copy, 0, sizeof copy);
-    CHECK(octets == 25496 && backoff_schedule_octets(10) == octets + 1440);
+    CHECK(octets == 25504 && backoff_schedule_octets(10) == octets + 1440);
     CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);

@@ -68,7 +68,7 @@
  * a budget, 8 for tokens, 56 for a window, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
- * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does
+ * at the first batch, and how many schedules have been begun); so all may be called from an interrupt handler that saves the vector registers. Where it does
  * not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
  * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
  * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
@@ -872,7 +872,9 @@ struct backoff_budget_config {
 };
 
 /**
- * Tokens for retries, of a quota or a throttle. Any number of threads may use them at the same time; nobody waits.
+ * Tokens for retries, of a quota or a throttle: the functions of one refuse the tokens of the other. Any number of threads
+ * may use them at the same time, and no call waits. A processor without atomic compare-and-swap (ARMv6-M) has none of
+ * the functions for tokens.
  */
 struct backoff_tokens {
     /**
@@ -880,7 +882,7 @@ struct backoff_tokens {
      */
     uint32_t thousandths;
     /**
-     * Tells them from memory that is none.
+     * Tells the tokens of a quota, those of a throttle and other memory apart.
      */
     uint32_t mark;
 };
@@ -1572,6 +1574,10 @@ BACKOFF_DIRECT;
 /**
  * Takes what a retry costs by the class of its error, if there is so much.
  *
+ * The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
+ * ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that
+ * fails for good after a retry gives nothing back.
+ *
  * @param tokens     the tokens
  * @param config     what a retry costs
  * @param throttled  not 0: the error was one of throttling
@@ -1592,7 +1598,8 @@ backoff_status backoff_quota_take(struct backoff_tokens *tokens,
 BACKOFF_DIRECT;
 
 /**
- * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none.
+ * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none. A retry that
+ * was paid for and is not made gives back its cost in the same way.
  *
  * @param tokens  the tokens
  * @param config  how many there may be
@@ -1847,7 +1854,8 @@ backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
 BACKOFF_DIRECT;
 
 /**
- * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+ * Takes a pending value back. A ticket is good until its value has expired or been cancelled. After that it is refused, and
+ * so is a ticket of an earlier schedule in the same memory: a serial number of 31 bits tells them apart.
  *
  * @param schedule  the schedule
  * @param ticket    which value

@@ -5,6 +5,7 @@
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use backoff_core::{
     Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
@@ -15,6 +16,8 @@ use crate::Status;
 
 /// What tells a schedule from memory that is none: "due ".
 const MARK: u64 = 0x6475_6520;
+/// How many schedules have been begun: what tells the tickets of one life of a memory from those of the next.
+static LIVES: AtomicU32 = AtomicU32::new(0);
 /// The most values that a schedule has room for.
 const MOST: u32 = 1 << 27;
 
@@ -211,6 +214,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
     let Some(layout) = Layout::of(&shape, capacity) else {
         return Status::Memory;
     };
+    let life = another_life();
     // SAFETY: by the contract above the memory is ours; the parts of that capacity fit, and are aligned; `schedule` is not
     // NULL, and by the contract valid for writes.
     unsafe {
@@ -222,7 +226,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
         (begun.firsts, begun.counts, begun.bits) = (layout.firsts as u64, layout.counts as u64, layout.bits as u64);
         begun.chunks = layout.chunks as u64;
         (begun.handles, begun.waiting) = (layout.handles as u64, layout.waiting as u64);
-        begun.core.begin(&shape, now);
+        begun.core.begin(&shape, now, life);
         let octets = memory.cast::<u8>();
         for list in 0..shape.lists() {
             octets.add(size_of::<Head>()).cast::<u32>().add(list).write_volatile(shape.end(list));
@@ -236,6 +240,21 @@ pub unsafe extern "C" fn backoff_schedule_init(
         schedule.write(head);
     }
     Status::Ok
+}
+
+/// The number of a life: another one at each call.
+#[cfg(target_has_atomic = "32")]
+fn another_life() -> u32 {
+    LIVES.fetch_add(1, Relaxed)
+}
+
+/// The same where a processor can only load and store. Two calls that interrupt each other may get the same number, for two
+/// memories.
+#[cfg(not(target_has_atomic = "32"))]
+fn another_life() -> u32 {
+    let life = LIVES.load(Relaxed).wrapping_add(1);
+    LIVES.store(life, Relaxed);
+    life
 }
 
 /// Writes so many words of 0. Not to be turned into a call of memset, which the library has not.
@@ -346,7 +365,8 @@ unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mu
     Status::Ok
 }
 
-/// Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+/// Takes a pending value back. A ticket is good until its value has expired or been cancelled. After that it is refused, and
+/// so is a ticket of an earlier schedule in the same memory: a serial number of 31 bits tells them apart.
 ///
 /// @param schedule  the schedule
 /// @param ticket    which value

@@ -43,7 +43,9 @@ mod redrawn;
 mod retry;
 mod schedule;
 mod smooth;
+#[cfg(target_has_atomic = "32")]
 mod tokens;
+mod window;
 
 pub use generator::Generator;
 #[doc(hidden)]
@@ -66,4 +68,6 @@ pub use schedule::{
 };
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};
-pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens, Window, WindowLimits, share_allows};
+#[cfg(target_has_atomic = "32")]
+pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens};
+pub use window::{Window, WindowLimits, share_allows};

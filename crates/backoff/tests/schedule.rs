@@ -54,7 +54,7 @@ impl Fixed {
         let shape = Shape::of(capacity as u32);
         let ends: Vec<u32> = (0..shape.lists()).map(|list| shape.end(list)).collect();
         Fixed {
-            head: Head::new(&shape, now),
+            head: Head::new(&shape, now, 0),
             firsts: ends.clone(),
             ends,
             counts: vec![Count::ZERO; shape.lists()],

@@ -153,8 +153,9 @@ pub struct Work<'a> {
 }
 
 impl Head {
-    /// An empty schedule of that shape; the first slot that can expire is `now`.
-    pub fn new(shape: &Shape, now: u64) -> Head {
+    /// An empty schedule of that shape; the first slot that can expire is `now`. `life` tells its tickets from those of
+    /// other schedules: a number that counts them.
+    pub fn new(shape: &Shape, now: u64, life: u32) -> Head {
         let state = State {
             now: 0,
             near_last: 0,
@@ -175,14 +176,14 @@ impl Head {
             work: 0,
             summaries: [0; LEVELS],
         };
-        let mut head = Head { state, free: Free::behind(0) };
-        head.begin(shape, now);
+        let mut head = Head { state, free: Free::behind(0, life) };
+        head.begin(shape, now, life);
         head
     }
 
     /// Makes an empty schedule of memory that is all 0, as [`new`](Self::new) does.
-    pub fn begin(&mut self, shape: &Shape, now: u64) {
-        self.free = Free::behind(shape.slots());
+    pub fn begin(&mut self, shape: &Shape, now: u64, life: u32) {
+        self.free = Free::behind(shape.slots(), life);
         let state = &mut self.state;
         (state.now, state.serial, state.capacity) = (now, 1 << 63, shape.capacity);
         (state.closed[0], state.dealt_closed[0]) = (1, 1);
@@ -547,7 +548,7 @@ impl Work<'_> {
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel<P: Place>(&mut self, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node } = ticket;
-        let handle = self.lists.handles.get(node as usize)?;
+        let handle = self.lists.known_handle(node)?;
         if handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
             return None;
         }

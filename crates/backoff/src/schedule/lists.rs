@@ -168,12 +168,17 @@ pub(super) struct Free {
     /// How many handles and chunks have ever been used.
     handles: u32,
     chunks: u32,
+    /// The serial number of a handle that is used for the first time. Odd, and another one in each life of the memory.
+    serial: u32,
+    unused: u32,
 }
 
 impl Free {
-    /// The wheel's own chunks are in use.
-    pub(super) const fn behind(own: usize) -> Free {
-        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32 }
+    /// The wheel's own chunks are in use. The serial numbers of 2^31 lives in a row differ, and those of few lives lie far
+    /// apart: a multiple of the golden ratio.
+    pub(super) const fn behind(own: usize, life: u32) -> Free {
+        let serial = life.wrapping_mul(0x9E37_79B9) << 1 | 1;
+        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32, serial, unused: 0 }
     }
 }
 
@@ -204,9 +209,16 @@ impl Lists<'_> {
             return Some((number, handle.serial));
         }
         let number = self.free.handles;
-        *self.handles.get_mut(number as usize)? = Handle { slot, place: NONE, serial: 1 };
+        let serial = self.free.serial;
+        *self.handles.get_mut(number as usize)? = Handle { slot, place: NONE, serial };
         self.free.handles = number + 1;
-        Some((number, 1))
+        Some((number, serial))
+    }
+
+    /// The handle that a ticket names, if this life of the memory has written it.
+    #[inline(always)]
+    pub(super) fn known_handle(&self, number: u32) -> Option<&Handle> {
+        if number < self.free.handles { self.handles.get(number as usize) } else { None }
     }
 
     #[inline(always)]
