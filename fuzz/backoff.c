@@ -76,17 +76,18 @@ static void policies(struct input *input)
     uint64_t delay = UNTOUCHED, generator = number(input), many[5];
     uint32_t failed;
     backoff_status status;
-    int round;
+    int round, bounded;
     take(input, &retry, sizeof retry);
     take(input, &policy, sizeof policy);
     policy.size = sizeof policy;
     if (number(input) & 1) {
         policy.kind %= BACKOFF_KIND_POLLY + 1;
-        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
+        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT | BACKOFF_FLAG_HINT_ABOVE_DRAW;
         policy.jitter %= BACKOFF_JITTER_INITIAL + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
         policy.reserved = 0;
     }
+    bounded = policy.hint_limit_ns != 0 || (policy.kind >= BACKOFF_KIND_AWS_STANDARD && policy.kind <= BACKOFF_KIND_AWS_DYNAMODB);
     status = backoff_policy_bounds(&policy, failures, previous, &bounds);
     PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
     PROMISE(backoff_policy_moments(&policy, failures, previous, &moments) == status);
@@ -106,7 +107,7 @@ static void policies(struct input *input)
         delay = UNTOUCHED;
         status = backoff_retry_fail(&retry, &policy, now, hint, &delay);
         if (status == BACKOFF_STATUS_OK)
-            PROMISE(delay >= hint && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
+            PROMISE((delay >= hint || bounded) && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
         else
             PROMISE(delay == UNTOUCHED);
         if (status == BACKOFF_STATUS_NOT_INITIALISED || status == BACKOFF_STATUS_CONFIG_VALUE)

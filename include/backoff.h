@@ -65,7 +65,7 @@
  *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, 8 for tokens, 56 for a window, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
+ * a budget, 8 for tokens, 56 for a window, 1,192 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
  * at the first batch, and how many schedules have been begun); so all may be called from an interrupt handler that saves the vector registers. Where it does
@@ -84,8 +84,9 @@
  * changes nothing, except that a state counts the failure with DISCARDED, ATTEMPT_LIMIT and ELAPSED_LIMIT.
  *
  * Every time, count, word and percentage is accepted: nothing overflows; what would pass 2^64 - 1 is that. A kind or a
- * jitter that is none and a reserved field that is not 0 are refused, whether or not the kind looks at them; for RCP
- * an intervals_count outside of 1 to 16, too. What else does not apply to the kind is not looked at.
+ * jitter that is none, a flag that is none and a reserved field that is not 0 are refused, whether or not the kind looks
+ * at them; so are a multiplier_percent above 429,496, FIRST_EXACT of a kind that counts slots, and for RCP an
+ * intervals_count outside of 1 to 16. What else does not apply to the kind is not looked at.
  *
  * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
  *
@@ -138,14 +139,22 @@
 #define BACKOFF_INTERVALS 16
 
 /**
- * The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
+ * The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second. For
+ * every kind.
  */
 #define BACKOFF_FLAG_FIRST_AT_ONCE 1
 
 /**
- * The delay after the first failure has no jitter.
+ * The delay after the first failure has no jitter. It concerns that delay alone: with FIRST_AT_ONCE it changes nothing,
+ * because there is no delay (the exact first delay that GRPC has by itself then comes second). Kinds that count slots have no delay before jitter: they refuse it.
  */
 #define BACKOFF_FLAG_FIRST_EXACT 2
+
+/**
+ * A server's hint is the delay itself, but no less than the drawn delay t, and no more than t + hint_limit_ns, as the AWS
+ * SDKs read x-amz-retry-after (with 5 s). Without it a hint moves the whole range up, and hint_limit_ns bounds the hint.
+ */
+#define BACKOFF_FLAG_HINT_ABOVE_DRAW 4
 
 /**
  * How many laws a `struct backoff_prepared` has.
@@ -337,11 +346,12 @@ enum backoff_kind
      */
     BACKOFF_KIND_GRPC = 19,
     /**
-     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last.
+     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last. A hint
+     * is x-amz-retry-after: see BACKOFF_FLAG_HINT_ABOVE_DRAW, which it has with 5 s.
      */
     BACKOFF_KIND_AWS_STANDARD = 20,
     /**
-     * The same after a throttling error: from 1,000 ms on.
+     * The same after a throttling error: from 1,000 ms on. For DynamoDB set attempt_limit to 4.
      */
     BACKOFF_KIND_AWS_THROTTLING = 21,
     /**
@@ -349,7 +359,8 @@ enum backoff_kind
      */
     BACKOFF_KIND_AWS_DYNAMODB = 22,
     /**
-     * AWS SDKs, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+     * AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the
+     * last. (C++ draws whole milliseconds.) Those for Java and JavaScript: base_ns 100 ms, after a throttling error 500 ms.
      */
     BACKOFF_KIND_AWS_STANDARD_BEFORE = 23,
     /**
@@ -365,8 +376,10 @@ enum backoff_kind
      */
     BACKOFF_KIND_TCP_RTO = 26,
     /**
-     * The interval t of Trickle in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2; Imin and the
-     * doublings are those of RFC 6550, 17.
+     * The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2;
+     * Imin and the doublings are those of RFC 6550, 17. I is longest_ns + 1 of backoff_policy_bounds for the same failure:
+     * transmit at t if fewer than k messages were consistent, and call backoff_retry_fail again when I ends. An
+     * inconsistent message: backoff_retry_reset. ffi-tests/policies.c has the loop.
      */
     BACKOFF_KIND_TRICKLE = 27,
     /**
@@ -380,7 +393,7 @@ enum backoff_kind
      */
     BACKOFF_KIND_COAP = 29,
     /**
-     * base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+     * base * (ceiling / base)^((n-1) / steps), then the ceiling; a ceiling below the base is none. base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
      * intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
      * intervals_count is not asked for.
      */
@@ -605,7 +618,8 @@ struct backoff_policy {
      */
     uint64_t attempt_limit;
     /**
-     * From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
+     * From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100. Above 429,496
+     * it is refused.
      */
     uint32_t multiplier_percent;
     /**
@@ -650,6 +664,11 @@ struct backoff_policy {
      * BACKOFF_FLAG_...; others are refused.
      */
     uint32_t flags;
+    /**
+     * How much of a server's hint counts; 0: all of it, or what the kind says. With BACKOFF_FLAG_HINT_ABOVE_DRAW it counts
+     * from the drawn delay.
+     */
+    uint64_t hint_limit_ns;
 };
 
 /**
@@ -1238,7 +1257,8 @@ BACKOFF_DIRECT;
  *
  * A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
  * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
- * together. A hint at lo or below changes nothing.
+ * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
+ * no other limit but elapsed_limit_ns.
  *
  * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
  * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -1969,7 +1989,7 @@ BACKOFF_DIRECT;
 /** A `struct backoff_policy` with every default: exponential with full jitter, from 100 ms on, without end. */
 #define BACKOFF_POLICY_INIT \
     { sizeof(struct backoff_policy), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0 }
+      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0 }
 
 /** A `struct backoff_rate_config` with every default. */
 #define BACKOFF_RATE_CONFIG_INIT { sizeof(struct backoff_rate_config), 0, 0, 0, 0, 0, 0 }
@@ -2035,12 +2055,12 @@ BACKOFF_ASSERT(offsetof(struct backoff, attempts) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff, attempt_limit) == 12);
 BACKOFF_ASSERT(offsetof(struct backoff, backoff_limit) == 16);
 BACKOFF_ASSERT(offsetof(struct backoff, reserved) == 20);
-BACKOFF_ASSERT(sizeof(struct backoff_policy) == 168);
+BACKOFF_ASSERT(sizeof(struct backoff_policy) == 176);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, base_ns) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, attempt_limit) == 56);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, multiplier_percent) == 64);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, intervals) == 96);
-BACKOFF_ASSERT(sizeof(struct backoff_prepared) == 1184);
+BACKOFF_ASSERT(sizeof(struct backoff_prepared) == 1192);
 BACKOFF_ASSERT(offsetof(struct backoff_prepared, laws) == 56);
 BACKOFF_ASSERT(sizeof(struct backoff_retry) == 32);
 BACKOFF_ASSERT(offsetof(struct backoff_retry, previous_ns) == 8);

@@ -57,7 +57,7 @@ pub use law::{Law, Raised};
 #[doc(hidden)]
 pub use law::{Uniform, geometric_within};
 #[doc(hidden)]
-pub use policy::{Around, exponential_slots};
+pub use policy::{Around, Hint, exponential_slots};
 pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 /// The traits that [`Generator`] implements and [`Backoff::collide_with`] asks for.
 pub use rand_core;
