@@ -504,7 +504,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
             let drawn = law.draw_ns(word, &mut generator);
             retry.generator = generator.state();
             retry.previous_ns = drawn;
-            let delay = policy.hinted(preset, drawn, law.first, hint_ns);
+            let delay = policy.hinted(drawn, law.first, hint_ns);
             let limit = policy.elapsed_limit(preset);
             if limit != u64::MAX && retry.ends_after(limit, now_ns, delay) {
                 return Status::ElapsedLimit;
@@ -674,7 +674,7 @@ impl Retry {
         };
         self.generator = generator.state();
         self.previous_ns = remembered;
-        let delay = policy.hinted(preset, drawn, shortest, hint_ns);
+        let delay = policy.hinted(drawn, shortest, hint_ns);
         let limit = policy.elapsed_limit(preset);
         if limit != u64::MAX && self.ends_after(limit, now_ns, delay) {
             return Err(Status::ElapsedLimit);

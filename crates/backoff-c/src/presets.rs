@@ -371,30 +371,20 @@ impl Policy {
     }
 
     /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`; 0: nothing.
+    /// The policy has been looked at.
     #[inline(always)]
-    pub(crate) fn hinted(&self, preset: &Preset, drawn: u64, shortest: u64, hint: u64) -> u64 {
-        if hint == 0 { drawn } else { self.hint(preset).delay(drawn, shortest, hint) }
+    pub(crate) fn hinted(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+        if hint == 0 { drawn } else { self.delay(drawn, shortest, hint) }
     }
 
-    /// The same of a policy that has been looked at.
-    #[inline(always)]
-    pub(crate) fn hinted_by_kind(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
-        if hint == 0 { drawn } else { self.delay_by_kind(drawn, shortest, hint) }
-    }
-
+    /// The same of a hint that is not 0.
     #[cold]
     #[inline(never)]
-    fn delay_by_kind(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+    fn delay(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
         let preset = PRESETS.get(self.kind as usize).unwrap_or(&Preset::PLAIN);
-        self.hint(preset).delay(drawn, shortest, hint)
-    }
-
-    /// What a hint does.
-    #[inline(never)]
-    fn hint(&self, preset: &Preset) -> Hint {
         let own = if preset.hint_above == 0 { NONE } else { u64::from(preset.hint_above) * SECOND };
         let above_draw = self.flags & BACKOFF_FLAG_HINT_ABOVE_DRAW != 0 || preset.hint_above != 0;
-        Hint { limit: or_default(self.hint_limit_ns, own), above_draw }
+        Hint { limit: or_default(self.hint_limit_ns, own), above_draw }.delay(drawn, shortest, hint)
     }
 
     /// The failure that is the last; `u64::MAX`: none.

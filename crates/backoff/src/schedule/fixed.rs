@@ -182,6 +182,8 @@ impl Head {
     }
 
     /// Makes an empty schedule of memory that is all 0, as [`new`](Self::new) does.
+    #[cold]
+    #[inline(never)]
     pub fn begin(&mut self, shape: &Shape, now: u64, life: u32) {
         self.free = Free::behind(shape.slots(), life);
         let state = &mut self.state;
