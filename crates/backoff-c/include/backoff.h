@@ -7,6 +7,7 @@
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
+ *     #include <sys/random.h>
  *     #include <backoff.h>
  *
  *     int main(void)
@@ -14,9 +15,11 @@
  *         struct backoff_config config = BACKOFF_CONFIG_INIT;   // all defaults: 16 attempts, 2^10 slots
  *         struct backoff station;
  *         int collisions = 5;
- *         uint64_t slots;
+ *         uint64_t slots, seed;
  *
- *         if (backoff_init(&station, &config, 42, 7) != BACKOFF_STATUS_OK)   // seed 42, station 7
+ *         if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)   // one seed for all: all wait equally long
+ *             return 1;
+ *         if (backoff_init(&station, &config, seed, 0) != BACKOFF_STATUS_OK)
  *             return 1;
  *         while (collisions-- > 0) {                            // while the attempt collides
  *             if (backoff_collide(&station, &slots) == BACKOFF_STATUS_DISCARDED) {
@@ -33,18 +36,22 @@
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
+ *     #include <sys/random.h>
  *     #include <backoff.h>
  *
  *     int main(void)
  *     {
  *         struct backoff_policy policy = BACKOFF_POLICY_INIT;   // exponential, full jitter, from 100 ms on
  *         struct backoff_retry retry;
- *         uint64_t now_ns = 0, hint_ns = 0, delay_ns;           // any clock; what Retry-After said, 0: nothing
+ *         uint64_t now_ns = 0, hint_ns = 0, delay_ns, seed;     // any clock; what Retry-After said, 0: nothing
  *         backoff_status status;
  *
  *         policy.cap_ns = UINT64_C(2000000000);                 // no delay above 2 s
  *         policy.attempt_limit = 50;                            // the 50th failure is the last
- *         backoff_retry_init(&retry, 42, 7, now_ns);            // seed 42, device 7
+ *         policy.hint_limit_ns = UINT64_C(60000000000);         // a server may ask for 60 s, and not for a year
+ *         if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)   // or one seed, and a stream for each device
+ *             return 1;
+ *         backoff_retry_init(&retry, seed, 0, now_ns);
  *         while (now_ns < UINT64_C(3000000000)) {               // while the request fails
  *             status = backoff_retry_fail(&retry, &policy, now_ns, hint_ns, &delay_ns);
  *             if (status != BACKOFF_STATUS_OK) {                // a limit: the status says which
@@ -91,7 +98,7 @@
  * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
  *
  * Two states of one kind with one seed and one stream draw the same words. A station and an operation do not:
- * backoff_init(.., 42, 7) and backoff_retry_init(.., 42, 7, ..) are independent.
+ * backoff_init(.., seed, 7) and backoff_retry_init(.., seed, 7, ..) are independent.
  *
  * A configuration begins with its size, and 0 in a field means its default. Later versions add fields at the end. So
  * the library takes a smaller struct of an earlier header, whose missing fields are 0; and a larger one of a later

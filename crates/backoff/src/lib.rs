@@ -19,7 +19,8 @@
 //! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all; [`Tokens`], [`Window`] and [`share_allows`] do
 //!   it as AWS, gRPC, Finagle and Envoy do.
 //! - [`Head`] and its [`Memory`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
-//! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
+//! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version. With the
+//!   feature `system`, `Generator::from_system` takes the seed from the operating system.
 //!
 //! Every function is total: any input has an answer, nothing overflows, nothing panics. The delays of [`Backoff`] are
 //! in slots, those of a [`Policy`] in nanoseconds; the clock that measures them belongs to the caller.
@@ -33,6 +34,8 @@
 extern crate std;
 
 mod course;
+#[cfg(feature = "system")]
+mod entropy;
 mod generator;
 mod growth;
 mod ieee_802_3;
