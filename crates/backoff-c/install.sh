@@ -65,7 +65,7 @@ refresh() {
 if [ $uninstall = yes ]; then
     rm -f "$lib/$real" "$lib/$soname" "$lib/libbackoff.so" "$lib/libbackoff.a" "$lib/pkgconfig/backoff.pc" \
         "$lib/cmake/backoff/backoff-config.cmake" "$lib/cmake/backoff/backoff-config-version.cmake" \
-        "$include/backoff.h" "$include/backoff.hpp" "$man/backoff.3" "$man"/backoff_*.3 \
+        "$include/backoff.h" "$include/backoff.hpp" "$include/backoff_one.h" "$man/backoff.3" "$man"/backoff_*.3 \
         "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
     rmdir "$lib/cmake/backoff" "$licenses" 2>/dev/null || true
     refresh
@@ -113,6 +113,7 @@ install -m 644 "$built/libbackoff.a" "$lib/libbackoff.a"
 strip --strip-debug "$lib/libbackoff.a" 2>/dev/null || true
 install -m 644 "$header" "$include/backoff.h"
 install -m 644 "$root/include/backoff.hpp" "$include/backoff.hpp"
+install -m 644 "$root/include/backoff_one.h" "$include/backoff_one.h"
 install -m 644 "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$licenses"
 
 # Paths in backoff.pc: blanks as pkg-config wants them, and relative to the file where the library lies in the prefix.
