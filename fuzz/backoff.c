@@ -174,7 +174,10 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
             inserted += backoff_schedule_insert(schedule, where, what, &tickets[what >> 61]) == BACKOFF_STATUS_OK;
             break;
         case 2:
-            gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
+            if (what & 4)
+                backoff_schedule_reschedule(schedule, &tickets[what >> 61], where);
+            else
+                gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
             break;
         default:
             PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
@@ -188,9 +191,9 @@ static void life(struct input *input, uint64_t *memory, size_t octets, struct ba
     while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
         PROMISE(slot >= last);
         last = slot;
-        PROMISE(backoff_schedule_expire(schedule, slot, 1, due, &count) == BACKOFF_STATUS_OK && count == 1);
-        PROMISE(due[0].slot == slot);
-        gone++;
+        PROMISE(backoff_schedule_expire_next(schedule, UINT64_MAX, 4, due, &count) == BACKOFF_STATUS_OK && count > 0);
+        PROMISE(due[0].slot == slot && due[count - 1].slot == slot);
+        gone += (unsigned)count;
     }
     PROMISE(inserted == gone);
 }

@@ -1901,6 +1901,25 @@ backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
 BACKOFF_DIRECT;
 
 /**
+ * Moves a pending value to another slot, behind the values that are there; as backoff_schedule_cancel and
+ * backoff_schedule_insert, but it needs no room.
+ *
+ * @param schedule  the schedule
+ * @param ticket    which value; receives its new ticket
+ * @param slot      the new slot; the present one, where that one has passed
+ *
+ * @return as backoff_schedule_cancel; with a status that is not OK nothing changes
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid, and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_reschedule(struct backoff_schedule *schedule,
+                                           struct backoff_ticket *ticket,
+                                           uint64_t slot)
+BACKOFF_DIRECT;
+
+/**
  * Gives the first slot in which a value is pending.
  *
  * It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
@@ -1952,6 +1971,32 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
                                        size_t room,
                                        struct backoff_due *due,
                                        size_t *count)
+BACKOFF_DIRECT;
+
+/**
+ * Takes the values of the next slot that has any, in the order of their insertion: backoff_schedule_next and
+ * backoff_schedule_expire in one call.
+ *
+ * Now is then that slot. If `count` is `room`, the slot may have more: call again with a limit of that slot, which every
+ * entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`. A room of 0 takes nothing.
+ *
+ * @param schedule  the schedule
+ * @param limit     the last slot; UINT64_MAX: any
+ * @param room      how many values may be written
+ * @param due       receives up to `room` values, all of one slot
+ * @param count     receives how many
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING, and nothing is written; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * As that of backoff_schedule_expire.
+ */
+backoff_status backoff_schedule_expire_next(struct backoff_schedule *schedule,
+                                            uint64_t limit,
+                                            size_t room,
+                                            struct backoff_due *due,
+                                            size_t *count)
 BACKOFF_DIRECT;
 
 /**

@@ -401,6 +401,42 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     Status::Ok
 }
 
+/// Moves a pending value to another slot, behind the values that are there; as backoff_schedule_cancel and
+/// backoff_schedule_insert, but it needs no room.
+///
+/// @param schedule  the schedule
+/// @param ticket    which value; receives its new ticket
+/// @param slot      the new slot; the present one, where that one has passed
+///
+/// @return as backoff_schedule_cancel; with a status that is not OK nothing changes
+///
+/// # Safety
+/// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+/// during the call; `ticket` is NULL, or valid, and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_reschedule(
+    schedule: *mut Schedule,
+    ticket: *mut Ticket,
+    slot: u64,
+) -> Status {
+    if ticket.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above, which is that of `parts`; a `ticket` that is not NULL is valid for reads.
+    let (parts, Ticket { slot: old, serial, node }) = unsafe { (parts(schedule), ticket.read()) };
+    let mut work = match parts {
+        Ok(work) => work,
+        Err(status) => return status,
+    };
+    let Some(moved) = work.reschedule::<Free>(CoreTicket { slot: old, serial, node }, slot) else {
+        return Status::NotPending;
+    };
+    let CoreTicket { slot, serial, node } = moved;
+    // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
+    unsafe { ticket.write(Ticket { slot, serial, node }) };
+    Status::Ok
+}
+
 /// Gives the first slot in which a value is pending.
 ///
 /// It looks through at most 16 values for each level above the wheel (but see backoff_schedule_expire on what is cancelled).
@@ -472,6 +508,71 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     // SAFETY: by the contract above there is room for `room` values, whatever is there now.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
+    // SAFETY: by the contract above, which is that of `fill`.
+    let status = unsafe { fill(schedule, limit, places, &mut given) };
+    if status == Status::Ok {
+        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+        unsafe { count.write(given) };
+    }
+    status
+}
+
+/// Takes the values of the next slot that has any, in the order of their insertion: backoff_schedule_next and
+/// backoff_schedule_expire in one call.
+///
+/// Now is then that slot. If `count` is `room`, the slot may have more: call again with a limit of that slot, which every
+/// entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`. A room of 0 takes nothing.
+///
+/// @param schedule  the schedule
+/// @param limit     the last slot; UINT64_MAX: any
+/// @param room      how many values may be written
+/// @param due       receives up to `room` values, all of one slot
+/// @param count     receives how many
+///
+/// @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING, and nothing is written; else BACKOFF_STATUS_NULL_POINTER or
+///         BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// As that of backoff_schedule_expire.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_expire_next(
+    schedule: *mut Schedule,
+    limit: u64,
+    room: usize,
+    due: *mut Due,
+    count: *mut usize,
+) -> Status {
+    if due.is_null() || count.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
+    let mut given = 0;
+    // The first value says which slot it is; the others are those up to that slot.
+    let (first, others) = places.split_at_mut(room.min(1));
+    // SAFETY: by the contract above, which is that of `fill`.
+    let mut status = unsafe { fill(schedule, limit, first, &mut given) };
+    if status == Status::Ok && given == 0 && room > 0 {
+        return Status::NotPending;
+    }
+    if status == Status::Ok && room > 1 {
+        let mut more = 0;
+        // SAFETY: as above; the first value has just been written.
+        status = unsafe { fill(schedule, (*due).slot, others, &mut more) };
+        given += more;
+    }
+    if status == Status::Ok {
+        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+        unsafe { count.write(given) };
+    }
+    status
+}
+
+/// Gives values up to `limit` to those places.
+///
+/// # Safety
+/// As that of backoff_schedule_expire.
+unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: &mut usize) -> Status {
     loop {
         // SAFETY: by the contract above, which is that of `near`.
         let (core, near) = match unsafe { near(schedule) } {
@@ -479,22 +580,19 @@ pub unsafe extern "C" fn backoff_schedule_expire(
             Err(status) => return status,
         };
         let busy = core.is_busy();
-        let mut stop = core.expire_near(near, limit, places, &mut given);
+        let mut stop = core.expire_near(near, limit, places, given);
         if stop == Stop::Step {
             // SAFETY: by the contract above; the head has just been looked at.
-            stop = unsafe { step(schedule, limit, places, &mut given) };
+            stop = unsafe { step(schedule, limit, places, given) };
         } else if !busy {
-            break;
+            return Status::Ok;
         }
         if stop == Stop::Done {
             // SAFETY: as above.
-            unsafe { deal(schedule, given) };
-            break;
+            unsafe { deal(schedule, *given) };
+            return Status::Ok;
         }
     }
-    // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-    unsafe { count.write(given) };
-    Status::Ok
 }
 
 /// Gives now: the first slot that can still expire. What is inserted before it counts as in it.

@@ -171,6 +171,18 @@ fn both_schedules_do_what_a_sorted_map_does() {
                     let chosen = (generator.next_u64() % tickets.len() as u64) as usize;
                     let (one, other, value) = tickets[chosen];
                     let expected = model.cancel(one.slot, value);
+                    if generator.next_u64() >> 63 == 1 {
+                        let slot = model.now.saturating_add(delay(&mut generator));
+                        let moved = (growing.reschedule(one, slot), fixed.work().reschedule::<Expired>(other, slot));
+                        let (Some(one), Some(other)) = moved else {
+                            assert_eq!((moved, expected), ((None, None), None), "seed {seed}, step {step}");
+                            continue;
+                        };
+                        assert_eq!(expected, Some(value), "seed {seed}, step {step}");
+                        model.insert(slot, value);
+                        tickets[chosen] = (one, other, value);
+                        continue;
+                    }
                     assert_eq!(growing.cancel(one), expected, "seed {seed}, step {step}");
                     assert_eq!(fixed.work().cancel::<Expired>(other), expected, "seed {seed}, step {step}");
                 }

@@ -582,6 +582,13 @@ impl Work<'_> {
         Some(value)
     }
 
+    /// Moves a pending value to another slot, behind those that are there; its ticket is another one then. `None` as for
+    /// [`cancel`](Self::cancel).
+    pub fn reschedule<P: Place>(&mut self, ticket: Ticket, slot: u64) -> Option<Ticket> {
+        let value = self.cancel::<P>(ticket)?;
+        self.insert(slot, value, true)
+    }
+
     /// The first slot in which a value is pending.
     pub fn next_slot(&mut self) -> Option<u64> {
         let near = self.state.next_near(self.bits);
