@@ -291,7 +291,7 @@ pub unsafe extern "C" fn backoff_schedule_insert(
 ) -> Status {
     if !ticket.is_null() {
         // SAFETY: by the contract above.
-        return unsafe { insert_any(schedule, slot, value, ticket) };
+        return unsafe { insert_with_ticket(schedule, slot, value, ticket) };
     }
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
@@ -305,6 +305,26 @@ pub unsafe extern "C" fn backoff_schedule_insert(
         // SAFETY: as above.
         Inserted::Not => unsafe { insert_next(schedule, slot, value) },
     }
+}
+
+/// The insertion of what may be cancelled; `ticket` is not NULL.
+///
+/// # Safety
+/// As that of backoff_schedule_insert.
+#[inline(never)]
+unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
+    // SAFETY: by the contract above, which is that of `near`.
+    let (core, near) = match unsafe { near(schedule) } {
+        Ok(near) => near,
+        Err(status) => return status,
+    };
+    let Some(CoreTicket { slot, serial, node }) = core.insert_near_with_ticket(near, slot, value) else {
+        // SAFETY: as above.
+        return unsafe { insert_any(schedule, slot, value, ticket) };
+    };
+    // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
+    unsafe { ticket.write(Ticket { slot, serial, node }) };
+    Status::Ok
 }
 
 /// The insertion beyond the wheel. Apart, so that the other one saves no register.
@@ -387,18 +407,33 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     if ticket.is_null() || value.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `parts`; a `ticket` that is not NULL is valid for reads.
-    let (parts, Ticket { slot, serial, node }) = unsafe { (parts(schedule), ticket.read()) };
-    let mut work = match parts {
-        Ok(work) => work,
+    // SAFETY: by the contract above, which is that of `near`; a `ticket` that is not NULL is valid for reads.
+    let (found, Ticket { slot, serial, node }) = unsafe { (near(schedule), ticket.read()) };
+    let (core, near) = match found {
+        Ok(near) => near,
         Err(status) => return status,
     };
-    let Some(cancelled) = work.cancel::<Free>(CoreTicket { slot, serial, node }) else {
+    let ticket = CoreTicket { slot, serial, node };
+    let cancelled = core.cancel_near(near, ticket).or_else(|| {
+        // SAFETY: by the contract above; the head has just been looked at.
+        unsafe { cancel_any(schedule, ticket) }
+    });
+    let Some(cancelled) = cancelled else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above, a `value` that is not NULL is valid for writes and unshared.
     unsafe { value.write(cancelled) };
     Status::Ok
+}
+
+/// The cancellation of a value that lies anywhere; `None` where it is not pending.
+///
+/// # Safety
+/// As that of backoff_schedule_cancel.
+#[inline(never)]
+unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket) -> Option<u64> {
+    // SAFETY: by the contract above, which is that of `parts`.
+    unsafe { parts(schedule) }.ok()?.cancel::<Free>(ticket)
 }
 
 /// Moves a pending value to another slot, behind the values that are there; as backoff_schedule_cancel and
@@ -422,19 +457,14 @@ pub unsafe extern "C" fn backoff_schedule_reschedule(
     if ticket.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `parts`; a `ticket` that is not NULL is valid for reads.
-    let (parts, Ticket { slot: old, serial, node }) = unsafe { (parts(schedule), ticket.read()) };
-    let mut work = match parts {
-        Ok(work) => work,
-        Err(status) => return status,
-    };
-    let Some(moved) = work.reschedule::<Free>(CoreTicket { slot: old, serial, node }, slot) else {
-        return Status::NotPending;
-    };
-    let CoreTicket { slot, serial, node } = moved;
-    // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
-    unsafe { ticket.write(Ticket { slot, serial, node }) };
-    Status::Ok
+    let mut value = 0;
+    // SAFETY: by the contract above; the value goes to a place of ours.
+    let status = unsafe { backoff_schedule_cancel(schedule, ticket, &raw mut value) };
+    if status != Status::Ok {
+        return status;
+    }
+    // SAFETY: by the contract above. There is room: a value has just gone.
+    unsafe { insert_with_ticket(schedule, slot, value, ticket) }
 }
 
 /// Gives the first slot in which a value is pending.
@@ -548,24 +578,30 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     // SAFETY: by the contract above there is room for `room` values, whatever is there now.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
-    // The first value says which slot it is; the others are those up to that slot.
-    let (first, others) = places.split_at_mut(room.min(1));
-    // SAFETY: by the contract above, which is that of `fill`.
-    let mut status = unsafe { fill(schedule, limit, first, &mut given) };
-    if status == Status::Ok && given == 0 && room > 0 {
-        return Status::NotPending;
+    if room > 0 {
+        // SAFETY: by the contract above, which is that of `parts`.
+        let next = match unsafe { parts(schedule) } {
+            Ok(mut work) => work.next_slot(),
+            Err(status) => return status,
+        };
+        let last = next.map_or(limit, |next| next.min(limit));
+        // SAFETY: by the contract above, which is that of `fill`.
+        let status = unsafe { fill(schedule, last, places, &mut given) };
+        if status != Status::Ok {
+            return status;
+        }
+        if given == 0 {
+            return Status::NotPending;
+        }
+    } else {
+        // SAFETY: by the contract above, which is that of `head`.
+        if let Err(status) = unsafe { head(schedule) } {
+            return status;
+        }
     }
-    if status == Status::Ok && room > 1 {
-        let mut more = 0;
-        // SAFETY: as above; the first value has just been written.
-        status = unsafe { fill(schedule, (*due).slot, others, &mut more) };
-        given += more;
-    }
-    if status == Status::Ok {
-        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-        unsafe { count.write(given) };
-    }
-    status
+    // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+    unsafe { count.write(given) };
+    Status::Ok
 }
 
 /// Gives values up to `limit` to those places.

@@ -323,6 +323,34 @@ impl Lists<'_> {
         false
     }
 
+    /// Whether the last chunk of a list has no place left, or there is none.
+    #[inline(always)]
+    pub(super) fn is_full(&self, list: usize) -> bool {
+        self.ends.get(list).is_none_or(|end| end & BEHIND == BEHIND)
+    }
+
+    /// Takes the item of that place out where that is shortest: it is the last one of a slot of the wheel, which has no chunk
+    /// but its own, and nothing there was cancelled before. Gives its value, its list, and whether that is empty then.
+    #[inline(always)]
+    pub(super) fn take_last(&mut self, place: u32) -> Option<(u64, usize, bool)> {
+        let list = chunk_of(place);
+        if list >= self.own as usize || *self.ends.get(list)? != place + 1 {
+            return None;
+        }
+        let chunk = self.chunks.get(list)?;
+        if chunk.marks & !TICKETED != 0 {
+            return None;
+        }
+        let value = chunk.items.get(in_chunk(place))?.value;
+        let emptied = *self.firsts.get(list)? == place;
+        if emptied {
+            self.reset(list);
+        } else {
+            set(self.ends, list, place);
+        }
+        Some((value, list, emptied))
+    }
+
     #[inline(always)]
     fn free_chunk(&mut self, number: u32) {
         if number >= self.own
