@@ -1,6 +1,6 @@
 //! Whether a live run is to be trusted: by how much the machine fell behind, against a tolerance that the user chooses.
 
-use sim::figures::results::{FileResults, Results};
+use sim::figures::results::{EmulatorResults, FileResults, Results};
 use sim::words::units::group;
 
 /// How much of the time may be lost, unless said otherwise.
@@ -12,18 +12,10 @@ pub const TOLERANCE: f64 = 0.01;
 /// handed over late, dropped, or stamped too late.
 pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     let Some(emulator) = &results.emulator else { return Vec::new() };
-    let scale = if emulator.machine.time_scale > 0.0 { emulator.machine.time_scale } else { 1.0 };
-    let seconds = results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * scale);
     let offered: u64 = results.stations.iter().map(|station| station.counter("offered")).sum();
     let lost = emulator.undelivered.ring_drops + emulator.machine.overload_drops;
-    let stood = Part {
-        count: emulator.machine.slip_ns,
-        of: (seconds * 1e9) as u64,
-        what: "the medium's clock stood still",
-        whole: None,
-    };
     let parts = [
-        stood,
+        stood_still(results, emulator),
         Part {
             count: emulator.machine.late_deliveries,
             of: emulator.timing.deliveries,
@@ -46,7 +38,7 @@ pub fn against(results: &Results, tolerance: f64) -> Vec<String> {
     above.chain(gone).chain(incomplete(results).iter().map(not_whole)).collect()
 }
 
-/// So much of a whole went wrong.
+/// The part of a whole that went wrong.
 struct Part {
     count: u64,
     of: u64,
@@ -83,6 +75,22 @@ fn not_whole(FileResults { file, holds, missing }: &FileResults) -> String {
     match missing {
         0 => format!("{file} is not whole ({holds})"),
         missing => format!("{file} is not whole ({holds}, at least {} missing)", group(*missing)),
+    }
+}
+
+/// The part of the run in which the medium's clock stood still.
+pub fn slipped(results: &Results, emulator: &EmulatorResults) -> f64 {
+    stood_still(results, emulator).share()
+}
+
+fn stood_still(results: &Results, emulator: &EmulatorResults) -> Part {
+    let scale = if emulator.machine.time_scale > 0.0 { emulator.machine.time_scale } else { 1.0 };
+    let seconds = results.measured_bit_times as f64 / (results.config.rate_bits_per_second as f64 * scale);
+    Part {
+        count: emulator.machine.slip_ns,
+        of: (seconds * 1e9) as u64,
+        what: "the medium's clock stood still",
+        whole: None,
     }
 }
 

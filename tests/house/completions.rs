@@ -65,6 +65,49 @@ fn bash_offers_names_of_labs_and_stations() {
     assert!(offered(&["unpl"]).contains(&"unplug".to_owned()));
 }
 
+/// Values come from the parsers: topologies, traffic, methods, keys of a scenario, and what a log has.
+#[test]
+fn bash_offers_values_of_options() {
+    if skipped(&["bash"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let script = folder.path().join("ethbus.bash");
+    completions("bash", &script);
+    let offered = |words: &[&str]| offered(&script, words);
+    assert_eq!(offered(&["sim", "--topology", ""]), ["star:50bt", "bus:500m"]);
+    assert_eq!(offered(&["sim", "--topology", "b"]), ["bus:500m"]);
+    assert_eq!(offered(&["sim", "--topology=b"]), ["bus:500m"]);
+    assert!(offered(&["sim", "--traffic", ""]).contains(&"poisson:0.4".to_owned()));
+    assert_eq!(offered(&["up", "--access", ""]), ["csma-cd", "plca", "csma"]);
+    assert!(offered(&["sweep", "--access", "slotted"]).contains(&"slotted-aloha".to_owned()));
+    assert_eq!(offered(&["sweep", "--set", "medium.topo"]), ["medium.topology="]);
+    assert_eq!(
+        offered(&["sweep", "--set", "access.method=csma-c"]),
+        ["access.method=csma-cd", "access.method=csma-ca"]
+    );
+    let log = folder.path().join("run.events").to_str().expect("plain").to_owned();
+    run(ethbus(["sim", "--duration", "10ms", "--stations", "2", "--events", &log])).succeeded();
+    assert_eq!(offered(&["explain", &log, "--pick", "station="]), ["station=st1", "station=st2"]);
+    assert_eq!(offered(&["explain", &log, "--pick", "e"]), ["end=transmitted", "end=discarded"]);
+    assert_eq!(offered(&["explain", &log, "--station", ""]), ["st1", "st2"]);
+}
+
+/// Commands and options that are not for people are offered in no shell.
+#[test]
+fn no_shell_offers_what_is_hidden() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = run(ethbus(["completions", shell])).succeeded().stdout;
+        for hidden in ["__bus", "in-background"] {
+            assert!(!text.contains(hidden), "{shell} offers {hidden}");
+        }
+        let is_own = |line: &str| line.contains("__names ");
+        let offers = |line: &&str| line.contains("__names") && !line.contains("ethbus_names") && !is_own(line);
+        assert_eq!(text.lines().find(offers), None, "{shell} offers __names");
+        assert!(text.contains("unplug"), "{shell} offers the others");
+    }
+}
+
 /// Where no lab is up that is meant, there is nothing to offer, and nothing is said in the middle of what somebody types.
 #[test]
 fn no_lab_offers_nothing_and_says_nothing() {
@@ -99,6 +142,15 @@ fn the_tab_key_completes_a_stations_name() {
         terminal.press(&[&format!("ethbus exec --name {} serv", lab.name), "Tab"]);
         let whole = format!("ethbus exec --name {} server", lab.name);
         wait_until(PATIENCE, shell, || terminal.screen().contains(&whole));
+        for (begun, whole) in [
+            ("ethbus sim --topology bu", "ethbus sim --topology bus:500m"),
+            ("ethbus sim --topology=st", "ethbus sim --topology=star:50bt"),
+            ("ethbus sweep --set medium.topo", "ethbus sweep --set medium.topology="),
+            ("ethbus sweep --set access.method=pl", "ethbus sweep --set access.method=plca"),
+        ] {
+            terminal.press(&["C-u", begun, "Tab"]);
+            wait_until(PATIENCE, &format!("{shell}: {whole}"), || terminal.screen().contains(whole));
+        }
         terminal.press(&["C-u", &format!("ethbus down {}", &lab.name[..lab.name.len() - 1]), "Tab"]);
         wait_until(PATIENCE, shell, || terminal.screen().contains(&format!("ethbus down {}", lab.name)));
     }

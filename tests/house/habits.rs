@@ -138,6 +138,27 @@ fn the_doctor_says_what_to_do() {
     assert_eq!(ended.code(), Some(i32::from(is_missing)));
 }
 
+/// Its line to install programs can be pasted: in one piece, with sudo for users only, and without what is there.
+#[test]
+fn the_doctors_install_line_can_be_pasted() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::write(folder.path().join("ping"), "").expect("own folder");
+    let line = |sudo: bool| {
+        let mut doctor = ethbus(["doctor"]);
+        doctor.env("PATH", folder.path()).env_remove("SUDO_USER");
+        if sudo {
+            doctor.env("SUDO_USER", "alice");
+        }
+        let told = run(doctor).stdout;
+        told.lines().find_map(|line| line.strip_prefix("  do: ").filter(|line| line.contains("apt"))).map(str::to_owned)
+    };
+    assert_eq!(line(true).as_deref(), Some("sudo apt install iproute2 iperf3 tcpdump"));
+    if skipped(&[]) {
+        return;
+    }
+    assert_eq!(line(false).as_deref(), Some("apt install iproute2 iperf3 tcpdump"));
+}
+
 /// A run that lost more than the tolerance is not to be trusted, and `--strict` says so to programs.
 #[test]
 fn a_strict_run_ends_with_3_if_it_is_not_to_be_trusted() {

@@ -7,6 +7,8 @@ mod common;
 
 mod bad_input;
 mod completions;
+mod first_steps;
 mod habits;
 mod help;
+mod launcher;
 mod tidy;
