@@ -122,7 +122,7 @@ fn every_printed_interval_covers_the_truth() {
                     continue;
                 }
                 let line = format!("{traffic}, {seconds} s, {name}: {covered:.3} of {of} runs, truth {truth}");
-                common::note(&line);
+                crate::common::note(&line);
                 if covered < LEAST_OF_ANY {
                     failures.push(line);
                 }
