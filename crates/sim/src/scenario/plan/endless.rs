@@ -5,8 +5,8 @@
 //! attempts are G = S + n p: S new ones, and each backlogged frame with the chance p. As many get through as come, S, at two
 //! values of G. Above the larger one the backlog grows (Kleinrock and Lam 1975).
 
+use super::offered::offered_load;
 use crate::figures::slotted::Edge;
-use crate::scenario::plan::offered_load;
 use crate::traffic::{FurtherTraffic, TrafficSpec};
 use backoff::Policy;
 use medium::{Aloha, BitTimes, Config, Method, Population, SlottedAloha};
