@@ -5,8 +5,8 @@
 
 use crate::study::theory::lam::{Channel, Population};
 use medium::BitTimes;
-use sim::run::runaway::Endless;
 use sim::scenario::plan::Plan;
+use sim::scenario::plan::endless::Endless;
 use sim::words::units::group;
 
 /// A run that lasts this part of the first exit time runs away in one of 20 cases.
@@ -50,42 +50,4 @@ fn first_exit_slots(endless: &Endless) -> Option<f64> {
     let ack_delay = (f64::from(endless.ack_delay) / times).round() as u32;
     let channel = Channel::new(Population::Infinite, endless.load * times, retransmit, ack_delay).ok()?;
     channel.first_exit_time_slots().map(|slots| slots * times)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::commands::validate::plan;
-
-    fn warned(arguments: &str) -> String {
-        warnings(&plan(&format!("ethbus sim {arguments}"))).collect::<Vec<_>>().join("\n")
-    }
-
-    /// `ethbus theory lam --stations infinite --load 0.3 --retransmit 20`: 3,400 slots or so.
-    #[test]
-    fn users_who_will_run_away_are_told_of() {
-        let exit =
-            Channel::new(Population::Infinite, 0.3, 20, 0).ok().and_then(|channel| channel.first_exit_time_slots());
-        let told = warned("--access slotted-aloha --traffic poisson:0.3");
-        let slots = group(exit.expect("it has one").round() as u64);
-        assert!(told.contains(&format!("after about {slots} slots (")), "{told}");
-        assert!(
-            told.contains("`--backoff uniform:200`") && told.contains("1,770,833 slots stops when they have"),
-            "{told}"
-        );
-        assert!(warned("--access aloha --traffic poisson:0.12").contains("frame times ("));
-    }
-
-    #[test]
-    fn users_who_are_few_or_patient_are_not() {
-        for arguments in [
-            "--access slotted-aloha --traffic poisson:0.1 --backoff uniform:100",
-            "--access slotted-aloha --traffic bernoulli:0.3",
-            "--access slotted-aloha --traffic poisson:0.3 --backoff beb",
-            "--access csma --traffic poisson:0.3",
-            "--access slotted-aloha --traffic poisson:0.3 --duration 10slots --warmup 0s",
-        ] {
-            assert_eq!(warned(arguments), "", "{arguments}");
-        }
-    }
 }

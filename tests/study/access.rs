@@ -50,3 +50,20 @@ fn a_backlog_without_end_is_said() {
     assert_eq!(fits.stderr, "");
     assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
 }
+
+/// Issue: infinitely many users who will run away are told of before the run, with Lam's first exit time.
+#[test]
+fn users_who_will_run_away_are_told_of() {
+    let warned = |arguments: &str| {
+        let arguments = ["sim", "--duration", "1s"].into_iter().chain(arguments.split_whitespace());
+        run(ethbus(arguments)).succeeded().stderr
+    };
+    // `ethbus theory lam --stations infinite --load 0.3 --retransmit 20`
+    let told = warned("--access slotted-aloha --traffic poisson:0.3");
+    assert!(told.contains("after about 3,174 slots (0.183 s)") && told.contains("`--backoff uniform:200`"), "{told}");
+    assert!(told.contains("ran away at slot "), "{told}");
+    assert!(warned("--access aloha --traffic poisson:0.12").contains("frame times ("));
+    for patient in ["poisson:0.1 --backoff uniform:100", "bernoulli:0.3", "poisson:0.05 --backoff beb"] {
+        assert_eq!(warned(&format!("--access slotted-aloha --traffic {patient}")), "", "{patient}");
+    }
+}

@@ -123,7 +123,7 @@ fn users_who_run_away_end_the_run() {
     let results = run(&format!("{ENDLESS}duration = '100s'\n"));
     let slotted = results.medium.slotted.clone().expect("a slotted medium");
     let ran_away = slotted.ran_away.expect("they run away after some 3,200 slots");
-    assert_eq!(ran_away.unstable_backlog, 16);
+    assert_eq!(ran_away.unstable_backlog, 15);
     let [slot] = ran_away.slots[..] else { panic!("one run: {ran_away:?}") };
     let measured = results.measured_bit_times / 576;
     assert!(slot < measured && measured < slot + 2 * 4096 && measured < 60_000, "{slot} of {measured}");
@@ -183,13 +183,13 @@ fn an_infinite_population_carries_g_e_to_the_minus_g() {
         agrees(&results, "throughput", s, load);
         assert!((s - g * (-g).exp()).abs() < 0.01, "S {s}, G {g}");
     }
-    // More than it can carry: the backlog grows, and of attempts at random about 1/e get through at best.
+    // More than it can carry: they run away at once, and of attempts at random about 1/e get through at best.
     let results = run(
         "stations = 10\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'uniform:100'\n[traffic]\narrivals = 'poisson:0.5'\n\
          [run]\nduration = '1s'\nwarmup = '0'\n",
     );
     let slotted = results.medium.slotted.expect("a slotted medium");
-    assert!(slotted.throughput < (-1.0_f64).exp() && slotted.backlog > 1_000.0, "{slotted:?}");
+    assert!(slotted.throughput < (-1.0_f64).exp() && slotted.ran_away.is_some(), "{slotted:?}");
 }
 
 #[test]

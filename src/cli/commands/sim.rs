@@ -102,18 +102,13 @@ pub fn sim(args: &SimArgs) -> Outcome {
     if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
         say(&ended(until, &plan, &results));
     }
-    if plan.run.until_collapse() || runs.iter().any(|run| run.ran_away.is_some()) {
-        say(&ran_away(&plan, &results, runs.len() as u64));
-    }
+    ran_away(&plan, &results, &runs).iter().for_each(|text| say(text));
     if whole && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
     }
     say(&interrupted(&plan, &results));
-    if args.watch {
-        // Whoever looked has seen enough.
-        return Ok(ExitCode::SUCCESS);
-    }
-    Ok(ExitCode::from(INTERRUPTED))
+    // With --watch a user has seen enough.
+    Ok(if args.watch { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) })
 }
 
 /// Seed of a run in virtual time unless said otherwise: the same command gives the same numbers.
@@ -190,10 +185,11 @@ fn ended(until: &UntilResults, plan: &Plan, results: &Results) -> String {
 }
 
 /// When infinitely many users ran away, or that they did not.
-fn ran_away(plan: &Plan, results: &Results, runs: u64) -> String {
-    let Some(RanAway { unstable_backlog, slots }) = results.medium.slotted.as_ref().and_then(|it| it.ran_away.as_ref())
-    else {
-        return "ethbus: the users have not run away: write a longer --duration\n".to_owned();
+fn ran_away(plan: &Plan, results: &Results, runs: &[Measured]) -> Option<String> {
+    let told = results.medium.slotted.as_ref().and_then(|it| it.ran_away.as_ref());
+    let Some(RanAway { unstable_backlog, slots }) = told else {
+        let text = "ethbus: the users have not run away: write a longer --duration\n";
+        return plan.run.until_collapse().then(|| text.to_owned());
     };
     let above = format!(
         "above {} frames were backlogged, and from there on more come than get through",
@@ -201,10 +197,10 @@ fn ran_away(plan: &Plan, results: &Results, runs: u64) -> String {
     );
     let stopped =
         if plan.run.until_collapse() { "" } else { "; the figures are of the time before the run was stopped" };
-    match slots[..] {
-        [slot] if runs == 1 => format!("ethbus: ran away at slot {}: {above}{stopped}\n", group(slot)),
-        _ => format!("ethbus: {} of {} ran away: {above}{stopped}\n", slots.len(), many(runs, "run")),
-    }
+    Some(match slots[..] {
+        [slot] if runs.len() == 1 => format!("ethbus: ran away at slot {}: {above}{stopped}\n", group(slot)),
+        _ => format!("ethbus: {} of {} ran away: {above}{stopped}\n", slots.len(), many(runs.len() as u64, "run")),
+    })
 }
 
 fn interrupted(plan: &Plan, results: &Results) -> String {

@@ -9,8 +9,8 @@ use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, 
 use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
 use crate::files::record::End;
 use crate::run::observer::Observer;
-use crate::run::runaway::Endless;
 use crate::run::simulator::Simulator;
+use crate::scenario::plan::endless::Endless;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
 use crate::words::cable::Cut;

@@ -1,11 +1,14 @@
 //! What a lab or a run will be, wholly checked before anything is made.
 //!
 //! Here is what a plan has, and the order in which its parts are made; each part has its checks in a file of its own.
+//!
+//! One file above 500 lines because what a plan has, and the order in which its parts are made, is one list.
 
 mod access;
 mod at;
 mod csma_ca;
 mod cuts;
+pub mod endless;
 pub mod host;
 mod medium;
 mod offered;
@@ -14,14 +17,13 @@ mod run;
 mod script;
 mod stations;
 
-pub use offered::offered_load;
 pub use stations::default_mac;
 
 use self::csma_ca::range_warnings;
+use self::endless::Endless;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
-use crate::run::runaway::Endless;
 use crate::scenario::file::{
     AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
     WindowText, file_text,

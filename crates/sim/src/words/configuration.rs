@@ -2,6 +2,8 @@
 //!
 //! The mirrors name every field and variant of `medium`'s own types, and serde builds those types from them; so what is
 //! new there does not compile until it is carried here. Names are the engine's, with the unit after them.
+//!
+//! One file above 500 lines because every value of a configuration has one mirror, and all of them make one format.
 
 mod csma_ca;
 mod plca;

@@ -42,7 +42,7 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
 /// Frames that all sources offer in a slot or a frame time, and what part of it they take.
 ///
 /// Loads count slots, whatever the frames' sizes. Without slots a short frame takes less than the frame time.
-pub fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> (f64, f64) {
+pub(super) fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> (f64, f64) {
     let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
     let taken = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
     (sources().map(|spec| load(&spec.arrivals)).sum(), taken)
