@@ -283,12 +283,12 @@ impl CommandError {
 
     /// An interrupt ended the command before it had begun its work.
     pub fn is_interrupt(&self) -> bool {
-        match self {
-            CommandError::Make(MakeError::Interrupted) => true,
-            CommandError::Write(WriteError::Output(OutputError::Unread { .. })) => true,
-            CommandError::Table(TableError::Output(OutputError::Unread { .. })) => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            CommandError::Make(MakeError::Interrupted)
+                | CommandError::Write(WriteError::Output(OutputError::Unread { .. }))
+                | CommandError::Table(TableError::Output(OutputError::Unread { .. }))
+        )
     }
 
     /// What went wrong, with everything that led to it: a line for each thing that is wrong in a file or with an option.
