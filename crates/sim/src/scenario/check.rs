@@ -4,8 +4,8 @@
 //! say; it must not judge by what was taken out, so it is told in which sections that was.
 
 use super::file::SourceText;
-use super::keys::{HABITS, Key, SCENARIO, Takes};
 use super::wrong::{Wrong, meant};
+use crate::settings::keys::{HABITS, Key, SCENARIO, Takes};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
