@@ -1,5 +1,6 @@
 //! The tables of settings and of metrics, and what is made of them: documentation, JSON Schema, options, defaults.
 
+use sim::figures::table;
 use sim::scenario::file::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::settings::keys::{ACCESS, EMULATOR, Key, MEDIUM, RUN, TABLES};
@@ -26,6 +27,13 @@ fn the_tables_of_the_page_are_made_from_the_table_of_settings() {
     let there = page_holds("scenario.md", "settings", rows);
     let is_missing = |name: &&str| !there.iter().any(|there| there == name) && *name != "SOURCE";
     assert_eq!(TABLES.iter().map(|(name, ..)| *name).find(is_missing), None, "a section that the page lacks");
+}
+
+/// The same of metrics: `<!-- metrics NAME -->`.
+#[test]
+fn the_tables_of_metrics_are_made_from_the_table_of_metrics() {
+    assert_eq!(page_holds("results.md", "metrics", table::rows), ["NUMBERS", "DELAYS", "COUNTERS"]);
+    assert_eq!(page_holds("access.md", "metrics", table::rows), ["SLOTTED", "CSMA_CA"]);
 }
 
 /// Compares the tables of a page with what they are made from, and gives their names.

@@ -5,8 +5,9 @@
 //! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 
-use crate::figures::metrics::{DELAYS, FIGURES, Figure, NUMBERS, Sums};
+use crate::figures::metrics::Sums;
 use crate::figures::results::{DelayResults, MediumResults};
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, Figure, NUMBERS};
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
@@ -95,25 +96,26 @@ impl<'a> Samples<'a> {
 /// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`.
 pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, config: &Config) -> Intervals {
     let mut half_widths = BTreeMap::new();
-    for (name, metric) in NUMBERS {
-        // Shares become even with time, so those of batches say nothing of those of the run.
-        if *name == "fairness" && matches!(samples, Samples::Batches(_)) {
+    for number in NUMBERS {
+        let name = number.name;
+        if name == FAIRNESS && matches!(samples, Samples::Batches(_)) {
             continue;
         }
-        let half = samples.half_width_of_mean(&samples.values(metric));
+        let half = samples.half_width_of_mean(&samples.values(number.value));
         if let Some(half) = half.and_then(|half| of_counts(name, half, sums, samples.all().len())) {
-            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+            half_widths.insert(name.to_owned(), HalfWidth::Number(half));
         }
     }
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
-    for (name, delay) in DELAYS {
-        let mut figures = BTreeMap::new();
-        for (figure, value) in FIGURES {
-            figures.extend(of_delay(samples, figure, *value, delay(whole), |sample| value(delay(sample)), &rare));
+    for delay in DELAYS {
+        let (of, mut figures) = (delay.of, BTreeMap::new());
+        for figure in FIGURES {
+            let value = figure.value;
+            figures.extend(of_delay(samples, figure.name, value, of(whole), |sample| value(of(sample)), &rare));
         }
         if !figures.is_empty() {
-            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
+            half_widths.insert(delay.name.to_owned(), HalfWidth::Delay(figures));
         }
     }
     Intervals { method: samples.method().to_owned(), samples: samples.all().len(), half_widths }

@@ -5,6 +5,7 @@
 
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
+use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure};
 use crate::words::configuration::slot;
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, Kind, Method, StationId};
 use serde::{Deserialize, Serialize};
@@ -39,26 +40,8 @@ pub struct SlottedResults {
     pub tau: Option<f64>,
 }
 
-/// How a figure is had from the results of a slotted medium.
-pub type SlottedFigure = fn(&SlottedResults) -> Option<f64>;
-
-/// The figures under their names.
-pub const SLOTTED: &[(&str, SlottedFigure)] = &[
-    ("throughput", |slotted| Some(slotted.throughput)),
-    ("offered_traffic", |slotted| Some(slotted.offered_traffic)),
-    ("backlog", |slotted| Some(slotted.backlog)),
-    ("delay", |slotted| slotted.delay),
-];
-
-/// The further figures of CSMA/CA.
-pub const CSMA_CA: &[(&str, SlottedFigure)] = &[
-    ("goodput_mbps", |slotted| slotted.goodput_mbps),
-    ("collision_probability", |slotted| slotted.collision_probability),
-    ("tau", |slotted| slotted.tau),
-];
-
 /// All that any method has.
-pub fn all() -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+pub fn all() -> impl Iterator<Item = &'static Number<SlottedFigure>> {
     SLOTTED.iter().chain(CSMA_CA)
 }
 
@@ -72,7 +55,7 @@ impl SlottedResults {
     }
 
     /// What the method has whose results these are.
-    pub fn figures(&self) -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+    pub fn figures(&self) -> impl Iterator<Item = &'static Number<SlottedFigure>> {
         let further = if self.goodput_mbps.is_some() { CSMA_CA } else { &[] };
         SLOTTED.iter().chain(further)
     }
@@ -261,7 +244,7 @@ impl SlotSums {
 /// from pairs and from groups of four serves. Runs are independent.
 pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independent: bool) {
     let groups: &[usize] = if independent { &[1] } else { &[1, 2, 4] };
-    for (name, figure) in all() {
+    for Number { name, value: figure, .. } in all() {
         let half = |size: &usize| {
             let sums =
                 samples.chunks_exact(*size).map(|group| group.iter().copied().fold(SlotSums::default(), SlotSums::and));
