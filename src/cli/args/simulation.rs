@@ -296,6 +296,9 @@ pub struct ExplainArgs {
     /// Each finding names its cause, what the log shows of it, and what to do. See docs/plca.md.
     #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
     pub segment: bool,
+    /// Tell only what its life comes to, in a few lines
+    #[arg(long, conflicts_with_all = ["list", "segment", "format"])]
+    pub short: bool,
     /// Draw the frame's collisions over place and time
     ///
     /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each

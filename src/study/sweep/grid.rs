@@ -46,6 +46,11 @@ pub struct Grid {
 const REFUSED: [(&str, &str); 2] =
     [("seed", "seeds are `--seeds`'s to say"), ("run.replications", "a sweep repeats each run with `--seeds`")];
 
+/// Why a grid cannot have a key, and what to write instead.
+pub fn refused(key: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(refused, _)| *refused == key).map(|(_, what)| *what)
+}
+
 /// The scenario's text; none is an empty one.
 ///
 /// # Errors
@@ -92,8 +97,8 @@ impl Grid {
     fn axis(&self, set: &str, given: &[(&str, &str)]) -> Result<Axis, String> {
         let (key, written) = set.split_once('=').ok_or("write it like `--set stations=2,4,8`")?;
         let key = key.trim();
-        if let Some((_, what)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
-            return Err((*what).to_owned());
+        if let Some(what) = refused(key) {
+            return Err(what.to_owned());
         }
         if let Some((_, option)) = given.iter().find(|(given, _)| within(given, key)) {
             return Err(format!("{option} says `{key}` too: leave one of them out"));
@@ -308,6 +313,14 @@ fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
             1..=MOST_RUNS => Ok((0..count).map(|number| first.wrapping_add(number)).collect()),
             _ => Err(format!("there are 1 to {MOST_RUNS} seeds: {}", wrong())),
         };
+    }
+    let backwards = |part: &str| {
+        let (low, high) = part.split_once("..")?;
+        let (low, high): (u64, u64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (high < low).then_some(())
+    };
+    if let Some(part) = text.split(',').find(|part| backwards(part).is_some()) {
+        return Err(format!("`{}` ends before it begins: {}", part.trim(), wrong()));
     }
     values(text)?
         .iter()

@@ -164,7 +164,6 @@ mod tests {
     use super::*;
     use sim::scenario::file::Scenario;
     use sim::scenario::plan::Overrides;
-    use std::time::Duration;
 
     /// A medium that loses a frame shows in the books.
     #[test]

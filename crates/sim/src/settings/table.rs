@@ -7,6 +7,8 @@
 //! An entry has the key's name, its type, what it takes, what to write instead of a wrong value, its default, and its
 //! documentation, which is the row of docs/scenario.md and the description in the JSON Schema. An entry may have the access
 //! methods that use it (`of`), and the option of the command line that overrules it (`option`).
+//!
+//! One file above 500 lines because every setting is in one table.
 
 macro_rules! settings {
     ($make:ident) => {

@@ -1,6 +1,7 @@
 //! Whom frames are for: as written, and draws.
 
 use super::{TrafficError, draw};
+use crate::words::interface::{BROADCAST, NEXT, RANDOM};
 use backoff::Generator;
 use medium::{Destination, StationId};
 
@@ -19,15 +20,15 @@ pub enum To {
 }
 
 impl To {
-    /// Reads `next`, `broadcast`, `random`, or a station's name; these words come before a station of that name.
+    /// Reads `next`, `broadcast`, `random`, or a station's name, which is none of these words.
     ///
     /// # Errors
     /// Anything else, and what would be right.
     pub fn read(text: &str, names: &[impl AsRef<str>]) -> Result<To, String> {
         match text.trim() {
-            "next" => Ok(To::Next),
-            "broadcast" => Ok(To::All),
-            "random" => Ok(To::Random),
+            NEXT => Ok(To::Next),
+            BROADCAST => Ok(To::All),
+            RANDOM => Ok(To::Random),
             name => names.iter().position(|known| known.as_ref() == name).map(To::Station).ok_or_else(|| {
                 format!("`{text}` is no destination: write `next`, `broadcast`, `random` or a station's name")
             }),

@@ -252,13 +252,19 @@ pub fn speed(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A name that is too long, or that could be something else there.
 pub fn lab_name(name: &str) -> Result<String, String> {
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-    if (1..=15).contains(&name.len()) && plain && !name.starts_with(['-', '.']) {
+    if (1..=15).contains(&name.len()) && is_plain_name(name) {
         return Ok(name.to_owned());
     }
     Err(format!(
         "`{name}` cannot name a lab: take 1 to 15 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
     ))
+}
+
+/// Whether a name of a lab or a station is itself wherever it is typed: in a shell, a path, an option's value, a file of
+/// hosts.
+pub fn is_plain_name(name: &str) -> bool {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    plain && !name.starts_with(['-', '.'])
 }
 
 /// Frames per second, or as many as the medium takes.
