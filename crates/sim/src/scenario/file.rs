@@ -149,7 +149,9 @@ impl Reading {
         let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
             is_broken = true;
             let place = Some(source.place(error.span().unwrap_or(0..0)));
-            wrongs.push(Wrong { place, name: String::new(), what: error.message().to_owned() });
+            let wrong = Wrong { place, name: String::new(), what: error.message().to_owned() };
+            // What is no TOML was said of that line already.
+            wrongs.extend(Some(wrong).filter(|wrong| !known.contains(&line(wrong))));
             Scenario::default()
         });
         Reading { scenario, source, wrongs, broken: found.broken, is_broken }
