@@ -80,7 +80,7 @@ fn the_installed_library_has_versions_of_its_symbols() {
     exported.sort_unstable();
     assert_eq!(exported, expected);
     let octets = fs::metadata(INSTALLED.join("lib/libbackoff.so")).expect("it is installed").len();
-    assert!(octets < 64 * 1024, "{octets} octets");
+    assert!(octets < 68 * 1024, "{octets} octets");
     let header = fs::read_to_string(INSTALLED.join("include/backoff.h")).expect("it is installed");
     for symbol in &exported {
         let name = symbol.split('@').next().unwrap_or_default();
@@ -157,6 +157,41 @@ fn every_function_has_a_man_page() {
             let text = String::from_utf8_lossy(&output.stdout);
             assert!(complaints.is_empty(), "{name}: {complaints}");
             assert!(text.contains(name), "{name}: {text}");
+        }
+    }
+}
+
+/// Programs that were linked with the versioned library would end in the loader if one without versions took its place: where
+/// no C compiler can link it, nothing is installed, and the library that is there stays.
+#[test]
+fn without_a_working_compiler_nothing_is_installed() {
+    let folder = tempfile::tempdir().expect("there is room for a prefix");
+    let real = folder.path().join("lib/libbackoff.so.0.1.0");
+    let script = |compiler: &str| {
+        let mut script = Command::new(Path::new(ROOT).join("crates/backoff-c/install.sh"));
+        script.arg("--prefix").arg(folder.path()).env("CC", compiler).env("CARGO_NET_OFFLINE", "true");
+        script.arg("--target-dir").arg(LIBRARY.parent().expect("it lies in a target folder"));
+        script.env_remove("CARGO_BUILD_TARGET").env_remove("DESTDIR").output().expect("the script runs")
+    };
+    for compiler in ["false", "/nowhere/cc"] {
+        let refused = script(compiler);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("nothing is installed"), "{compiler}: {said}");
+        assert!(fs::read_dir(folder.path()).expect("it is there").next().is_none(), "{compiler}");
+    }
+    assert!(script("gcc").status.success());
+    let before = fs::read(&real).expect("it is installed");
+    assert!(!script("false").status.success());
+    assert_eq!(fs::read(&real).expect("it is still there"), before);
+}
+
+/// As cargo links it: relocations are read-only from the start, and unwinders find the frames.
+#[test]
+fn the_installed_library_is_hardened_as_that_of_cargo() {
+    for library in [LIBRARY.join("libbackoff.so"), INSTALLED.join("lib/libbackoff.so")] {
+        let said = run(Command::new("readelf").args(["-d", "-l", "-W"]).arg(&library));
+        for part in ["GNU_RELRO", "NOW", "GNU_EH_FRAME"] {
+            assert!(said.contains(part), "{part} is missing in {}: {said}", library.display());
         }
     }
 }

@@ -193,10 +193,125 @@ static void the_first_retry_may_come_at_once(void)
     policy = of_kind(BACKOFF_KIND_FULL_JITTER);
     policy.flags = BACKOFF_FLAG_FIRST_EXACT;
     CHECK(bounds_of(&policy, 1, 0).shortest_ns == 100 * MS && bounds_of(&policy, 2, 0).shortest_ns == 0);
+    /* ALOHA_GEOMETRIC has a law of its own. */
+    policy = of_kind(BACKOFF_KIND_ALOHA_GEOMETRIC);
+    policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns > 51200);
+    /* Both flags: there is no first delay, and that after the second failure has its jitter. */
+    policy = of_kind(BACKOFF_KIND_FULL_JITTER);
+    policy.flags = BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).shortest_ns == 0);
+    CHECK(bounds_of(&policy, 2, 0).longest_ns == 100 * MS);
+    policy.kind = BACKOFF_KIND_GRPC;
+    CHECK(bounds_of(&policy, 1, 0).longest_ns == 0 && bounds_of(&policy, 2, 0).longest_ns == 1000 * MS);
     policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
     policy.multiplier_millionths = 1001000;
     CHECK(bounds_of(&policy, 2, 0).longest_ns == UINT64_C(100100000));
     CHECK(bounds_of(&policy, 3, 0).longest_ns == UINT64_C(100200100));
+}
+
+/* What would be cut in silence, or change nothing, is refused. */
+static void fields_that_would_be_ignored_are_refused(void)
+{
+    static const uint32_t slots[] = {BACKOFF_KIND_IEEE8023, BACKOFF_KIND_SLOT_EXPONENTIAL, BACKOFF_KIND_ALOHA_UNIFORM,
+        BACKOFF_KIND_ALOHA_GEOMETRIC, BACKOFF_KIND_IEEE802154};
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    struct backoff_bounds bounds = {7, 7};
+    struct backoff_retry retry;
+    uint64_t delay = 7;
+    size_t i;
+    policy.multiplier_percent = 429496;
+    CHECK(bounds_of(&policy, 2, 0).longest_ns == UINT64_C(429496000000));
+    policy.multiplier_percent = 429497;
+    CHECK(backoff_policy_bounds(&policy, 2, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE && retry.failures == 0);
+    for (i = 0; i < sizeof slots / sizeof *slots; i++) {
+        policy = of_kind(slots[i]);
+        policy.flags = BACKOFF_FLAG_FIRST_EXACT;
+        CHECK(backoff_policy_bounds(&policy, 1, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
+        CHECK(backoff_retry_fail(&retry, &policy, 0, 0, &delay) == BACKOFF_STATUS_CONFIG_VALUE);
+    }
+    policy = of_kind(BACKOFF_KIND_EXPONENTIAL);
+    policy.flags = 8;
+    CHECK(backoff_policy_bounds(&policy, 1, 0, &bounds) == BACKOFF_STATUS_CONFIG_VALUE);
+    CHECK(bounds.shortest_ns == 7 && bounds.longest_ns == 7 && delay == 7);
+}
+
+/* A server asks for a year. */
+static void a_hint_has_a_limit(void)
+{
+    static const uint64_t year = UINT64_C(31536000000000000), hints[] = {0, 1000000, 3000000000, 31536000000000000};
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_FULL_JITTER);
+    struct backoff_prepared prepared;
+    struct backoff_retry retry, plain, again;
+    uint64_t delay, other, t, stream;
+    size_t i;
+    policy.hint_limit_ns = 60 * 1000 * MS;
+    CHECK(backoff_policy_prepare(&policy, &prepared) == BACKOFF_STATUS_OK);
+    for (stream = 0; stream < 100; stream++) {
+        CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
+        again = retry;
+        CHECK(backoff_retry_fail(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK);
+        CHECK(delay >= 60000 * MS && delay <= 60100 * MS);
+        CHECK(backoff_prepared_fail(&again, &prepared, 0, year, &other) == BACKOFF_STATUS_OK && other == delay);
+    }
+    /* AWS: x-amz-retry-after is clamped to [t, t + 5 s]. */
+    policy = of_kind(BACKOFF_KIND_AWS_STANDARD);
+    CHECK(backoff_policy_prepare(&policy, &prepared) == BACKOFF_STATUS_OK);
+    for (stream = 0; stream < 400; stream++) {
+        uint64_t hint = hints[stream % 4];
+        CHECK(backoff_retry_init(&retry, 1, stream, 0) == BACKOFF_STATUS_OK);
+        plain = again = retry;
+        for (i = 0; i < 2; i++) {
+            CHECK(backoff_retry_fail(&plain, &policy, 0, 0, &t) == BACKOFF_STATUS_OK);
+            CHECK(backoff_retry_fail(&retry, &policy, 0, hint, &delay) == BACKOFF_STATUS_OK);
+            CHECK(delay == (hint < t ? t : hint > t + 5000 * MS ? t + 5000 * MS : hint));
+            CHECK(backoff_prepared_fail(&again, &prepared, 0, hint, &other) == BACKOFF_STATUS_OK && other == delay);
+        }
+    }
+    /* The same as a flag, for any kind. */
+    policy = of_kind(BACKOFF_KIND_CONSTANT);
+    policy.flags = BACKOFF_FLAG_HINT_ABOVE_DRAW;
+    policy.hint_limit_ns = 50 * MS;
+    CHECK(backoff_retry_fail(&retry, &policy, 0, year, &delay) == BACKOFF_STATUS_OK && delay == 150 * MS);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 120 * MS, &delay) == BACKOFF_STATUS_OK && delay == 120 * MS);
+    CHECK(backoff_retry_fail(&retry, &policy, 0, 20 * MS, &delay) == BACKOFF_STATUS_OK && delay == 100 * MS);
+}
+
+/* RestartMaxDelaySec below RestartSec: systemd waits RestartSec. */
+static void a_ceiling_below_the_base_of_systemd_is_none(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_SYSTEMD);
+    uint64_t n;
+    policy.base_ns = 1000 * MS;
+    policy.ceiling_ns = 300 * MS;
+    policy.intervals[0] = 4;
+    for (n = 1; n < 8; n++)
+        CHECK(bounds_of(&policy, n, 0).shortest_ns == 1000 * MS && bounds_of(&policy, n, 0).longest_ns == 1000 * MS);
+}
+
+/* RFC 6206, 4.2: I and t apart. An interval doubles up to Imax; t is in its second half; a message that is inconsistent
+ * begins with Imin again. */
+static void trickle_can_be_driven(void)
+{
+    struct backoff_policy policy = of_kind(BACKOFF_KIND_TRICKLE);
+    struct backoff_retry timer;
+    uint64_t now = 0, t, interval, expected = 8 * MS, n;
+    policy.ceiling_ns = 64 * MS;
+    CHECK(backoff_retry_init(&timer, 1, 2, now) == BACKOFF_STATUS_OK);
+    for (n = 0; n < 20; n++) {
+        interval = bounds_of(&policy, timer.failures + UINT64_C(1), 0).longest_ns + 1;
+        CHECK(interval == expected);
+        CHECK(backoff_retry_fail(&timer, &policy, now, 0, &t) == BACKOFF_STATUS_OK);
+        CHECK(t >= interval / 2 && t < interval);
+        now += interval; /* at now + t, if fewer than k were consistent: transmit */
+        expected = expected < 64 * MS ? 2 * expected : 64 * MS;
+        if (n == 12) {
+            CHECK(backoff_retry_reset(&timer, now) == BACKOFF_STATUS_OK);
+            expected = 8 * MS;
+        }
+    }
 }
 
 /* The amount of the kind's own jitter: 20 % of 0.5 s, and [0, 300] ms. */
@@ -439,7 +554,7 @@ static void what_means_nothing_is_refused_and_nothing_changes(void)
 static void the_layout_is_the_documented_one(void)
 {
     CHECK(sizeof(struct backoff_retry) == 32 && sizeof(struct backoff_rate) == 32);
-    CHECK(sizeof(struct backoff_policy) == 168 && sizeof(struct backoff_budget) == 16);
+    CHECK(sizeof(struct backoff_policy) == 176 && sizeof(struct backoff_budget) == 16);
     CHECK(offsetof(struct backoff_policy, intervals) == 96);
 }
 
@@ -452,6 +567,10 @@ int main(void)
     grpc_has_the_numbers_of_its_document();
     coap_doubles_what_it_drew();
     the_first_retry_may_come_at_once();
+    fields_that_would_be_ignored_are_refused();
+    a_hint_has_a_limit();
+    a_ceiling_below_the_base_of_systemd_is_none();
+    trickle_can_be_driven();
     an_amount_without_a_jitter_is_that_of_the_kind();
     a_ceiling_bounds_delays_in_slots();
     products_of_multipliers_end_at_the_largest_word();

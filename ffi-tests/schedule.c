@@ -98,6 +98,57 @@ static void what_is_cancelled_does_not_expire(void)
     CHECK(backoff_schedule_cancel(moved, &one, &value) == BACKOFF_STATUS_NOT_PENDING && value == 200);
 }
 
+/* One call for each slot that has values, in place of two. */
+static void the_next_slot_comes_in_one_call(void)
+{
+    static const uint64_t slots[] = {70, 5, 70, 100000, 5, 70, UINT64_MAX};
+    struct backoff_schedule *schedule = schedule_of(7, 3);
+    struct backoff_due due[8];
+    uint64_t slot;
+    size_t count = 99, i;
+    for (i = 0; i < 7; i++)
+        CHECK(backoff_schedule_insert(schedule, slots[i], i, NULL) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_expire_next(schedule, 4, 8, due, &count) == BACKOFF_STATUS_NOT_PENDING && count == 99);
+    CHECK(backoff_schedule_now(schedule, &slot) == BACKOFF_STATUS_OK && slot == 4);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 0, due, &count) == BACKOFF_STATUS_OK && count == 0);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 8, due, &count) == BACKOFF_STATUS_OK && count == 2);
+    CHECK(due[0].slot == 5 && due[0].value == 1 && due[1].slot == 5 && due[1].value == 4);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 2, due, &count) == BACKOFF_STATUS_OK && count == 2);
+    CHECK(due[0].value == 0 && due[1].value == 2 && due[1].slot == 70);
+    CHECK(backoff_schedule_expire_next(schedule, 70, 2, due, &count) == BACKOFF_STATUS_OK && count == 1);
+    CHECK(due[0].value == 5 && due[0].slot == 70);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 8, due, &count) == BACKOFF_STATUS_OK && count == 1);
+    CHECK(due[0].slot == 100000);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 8, due, &count) == BACKOFF_STATUS_OK && count == 1);
+    CHECK(due[0].slot == UINT64_MAX && due[0].value == 6);
+    CHECK(backoff_schedule_expire_next(schedule, UINT64_MAX, 8, due, &count) == BACKOFF_STATUS_NOT_PENDING);
+    CHECK(backoff_schedule_expire_next(NULL, 0, 8, due, &count) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire_next(schedule, 0, 8, NULL, &count) == BACKOFF_STATUS_NULL_POINTER);
+}
+
+/* A value that moves keeps its place in no slot, and its old ticket is refused; a full schedule can move its values. */
+static void a_value_moves_to_another_slot(void)
+{
+    struct backoff_schedule *schedule = schedule_of(3, 0);
+    struct backoff_ticket one, two, old;
+    struct backoff_due due[3];
+    uint64_t value;
+    size_t count;
+    CHECK(backoff_schedule_insert(schedule, 8, 100, &one) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 8, 200, &two) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_insert(schedule, 9, 300, NULL) == BACKOFF_STATUS_OK);
+    old = one;
+    CHECK(backoff_schedule_reschedule(schedule, &one, 9) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_reschedule(schedule, &old, 5) == BACKOFF_STATUS_NOT_PENDING);
+    CHECK(backoff_schedule_cancel(schedule, &old, &value) == BACKOFF_STATUS_NOT_PENDING);
+    CHECK(backoff_schedule_reschedule(schedule, &two, 1000000) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_reschedule(schedule, &two, 7) == BACKOFF_STATUS_OK);
+    CHECK(backoff_schedule_reschedule(NULL, &two, 7) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_reschedule(schedule, NULL, 7) == BACKOFF_STATUS_NULL_POINTER);
+    CHECK(backoff_schedule_expire(schedule, UINT64_MAX, 3, due, &count) == BACKOFF_STATUS_OK && count == 3);
+    CHECK(due[0].value == 200 && due[0].slot == 7 && due[1].value == 300 && due[2].value == 100 && due[2].slot == 9);
+}
+
 static void null_small_memory_and_zeroed_memory_are_refused(void)
 {
     struct backoff_schedule *schedule = NULL, *zeroed = (struct backoff_schedule *)copy;
@@ -107,7 +158,7 @@ static void null_small_memory_and_zeroed_memory_are_refused(void)
     uint32_t pending = 7;
     size_t count = 7, octets = backoff_schedule_octets(0);
     memset(copy, 0, sizeof copy);
-    CHECK(octets == 25496 && backoff_schedule_octets(10) == octets + 1440);
+    CHECK(octets == 25504 && backoff_schedule_octets(10) == octets + 1440);
     CHECK(backoff_schedule_init(NULL, octets, 0, &schedule) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets, 0, NULL) == BACKOFF_STATUS_NULL_POINTER);
     CHECK(backoff_schedule_init(memory, octets - 1, 0, &schedule) == BACKOFF_STATUS_MEMORY);
@@ -138,6 +189,8 @@ int main(void)
     stations_get_through_one_after_the_other();
     the_order_within_a_slot_is_that_of_insertion();
     what_is_cancelled_does_not_expire();
+    the_next_slot_comes_in_one_call();
+    a_value_moves_to_another_slot();
     null_small_memory_and_zeroed_memory_are_refused();
     return failures != 0;
 }

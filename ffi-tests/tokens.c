@@ -57,6 +57,43 @@ static void the_window_has_a_floor_and_a_share(void)
     CHECK(backoff_window_withdraw(&window, &config, 60 * SECOND) == BACKOFF_STATUS_CONFIG_VALUE);
 }
 
+/* Each function takes the tokens of its own kind alone. */
+static void a_quota_is_no_throttle(void)
+{
+    struct backoff_quota_config quota = BACKOFF_QUOTA_CONFIG_INIT;
+    struct backoff_throttle_config throttle = BACKOFF_THROTTLE_CONFIG_INIT;
+    struct backoff_tokens tokens;
+    uint32_t cost = 7;
+    CHECK(backoff_quota_init(&tokens, &quota) == BACKOFF_STATUS_OK);
+    CHECK(backoff_throttle_fail(&tokens, &throttle, BACKOFF_NO_PUSHBACK) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(backoff_throttle_succeed(&tokens, &throttle) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(tokens.thousandths == 500000);
+    CHECK(backoff_throttle_init(&tokens, &throttle) == BACKOFF_STATUS_OK);
+    CHECK(backoff_quota_take(&tokens, &quota, 0, &cost) == BACKOFF_STATUS_NOT_INITIALISED && cost == 7);
+    CHECK(backoff_quota_succeed(&tokens, &quota, 14) == BACKOFF_STATUS_NOT_INITIALISED);
+    CHECK(tokens.thousandths == 10000);
+}
+
+/* The quota first, then the policy; the cost goes back where the policy gives up. */
+static void a_retry_that_is_not_made_gives_its_cost_back(void)
+{
+    struct backoff_quota_config config = BACKOFF_QUOTA_CONFIG_INIT;
+    struct backoff_policy policy = BACKOFF_POLICY_INIT;
+    struct backoff_retry retry;
+    struct backoff_tokens tokens;
+    uint64_t delay;
+    uint32_t cost;
+    policy.kind = BACKOFF_KIND_AWS_STANDARD;
+    CHECK(backoff_quota_init(&tokens, &config) == BACKOFF_STATUS_OK);
+    CHECK(backoff_retry_init(&retry, 1, 2, 0) == BACKOFF_STATUS_OK);
+    while (backoff_quota_take(&tokens, &config, 0, &cost) == BACKOFF_STATUS_OK)
+        if (backoff_retry_fail(&retry, &policy, 0, 0, &delay) != BACKOFF_STATUS_OK) {
+            CHECK(backoff_quota_succeed(&tokens, &config, cost) == BACKOFF_STATUS_OK);
+            break;
+        }
+    CHECK(tokens.thousandths == 500000 - 2 * 14000);
+}
+
 static void null_zeroed_memory_and_other_sizes_are_refused(void)
 {
     struct backoff_quota_config quota = BACKOFF_QUOTA_CONFIG_INIT;
@@ -94,6 +131,8 @@ int main(void)
     CHECK(backoff_share_allows(100, 19, 0, 0) == BACKOFF_STATUS_OK);
     CHECK(backoff_share_allows(100, 20, 0, 0) == BACKOFF_STATUS_BUDGET_EMPTY);
     CHECK(backoff_share_allows(0, 2, 0, 0) == BACKOFF_STATUS_OK);
+    a_quota_is_no_throttle();
+    a_retry_that_is_not_made_gives_its_cost_back();
     null_zeroed_memory_and_other_sizes_are_refused();
     return failures != 0;
 }

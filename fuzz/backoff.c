@@ -76,17 +76,18 @@ static void policies(struct input *input)
     uint64_t delay = UNTOUCHED, generator = number(input), many[5];
     uint32_t failed;
     backoff_status status;
-    int round;
+    int round, bounded;
     take(input, &retry, sizeof retry);
     take(input, &policy, sizeof policy);
     policy.size = sizeof policy;
     if (number(input) & 1) {
         policy.kind %= BACKOFF_KIND_POLLY + 1;
-        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
+        policy.flags &= BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT | BACKOFF_FLAG_HINT_ABOVE_DRAW;
         policy.jitter %= BACKOFF_JITTER_INITIAL + 1;
         policy.intervals_count = policy.intervals_count % BACKOFF_INTERVALS + 1;
         policy.reserved = 0;
     }
+    bounded = policy.hint_limit_ns != 0 || (policy.kind >= BACKOFF_KIND_AWS_STANDARD && policy.kind <= BACKOFF_KIND_AWS_DYNAMODB);
     status = backoff_policy_bounds(&policy, failures, previous, &bounds);
     PROMISE(backoff_policy_draw(&policy, failures, previous, generator, &delay) == status);
     PROMISE(backoff_policy_moments(&policy, failures, previous, &moments) == status);
@@ -106,7 +107,7 @@ static void policies(struct input *input)
         delay = UNTOUCHED;
         status = backoff_retry_fail(&retry, &policy, now, hint, &delay);
         if (status == BACKOFF_STATUS_OK)
-            PROMISE(delay >= hint && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
+            PROMISE((delay >= hint || bounded) && (hint != 0 || policy.cap_ns == 0 || delay <= policy.cap_ns));
         else
             PROMISE(delay == UNTOUCHED);
         if (status == BACKOFF_STATUS_NOT_INITIALISED || status == BACKOFF_STATUS_CONFIG_VALUE)
@@ -154,20 +155,18 @@ static void rates(struct input *input)
     PROMISE(wait == ((share.capacity ? share.capacity : 10) - UINT64_C(1)) * 100);
 }
 
-static void schedules(struct input *input)
+/* One life of a schedule in this memory. Tickets of earlier lives may be among those that are there. */
+static void life(struct input *input, uint64_t *memory, size_t octets, struct backoff_ticket *tickets)
 {
-    static uint64_t memory[3186 + 4 * 18];
     struct backoff_due due[4];
     struct backoff_schedule *schedule;
-    struct backoff_ticket tickets[8];
     uint64_t slot, value, last = 0;
     uint32_t pending;
     size_t count = 0;
     unsigned inserted = 0, gone = 0;
     int round;
-    PROMISE(backoff_schedule_init(memory, sizeof memory, number(input), &schedule) == BACKOFF_STATUS_OK);
-    memset(tickets, 0, sizeof tickets);
-    for (round = 0; round < 24; round++) {
+    PROMISE(backoff_schedule_init(memory, octets, number(input), &schedule) == BACKOFF_STATUS_OK);
+    for (round = 0; round < 12; round++) {
         uint64_t what = number(input), where = number(input);
         switch (what & 3) {
         case 0:
@@ -175,7 +174,10 @@ static void schedules(struct input *input)
             inserted += backoff_schedule_insert(schedule, where, what, &tickets[what >> 61]) == BACKOFF_STATUS_OK;
             break;
         case 2:
-            gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
+            if (what & 4)
+                backoff_schedule_reschedule(schedule, &tickets[what >> 61], where);
+            else
+                gone += backoff_schedule_cancel(schedule, &tickets[what >> 61], &value) == BACKOFF_STATUS_OK;
             break;
         default:
             PROMISE(backoff_schedule_expire(schedule, where, what >> 62, due, &count) == BACKOFF_STATUS_OK);
@@ -189,11 +191,20 @@ static void schedules(struct input *input)
     while (backoff_schedule_next(schedule, &slot) == BACKOFF_STATUS_OK) {
         PROMISE(slot >= last);
         last = slot;
-        PROMISE(backoff_schedule_expire(schedule, slot, 1, due, &count) == BACKOFF_STATUS_OK && count == 1);
-        PROMISE(due[0].slot == slot);
-        gone++;
+        PROMISE(backoff_schedule_expire_next(schedule, UINT64_MAX, 4, due, &count) == BACKOFF_STATUS_OK && count > 0);
+        PROMISE(due[0].slot == slot && due[count - 1].slot == slot);
+        gone += (unsigned)count;
     }
     PROMISE(inserted == gone);
+}
+
+static void schedules(struct input *input)
+{
+    static uint64_t memory[3187 + 4 * 18];
+    struct backoff_ticket tickets[8];
+    memset(tickets, 0, sizeof tickets);
+    life(input, memory, sizeof memory, tickets);
+    life(input, memory, sizeof memory, tickets);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

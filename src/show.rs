@@ -206,6 +206,11 @@ pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
+/// What stands in place of an interval, where a run in virtual time was too short for one.
+fn unknown(medium: &MediumResults, key: &str) -> &'static str {
+    if medium.ci95.is_some() && half_width(medium, key).is_none() { " (too few for an interval)" } else { "" }
+}
+
 /// The half-width to show beside `value`, both in whole bit times: rounded up, but an interval that does not reach below 0
 /// is not shown as if it did.
 fn width(half: f64, value: f64) -> u64 {
@@ -236,11 +241,14 @@ fn medium(results: &Results) -> String {
                 // No delay is below 0.
                 format!(" \u{2212}{} +{}", around(mean)(below.min(mean)), around(mean)(above))
             }
-            None => plus_minus(&format!("{key}.mean_bt"), &around(mean)),
+            None => {
+                let key = format!("{key}.mean_bt");
+                plus_minus(&key, &around(mean)) + unknown(medium, &key)
+            }
         };
         let figure = |name: &str, value: Option<u64>| {
-            let value = value.unwrap_or(0);
-            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &around(value as f64)))
+            let (value, key) = (value.unwrap_or(0), format!("{key}.{name}"));
+            format!("{}{}{}", group(value), plus_minus(&key, &around(value as f64)), unknown(medium, &key))
         };
         format!(
             "{}{spread} BT mean, {} p50, {} p99, {} longest",

@@ -1,31 +1,18 @@
-//! What the functions of libbackoff cost from C, through the shared library, by criterion: the rows of `table.c`, which runs
-//! beside this and is asked for one row at a time. One iteration is 4,096 operations.
+//! What the functions of libbackoff cost from C, through the shared library: the rows of `table.c`, which runs beside this and
+//! is asked for one row at a time.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::Bencher;
 
+/// How many operations one round of a row has.
 const OPERATIONS: u64 = 4096;
 
-const ROWS: [&str; 11] = [
-    "empty_call",
-    "collide",
-    "collide_inline",
-    "draws",
-    "collide_each",
-    "retry_fail",
-    "prepared_fail",
-    "policy_draw",
-    "prepared_draw",
-    "rate_act",
-    "schedule",
-];
-
 /// The C program, which ends when it is asked no more.
-struct Table {
+pub struct Table {
     _child: Child,
     ask: ChildStdin,
     answers: BufReader<ChildStdout>,
@@ -33,7 +20,7 @@ struct Table {
 
 impl Table {
     /// Builds the library as a user builds it, and the program with it.
-    fn start() -> Table {
+    pub fn start() -> Table {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = here.join("../..");
         let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("libbackoff-bench");
@@ -53,6 +40,14 @@ impl Table {
         Table { _child: child, ask, answers: BufReader::new(answers) }
     }
 
+    /// Times one operation of a row.
+    pub fn row(&mut self, bencher: &mut Bencher<'_>, row: &str) {
+        bencher.iter_custom(|times| {
+            let rounds = times.div_ceil(OPERATIONS);
+            self.time(row, rounds).mul_f64(times as f64 / (rounds * OPERATIONS) as f64)
+        });
+    }
+
     /// How long so many rounds of a row take.
     fn time(&mut self, row: &str, rounds: u64) -> Duration {
         writeln!(self.ask, "{row} {rounds}").expect("it listens");
@@ -66,15 +61,3 @@ fn run(command: &mut Command) {
     let status = command.status().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(status.success(), "{command:?}: {status}");
 }
-
-fn rows(criterion: &mut Criterion) {
-    let mut table = Table::start();
-    let mut group = criterion.benchmark_group("C");
-    group.throughput(Throughput::Elements(OPERATIONS));
-    for row in ROWS {
-        group.bench_function(row, |bencher| bencher.iter_custom(|rounds| table.time(row, rounds)));
-    }
-}
-
-criterion_group!(c, rows);
-criterion_main!(c);

@@ -4,13 +4,14 @@
 #     crates/backoff-c/install.sh [--prefix /usr/local] [--libdir PREFIX/lib] [--target-dir FOLDER] [--uninstall]
 #
 # DESTDIR is put before every path, for those who make packages. Building needs cargo; what has been built before, by the
-# same user or another, is installed without: `cargo build --release -p ethbus-backoff-c`, then this as root. Needs awk.
+# same user or another, is installed without: `cargo build --release -p ethbus-backoff-c`, then this as root. Needs awk, and a
+# C compiler (`cc`, or what CC says) that links the shared library out of the static one.
 set -eu
 # What is installed is for everybody, whatever the umask of who installs it.
 umask 022
 
 usage() {
-    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit "$1"
 }
 
@@ -64,7 +65,7 @@ refresh() {
 if [ $uninstall = yes ]; then
     rm -f "$lib/$real" "$lib/$soname" "$lib/libbackoff.so" "$lib/libbackoff.a" "$lib/pkgconfig/backoff.pc" \
         "$lib/cmake/backoff/backoff-config.cmake" "$lib/cmake/backoff/backoff-config-version.cmake" \
-        "$include/backoff.h" "$include/backoff.hpp" "$man/backoff.3" "$man"/backoff_*.3 \
+        "$include/backoff.h" "$include/backoff.hpp" "$include/backoff_one.h" "$man/backoff.3" "$man"/backoff_*.3 \
         "$licenses/LICENSE-MIT" "$licenses/LICENSE-APACHE"
     rmdir "$lib/cmake/backoff" "$licenses" 2>/dev/null || true
     refresh
@@ -80,33 +81,39 @@ elif [ ! -f "$built/libbackoff.so" ] || [ ! -f "$built/libbackoff.a" ]; then
     exit 1
 fi
 
-# rustc cannot give symbols a version; a C compiler can, out of the static library. Where there is none, or it cannot either,
-# the library is installed as cargo has made it: without versions, and otherwise the same.
+# rustc cannot give symbols a version; a C compiler can, out of the static library. A library without versions must not be
+# installed: programs that were linked with one that has them would end in the loader. Hardened as cargo's own is; and
+# without a page of padding between code and data.
 link_with_versions() {
-    command -v "${CC:-cc}" >/dev/null 2>&1 || return 1
     # shellcheck disable=SC2046 # one argument for each function
-    # The rest is for size: no page of padding between code and data, and no index of frames that nothing unwinds.
     "${CC:-cc}" -shared -nostdlib -o "$1" -Wl,--gc-sections -Wl,-soname,"$soname" \
-        -Wl,-z,noseparate-code -Wl,--hash-style=gnu -Wl,--no-eh-frame-hdr \
+        -Wl,-z,relro,-z,now -Wl,--eh-frame-hdr -Wl,-z,noseparate-code -Wl,--hash-style=gnu \
         -Wl,--version-script="$here/backoff.map" \
         $(sed -n 's/^ *\(backoff_[a-z0-9_]*\);$/-Wl,-u,\1/p' "$here/backoff.map") \
-        "$built/libbackoff.a" 2>/dev/null
+        "$built/libbackoff.a"
 }
+
+# Linked before anything is written where it is to lie.
+linked=$(mktemp -d)
+trap 'rm -rf "$linked"' EXIT
+if ! link_with_versions "$linked/$real" 2>"$linked/said"; then
+    cat "$linked/said" >&2
+    echo "install.sh: ${CC:-cc} cannot link the shared library with the versions of its functions; nothing is installed." >&2
+    echo "    Install a C compiler for this system, or name one: CC=clang $0" >&2
+    exit 1
+fi
 
 mkdir -p "$licenses"
 mkdir -p "$lib/pkgconfig" "$lib/cmake/backoff" "$include" "$man"
-if link_with_versions "$lib/$real"; then
-    chmod 755 "$lib/$real"
-else
-    install -m 755 "$built/libbackoff.so" "$lib/$real"
-fi
-strip --strip-unneeded "$lib/$real" 2>/dev/null || true
+strip --strip-unneeded "$linked/$real" 2>/dev/null || true
+install -m 755 "$linked/$real" "$lib/$real"
 ln -sf "$real" "$lib/$soname"
 ln -sf "$soname" "$lib/libbackoff.so"
 install -m 644 "$built/libbackoff.a" "$lib/libbackoff.a"
 strip --strip-debug "$lib/libbackoff.a" 2>/dev/null || true
 install -m 644 "$header" "$include/backoff.h"
 install -m 644 "$root/include/backoff.hpp" "$include/backoff.hpp"
+install -m 644 "$root/include/backoff_one.h" "$include/backoff_one.h"
 install -m 644 "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$licenses"
 
 # Paths in backoff.pc: blanks as pkg-config wants them, and relative to the file where the library lies in the prefix.

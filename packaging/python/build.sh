@@ -14,9 +14,8 @@ for archive in "$out"/ethbus-*-linux-*.tar.gz; do
     chmod 755 "$tree/src/ethbus/bin/ethbus"
     version=${name#ethbus-}
     echo "${version%%-linux-*}" > "$tree/VERSION"
-    # A static program asks nothing of the machine's C library: glibc of any age, and musl.
-    machine=${name##*-linux-}
-    platform=manylinux_2_17_$machine.manylinux2014_$machine.musllinux_1_1_$machine
+    # A static program asks nothing of the machine's C library: any that pip knows of will do.
+    platform=manylinux_2_17_${name##*-linux-}
     python3 -m pip wheel --quiet --no-deps --wheel-dir "$scratch/wheels" --config-settings="--build-option=--plat-name=$platform" "$tree"
 done
 mv "$scratch"/wheels/*.whl "$out/"

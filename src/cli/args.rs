@@ -56,10 +56,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
 /// What the help says below the commands.
 const EXAMPLES: &str = "\
 Examples:
-  ethbus                                    four stations contend for ten seconds
-  ethbus --stations 16 --frame-size 64      sixteen stations, the shortest frames
+  ethbus                                   four stations contend for ten seconds
+  ethbus --stations 16 --frame-size 64     sixteen stations, the shortest frames
   ethbus up, then: ethbus exec st1 ping st2
-  ethbus sim --stations 50 --duration 10s   no privileges, no waiting
+  ethbus sim --stations 50 --duration 10s  no privileges, no waiting
 
 Exit codes: 0 success, 1 failure, 2 wrong use, 3 not to be trusted (`--strict`),
 130 interrupted; `exec` and `shell` end with the code of their program.";
@@ -197,7 +197,7 @@ pub enum Command {
         after_help = "Examples:\n  ethbus sim --stations 50 --duration 10s\n  ethbus sim lab.toml --events run.events --format json"
     )]
     Sim(SimArgs),
-    /// Run a grid of scenario keys and seeds on all cores, into one table
+    /// Run a grid of scenario keys and seeds on all cores into one table
     ///
     /// Needs no privileges. Interrupted, it goes on where it was with the same command; see docs/sweep.md.
     #[command(after_help = "Example:\n  ethbus sweep --set stations=2..64*2 --seeds 5 --out runs.csv")]

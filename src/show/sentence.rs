@@ -3,6 +3,7 @@
 use medium::Method;
 use sim::figures::plca::PlcaResults;
 use sim::figures::results::{Results, StationResults};
+use sim::figures::slotted::RanAway;
 use sim::words::units::group;
 
 /// A sentence for somebody who does not read tables.
@@ -89,13 +90,30 @@ fn backlog(results: &Results) -> String {
     let sum = |of: fn(&StationResults) -> u64| results.stations.iter().map(of).sum::<u64>();
     let (waiting, before) = (sum(|station| station.queued), sum(|station| station.queued_at_start));
     let asked = before + sum(|station| station.counter("offered"));
+    let ran_away = ran_away(results);
     if 2 * waiting <= asked || waiting <= results.stations.len() as u64 {
-        return String::new();
+        return ran_away;
     }
+    let rate = results.config.rate_bits_per_second as f64;
+    let longest = results.medium.slotted.as_ref().and_then(|slotted| slotted.longest_waiting_bt);
+    let longest = longest.map_or(String::new(), |bits| format!(", the longest for {}", time(bits as f64 / rate)));
+    // Which of both it was, load or collisions, only users who run away tell.
     format!(
-        " {} still waited at the end, more than half of all: more was offered than the medium carried.",
+        " {} still waited at the end, more than half of all{longest}: more came than got through.{ran_away}",
         frames(waiting)
     )
+}
+
+/// When infinitely many users ran away, if they did in the only run.
+fn ran_away(results: &Results) -> String {
+    match results.medium.slotted.as_ref().and_then(|slotted| slotted.ran_away.as_ref()) {
+        Some(RanAway { unstable_backlog, slots }) if slots.len() == 1 => format!(
+            " The users ran away at slot {}: with more than {} to be sent again, more meet than get through.",
+            group(slots[0]),
+            frames(*unstable_backlog).to_lowercase()
+        ),
+        Some(_) | None => String::new(),
+    }
 }
 
 /// How frames got through by attempts.

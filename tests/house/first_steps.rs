@@ -121,7 +121,7 @@ fn convert_that_is_interrupted_leaves_no_half_file() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let (log, out) = (folder.path().join("run.events"), folder.path().join("run.vcd"));
     let [log_name, out_name] = [&log, &out].map(|path| path.to_str().expect("plain"));
-    run(ethbus(["sim", "--duration", "4s", "--warmup", "0s", "--events", log_name])).succeeded();
+    run(ethbus(["sim", "--duration", "1500ms", "--warmup", "0s", "--events", log_name])).succeeded();
     for former in [None, Some("$comment ethbus: a former one $end\n")] {
         former.iter().for_each(|text| std::fs::write(&out, text).expect("own folder"));
         let convert = Running::start(ethbus(["convert", log_name, "--to", "vcd", "--out", out_name]), "");
@@ -191,7 +191,7 @@ fn a_life_in_short_is_of_a_few_lines() {
     run(ethbus(["explain", &log, "--short"])).failed_with(2, &["--short", "--frame or --pick"]);
 }
 
-/// A log that something changed is told of in words of files.
+/// The error about a damaged log uses words of files, not of programs.
 #[test]
 fn a_damaged_log_is_told_of_without_words_of_programs() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");

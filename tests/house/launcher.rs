@@ -12,7 +12,7 @@ const ALWAYS_THERE: [&str; 24] = [
     "awk", "bash", "cat", "chmod", "cp", "cut", "dirname", "env", "find", "grep", "head", "mkdir", "mktemp",
     "realpath", "rm", "sed", "sh", "sort", "stat", "tail", "tee", "test", "tr", "uniq",
 ];
-/// Stands for a compiler with the C library's start files.
+/// Acts as a compiler with the C library's start files.
 const CC: &str = "echo /lib/crt1.o";
 /// Says what it is asked, and "builds" a program that says what it is given.
 const CARGO: &str = r#"echo "cargo $* (HOME=$HOME)" >> "$MACHINE/log"

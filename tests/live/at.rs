@@ -1,5 +1,5 @@
-//! `[[at]]`: what a scenario does to stations and cable while the medium runs, in virtual time and live; and a scenario's traffic
-//! on a live bus.
+//! `[[at]]`: changes of stations and cable during a run, in virtual time and live; and a scenario's traffic on a live
+//! bus.
 
 use crate::common::lab::Lab;
 use crate::common::process::{data_plane, ethbus, run};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Every kind of change, in another order than that of time.
+/// Every kind of change, not in order of time.
 const CHANGES: &str = "
 [[at]]
 time = '4ms'
@@ -51,7 +51,7 @@ fn plain(path: &Path) -> &str {
     path.to_str().expect("plain")
 }
 
-/// The instants and kinds of all that was done to the medium in a record, but for frames. It runs again with the same events.
+/// The instants and kinds of all inputs in a record, except frames. It runs again with the same events.
 fn changes_of(record: &Path) -> Vec<(u64, String)> {
     let told = run(ethbus(["replay", plain(record)])).succeeded();
     assert!(told.stderr.contains("the same as in the recorded run"), "{told:#?}");
@@ -62,8 +62,8 @@ fn changes_of(record: &Path) -> Vec<(u64, String)> {
     changes.map(|line| (number(&line, "t"), kind(&line))).collect()
 }
 
-/// To the bit time, in order of time, and in the record; whoever is off the medium meanwhile sends nothing and is not asked
-/// again and again.
+/// Changes happen at their bit time, in order of time, and are in the record. A station that is off the medium
+/// meanwhile sends nothing and is not asked repeatedly.
 #[test]
 fn changes_happen_at_their_bit_times_in_virtual_time() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -84,12 +84,12 @@ fn changes_happen_at_their_bit_times_in_virtual_time() {
     let lines = log.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let attempts = lines.filter(|line| line["kind"] == "attempt" && line["station"] == "st1");
     let at: Vec<u64> = attempts.map(|line| number(&line, "t")).collect();
-    // An attempt that had begun before may go on; none begins while the cable is pulled.
+    // An attempt that began before may continue; none begins while the cable is pulled.
     assert!(at.iter().any(|t| *t < 10_000) && at.iter().any(|t| *t >= 50_000), "{at:?}");
     assert!(!at.iter().any(|t| (10_000..50_000).contains(t)), "{at:?}");
 }
 
-/// The scenario's own drivers offer what it says, changes happen when it says, and the record of it all replays.
+/// The scenario's own drivers offer its traffic, changes happen at their times, and the record of all of it replays.
 #[test]
 fn a_live_lab_runs_its_scenario() {
     if skipped(&["ip"]) {
@@ -101,7 +101,7 @@ fn a_live_lab_runs_its_scenario() {
     let traffic = "[traffic]\narrivals = 'poisson:0.2'\nframe_size = 200\ndestination = 'broadcast'\n";
     let sections =
         "[[station]]\n[[station]]\n[[station]]\narrivals = 'periodic:0.05'\n[[station]]\narrivals = 'silent'\n";
-    // Later than the lab needs to come up, and early enough for a test.
+    // Later than the lab takes to come up, and early enough for a test.
     let changes = CHANGES.replace("ms'", "00ms'").replace("20000 bt", "2000000 bt");
     let scenario = file(&folder, "lab.toml", &format!("[medium]\ntopology = 'bus:500m'\n{traffic}{sections}{changes}"));
     let mut lab = Lab::up(&[plain(&scenario), "--record", plain(&record), "--tolerance", "100%"]);
@@ -148,7 +148,7 @@ fn a_saturated_station_of_a_live_lab_always_has_a_frame() {
     lab.assert_nothing_left();
 }
 
-/// What a lab's drivers cannot do is said, not ignored: a window needs hosts that answer.
+/// A lab reports what its drivers cannot do: a window needs hosts that answer.
 #[test]
 fn what_a_live_lab_leaves_out_is_said() {
     if skipped(&[]) {
@@ -162,8 +162,8 @@ fn what_a_live_lab_leaves_out_is_said() {
     lab.down();
 }
 
-/// A data plane that was stopped for half a second is not to be trusted: `--strict` says so to programs, in the foreground at the
-/// lab's own end, in the background at that of `down`.
+/// The results of a data plane that was stopped for half a second are not reliable: `--strict` reports that by its exit
+/// code, in the foreground at the lab's own end, in the background at that of `down`.
 #[test]
 fn a_strict_lab_ends_with_3_if_it_is_not_to_be_trusted() {
     const NOT_TRUSTED: i32 = 3;

@@ -1,4 +1,4 @@
-//! The bench from outside: it gives the rows that were wanted, and leaves nothing. What it measures is not judged here.
+//! The bench from outside: it gives the requested rows, and leaves nothing. Its figures are not judged here.
 
 use crate::common::derive::derive_file;
 use crate::common::process::{
@@ -23,7 +23,7 @@ fn row<'a>(report: &'a Value, name: &str) -> &'a Value {
     rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("no {name} in {report}"))
 }
 
-/// The rows that were wanted and no other, each with its figures, conditions and emulator (issue 5, "Figures to reach").
+/// Exactly the requested rows, each with its figures, conditions and emulator (issue 5, "Figures to reach").
 #[test]
 fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
     if skipped(&[]) {
@@ -56,12 +56,13 @@ fn the_rows_that_were_wanted_are_measured_and_nothing_is_left() {
             assert!(row["runs"][0]["conditions"][condition].is_number(), "{row}");
         }
     }
-    // Three buses, two of which are echoed over: what they did can be what clause 4 has stations do.
+    // Three buses, two of them with echoes: the stations' actions agree with clause 4.
     let events = [1, 2, 3].map(|number| derive_file(&logs.path().join(format!("{number}.jsonl")), true));
     assert!(events[1] > 100 && events[2] > 100, "{events:?}");
 }
 
-/// A stream's arrivals give the same events in virtual time, so what it got can be compared with what the medium carried.
+/// A stream's arrivals give the same events in virtual time, so its share can be compared with the total that the
+/// medium carried.
 #[test]
 fn a_stream_is_recorded_and_replayed() {
     if skipped(&["iperf3"]) {
@@ -80,7 +81,7 @@ fn a_stream_is_recorded_and_replayed() {
     }
 }
 
-/// A bench that is killed takes its stations and the programs in them along.
+/// When a bench is killed, its stations and the programs in them end too.
 #[test]
 fn a_killed_bench_leaves_nothing() {
     if skipped(&["iperf3"]) {
@@ -115,7 +116,7 @@ fn an_interrupted_bench_judges_nothing() {
     assert!(programs.iter().all(|(pid, _)| !runs(*pid)), "{programs:?}");
 }
 
-/// Where a program is missing, its row says which package brings it; that is no failure unless one is asked for.
+/// Where a program is missing, its row names the package that has it; that is no failure unless the row was requested.
 #[test]
 fn a_row_without_its_program_is_skipped_and_says_why() {
     if skipped(&["unshare"]) {
@@ -137,7 +138,7 @@ fn a_row_without_its_program_is_skipped_and_says_why() {
     }
 }
 
-/// What is asked for and makes no sense is told with what there is.
+/// A request for an unknown row gets an error that lists the known ones.
 #[test]
 fn a_row_that_there_is_not_is_told() {
     run(bench("--only echo,pong")).failed_with(2, &["`pong`", "echo", "tcp_pairs"]);

@@ -1,4 +1,4 @@
-//! Stations in namespaces that are there already: one with a name, and one that a container's process is in.
+//! Stations in namespaces that exist already: one with a name, and that of a container's process.
 
 use crate::common::lab::{Lab, assert_nothing_of, fresh_name};
 use crate::common::process::{Running, ethbus, program, run};
@@ -8,7 +8,7 @@ use link::namespace::Namespace;
 use std::process::Command;
 use tempfile::NamedTempFile;
 
-/// What a container is to its network: a process in a namespace without a name.
+/// A container, from the view of its network: a process in a namespace without a name.
 struct Container {
     process: Running,
 }
@@ -39,7 +39,7 @@ impl Drop for Container {
     }
 }
 
-/// A namespace with a name, as `ip netns add` makes it, which goes with the test.
+/// A namespace with a name, as `ip netns add` makes it, removed with the test.
 struct Named(String);
 
 impl Named {
@@ -88,7 +88,7 @@ fn path(file: &NamedTempFile) -> &str {
     file.path().to_str().expect("a name of letters")
 }
 
-/// Frames cross the bus both ways, they are counted, and `down` leaves both namespaces as they were.
+/// Frames cross the bus both ways, they are counted, and `down` leaves both namespaces unchanged.
 #[test]
 fn a_container_and_a_named_namespace_are_on_the_bus_and_stay_whose_they_are() {
     if skipped(&["ip", "ping", "unshare", "nsenter"]) {
@@ -128,7 +128,7 @@ fn a_container_and_a_named_namespace_are_on_the_bus_and_stay_whose_they_are() {
     assert!(crate::common::process::runs(container.pid()), "nor are programs in it the lab's to end");
 }
 
-/// A container that ends is a cable that is pulled; a killed lab is removed without a trace in the namespaces.
+/// The end of a container has the effect of a pulled cable; a killed lab is removed without a trace in the namespaces.
 #[test]
 fn what_a_container_or_a_lab_leaves_behind_is_nothing() {
     if skipped(&["ip", "ping", "unshare", "nsenter"]) {

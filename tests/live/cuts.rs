@@ -30,7 +30,8 @@ fn cuts_of(record: &Path) -> Vec<(u64, Option<u64>)> {
     cuts.map(|line| (number(&line, "t"), line["cut"]["position_bt"].as_u64())).collect()
 }
 
-/// Stations on either side of a cut no longer hear each other, those on one side do, and mended it is one bus again.
+/// Stations on either side of a cut no longer hear each other, stations on the same side do, and after mending it is
+/// one bus again.
 #[test]
 fn a_cable_is_cut_and_mended_while_the_bus_runs() {
     if skipped(&["ping"]) {
@@ -80,13 +81,13 @@ fn a_star_has_no_cable_to_cut() {
 }
 
 /// Two saturated stations on each side of a cut share two media, so the bus carries twice as much; mended, it is one
-/// again. What the halves did is recorded and replayed.
+/// again. The traffic of both halves is recorded and replayed.
 #[test]
 fn a_cut_makes_two_media_in_virtual_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let record = folder.path().join("run.record");
     let simulate = |cut: &str| {
-        // To whom: a neighbour, on its own side of the cut.
+        // The destination: a neighbour, on the same side of the cut.
         let stations = [2, 1, 4, 3].map(|to| format!("[[station]]\ndestination = 'st{to}'\n")).concat();
         let scenario = file(&folder, &format!("{}{cut}{stations}", BUS.replace("stations = 4\n", "")));
         let arguments = ["sim", plain(&scenario), "--frame-size", "512", "--duration", "1s", "--warmup", "0s"];

@@ -18,7 +18,7 @@ fn demo(arguments: &str) -> Command {
     ethbus(arguments.split_whitespace())
 }
 
-/// Runs a demonstration and checks what must hold in every one.
+/// Runs a demonstration and checks what must be true of every one.
 #[track_caller]
 fn results_of(arguments: &str) -> Value {
     let results = run(demo(&format!("{arguments} --format json"))).json();
@@ -74,8 +74,8 @@ fn check_deliveries(results: &Value, stations: u64) {
 
 /// 10 Mb/s, 64 octets, four saturated stations: no drop in the emulator, never above line rate (issue 2, "Speed").
 ///
-/// Late arrivals are those of stations whose stamp was seen too late; one in ten would spoil the medium's order.
-/// Times are printed and not judged: they are the machine's.
+/// A late arrival is a frame whose stamp was seen too late; one in ten would spoil the medium's order. Times are
+/// printed and not judged: they depend on the machine.
 #[test]
 fn four_saturated_stations_with_minimum_frames_lose_nothing_in_the_emulator() {
     if skipped(&[]) {
@@ -101,7 +101,7 @@ fn four_saturated_stations_with_minimum_frames_lose_nothing_in_the_emulator() {
     });
 }
 
-/// Whoever repeats a run needs its seed: a live bus draws one and prints it (DESIGN.md, "Formats").
+/// Repeating a run needs its seed: a live bus draws one and prints it (DESIGN.md, "Formats").
 #[test]
 fn the_seed_that_is_printed_is_the_one_in_the_results() {
     if skipped(&[]) {
@@ -136,9 +136,9 @@ fn a_load_below_saturation_is_carried_as_offered() {
     });
 }
 
-/// Nothing is on the demonstration's medium but what its drivers offer: IPv6 is silent (issue 2, "The program").
+/// Only the drivers' frames are on the demonstration's medium: IPv6 is silent (issue 2, "The program").
 ///
-/// This load is 2.4 frames in a second; two kernels that come up send 14 frames of IPv6 (KERNEL.md, "Traps").
+/// This load is 2.4 frames in a second; two kernels send 14 frames of IPv6 when they come up (KERNEL.md, "Traps").
 #[test]
 fn stations_of_the_demonstration_are_silent_but_for_their_drivers() {
     if skipped(&[]) {
@@ -198,7 +198,7 @@ fn the_table_tells_of_stations_medium_and_emulator_and_what_to_try_next() {
     assert!(next.contains("ethbus up") && next.contains("ethbus exec"), "{next}");
 }
 
-/// Everything that a demonstration has made is gone when it ends: its namespaces are held by nobody.
+/// Everything that a demonstration has made is gone when it ends: no process holds its namespaces.
 #[test]
 fn nothing_is_left_of_a_demonstration() {
     if skipped(&[]) {
@@ -229,7 +229,7 @@ fn an_interrupt_shows_the_table_and_leaves_nothing() {
     }
 }
 
-/// A demonstration that is killed takes everything along, as descriptors alone hold it.
+/// When a demonstration is killed, everything that it made ends too, since only descriptors hold it.
 #[test]
 fn a_killed_demonstration_leaves_nothing() {
     if skipped(&[]) {
@@ -243,7 +243,7 @@ fn a_killed_demonstration_leaves_nothing() {
     traces.assert_gone();
 }
 
-/// If the data plane dies, the demonstration says so, fails, and leaves nothing (DESIGN.md, "Coordinator").
+/// If the data plane dies, the demonstration reports it, fails, and leaves nothing (DESIGN.md, "Coordinator").
 #[test]
 fn a_demonstration_whose_data_plane_dies_says_so_and_fails() {
     if skipped(&[]) {
@@ -257,7 +257,7 @@ fn a_demonstration_whose_data_plane_dies_says_so_and_fails() {
     traces.assert_gone();
 }
 
-/// A running demonstration, and what it has made.
+/// A running demonstration, and the namespaces that it has made.
 struct Traces {
     demo: Option<Running>,
     data_plane: u32,
@@ -301,7 +301,7 @@ fn a_full_disk_on_output_is_told() {
     }
 }
 
-/// The program where everybody may run it, so that a user without rights can.
+/// The program in a folder that all users may enter, so that a user without rights can run it.
 fn public_copy() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).expect("own folder");
@@ -309,7 +309,7 @@ fn public_copy() -> tempfile::TempDir {
     folder
 }
 
-/// Runs the program as nobody in particular.
+/// Runs the program as a user without any right.
 fn as_nobody(folder: &tempfile::TempDir, arguments: &[&str]) -> Finished {
     let mut command = program("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all"]);
     command.arg(folder.path().join("ethbus")).args(arguments);
@@ -336,14 +336,14 @@ fn the_demonstration_runs_without_root_or_says_what_it_needs() {
     }
 }
 
-/// Where nobody may make a user namespace, the demonstration is one sentence with capability and command.
+/// Where users may not make user namespaces, the demonstration prints one sentence with capability and command.
 #[test]
 fn without_user_namespaces_the_demonstration_names_capability_and_command() {
     if skipped(&["setpriv", "unshare"]) {
         return;
     }
     let _turn = Turn::shared();
-    // Within a user namespace its own limit of further ones can be set without touching anybody else's.
+    // Within a user namespace its own limit of further ones can be set without an effect on others.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces || exit 99
         exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" --stations 2 --duration 200ms";
     let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, ETHBUS]));

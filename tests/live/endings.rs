@@ -1,12 +1,12 @@
-//! The end of a lab when something goes on beside it: programs that `exec` starts meanwhile, a data plane that hangs, and
-//! descriptors of whoever brought it up (issue 12, 1).
+//! The end of a lab beside other activity: programs that `exec` starts meanwhile, a data plane that hangs, and
+//! descriptors of the process that brought it up (issue 12, 1).
 
 use crate::common::lab::{Lab, Unused, assert_nothing_of};
 use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
 use crate::common::{ETHBUS, Turn, note, skipped};
 use std::time::Duration;
 
-/// Programs that `exec` starts while `down` looks for programs: each is ended, or was refused.
+/// Programs that `exec` starts while `down` searches for programs: each is ended, or was refused.
 #[test]
 fn no_program_that_exec_starts_beside_down_survives() {
     if skipped(&["ip"]) {
@@ -41,7 +41,7 @@ fn no_program_that_exec_starts_beside_down_survives() {
     note(&format!("{started} programs were ended with the lab, {refused} were refused"));
 }
 
-/// A data plane that hangs is killed; `down` says so, has removed everything, and ends with an error.
+/// A data plane that hangs is killed; `down` reports it, has removed everything, and ends with an error.
 #[test]
 fn down_says_that_a_data_plane_hangs_and_cleans_up() {
     if skipped(&["ip"]) {
@@ -69,7 +69,7 @@ fn down_says_that_a_data_plane_hangs_and_cleans_up() {
     }
 }
 
-/// A supervisor that is killed while somebody waits for its end: whoever waits removes what it left.
+/// A supervisor that is killed while `down` waits for its end: `down` removes what remains.
 #[test]
 fn down_removes_what_a_supervisor_left_that_was_killed_meanwhile() {
     if skipped(&["ip"]) {
@@ -99,7 +99,7 @@ fn background_of(name: &str) -> u32 {
     numbers.find(is_it).unwrap_or_else(|| panic!("no supervisor of {name}"))
 }
 
-/// A lab in the background keeps nothing open that it was started with: neither a lock nor a pipe that somebody reads.
+/// A lab in the background keeps no inherited descriptor open: neither a lock nor a pipe with a reader.
 #[test]
 fn a_lab_in_the_background_keeps_no_descriptor_of_whoever_started_it() {
     if skipped(&["flock", "sh"]) {
@@ -116,7 +116,7 @@ fn a_lab_in_the_background_keeps_no_descriptor_of_whoever_started_it() {
     let ended = run(program("sh", ["-c", script, ETHBUS, &unused.0])).succeeded();
     assert_eq!(ended.stdout, "done\n");
     run(ethbus(["down", "--name", &unused.0])).succeeded();
-    // An output that is named by a descriptor is written all the same.
+    // An output that is given as a descriptor is written all the same.
     let events = folder.path().join("events").to_str().expect("plain").to_owned();
     let script = "\"$0\" up --detach --stations 2 --name \"$1\" --events /dev/fd/7 7> \"$2\"";
     run(program("sh", ["-c", script, ETHBUS, &unused.0, &events])).succeeded();

@@ -1,4 +1,4 @@
-//! A frame goes to every other station, whoever makes the copies (issue 5, item 1).
+//! A frame goes to every other station, by each way of copying (issue 5, item 1).
 
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, ethbus, program, run};
@@ -21,13 +21,13 @@ fn scenario(layout: &str, emulator: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// Three heaps of eight stations: each hears another heap later than its own.
+/// Three groups of eight stations: each hears another group later than its own.
 fn heaps() -> String {
     let station = |number: usize| format!("[[station]]\nposition = '{} m'\n", 100 * (number / 8));
     "[medium]\ntopology = 'bus:200m'\n".to_owned() + &(0..STATIONS).map(station).collect::<String>()
 }
 
-/// A silent lab, and an ear in each station; none if the kernel refuses to copy frames here.
+/// A silent lab, and an ear in each station; `None` if the kernel refuses to copy frames here.
 fn lab(layout: &str, way: &str) -> Option<(Lab, Vec<StationSocket>)> {
     let file = scenario(layout, &format!("fan_out = '{way}'"));
     let path = file.path().to_str().expect("plain");
@@ -40,7 +40,7 @@ fn lab(layout: &str, way: &str) -> Option<(Lab, Vec<StationSocket>)> {
     for namespace in &namespaces {
         namespace.run(silence_ipv6_everywhere).expect("a thread in there").expect("root");
     }
-    // What the stations' kernels had to say before that.
+    // Frames that the stations' kernels sent before that.
     let mut offered = None;
     crate::common::wait_until(crate::common::PATIENCE, "silence", || {
         std::thread::sleep(Duration::from_millis(100));
@@ -52,7 +52,7 @@ fn lab(layout: &str, way: &str) -> Option<(Lab, Vec<StationSocket>)> {
     Some((lab, ears))
 }
 
-/// Whether this machine lets a hub be made; says why not.
+/// Whether this machine allows a hub; prints the reason if not.
 fn kernel_copies() -> bool {
     let bus = link::namespace::Namespace::anonymous().expect("root");
     let made = link::fanout::make_hub(&bus, "hub", &[1]);
@@ -69,13 +69,13 @@ fn heard(ear: &mut StationSocket) -> Vec<Vec<u8>> {
     frames
 }
 
-/// How many frames have got to an ear, read or not.
+/// The number of frames that have reached an ear, read or not.
 fn count(ear: &mut StationSocket) -> u64 {
     let statistics = ear.statistics().expect("an open socket");
     statistics.received + statistics.dropped
 }
 
-/// A frame that nobody answers: to everybody, or to somebody who is not there.
+/// A frame that gets no answer: to all stations, or to an address without a station.
 fn frame(source: usize, to_all: bool, octets: usize, tag: Option<u16>) -> Vec<u8> {
     let mut frame = if to_all { vec![0xff; 6] } else { vec![2, 0, 0, 0, 0, 99] };
     frame.extend([2, 0, 0, 0, 1, source as u8]);
@@ -87,7 +87,7 @@ fn frame(source: usize, to_all: bool, octets: usize, tag: Option<u16>) -> Vec<u8
     frame
 }
 
-/// Every kind of frame from three stations: what others hear is what was sent, padded to 60 octets (802.3, 4.2.3.3).
+/// Every kind of frame from three stations: the others hear each as it was sent, padded to 60 octets (802.3, 4.2.3.3).
 #[track_caller]
 fn everybody_else_hears_every_frame_once(layout: &str, way: &str) {
     if skipped(&["ip"]) {
@@ -134,14 +134,14 @@ fn everybody_else_hears_every_frame_once(layout: &str, way: &str) {
     assert_eq!(after["emulator"]["fan_out"], way);
 }
 
-/// Results once so many more frames were offered and every queue is empty.
+/// Results once `frames` more frames were offered and every queue is empty.
 fn settled(lab: &Lab, before: &Value, frames: u64) -> Value {
     let mut stats = lab.stats();
     crate::common::wait_until(crate::common::PATIENCE, "every frame on the medium and delivered", || {
         stats = lab.settled_stats();
         sum(&stats, "offered") - sum(before, "offered") == frames
     });
-    // A copy that was handed over is at its station a little later.
+    // A copy that was handed over reaches its station a little later.
     std::thread::sleep(Duration::from_millis(20));
     lab.stats()
 }
@@ -156,7 +156,7 @@ fn everybody_else_hears_every_frame_once_by_a_batch() {
     everybody_else_hears_every_frame_once(STAR, "batch");
 }
 
-/// Each heap has its own due time, so the kernel copies for a part of the stations at a time.
+/// Each group has its own delivery time, so the kernel copies for a part of the stations at a time.
 #[test]
 fn everybody_else_hears_every_frame_once_at_different_distances() {
     everybody_else_hears_every_frame_once(&heaps(), "kernel");
@@ -197,11 +197,11 @@ fn a_detached_station_hears_nothing_and_the_others_everything(way: &str) {
             _ => assert_eq!(*count, 2 * FRAMES, "st{}", number + 1),
         }
     }
-    // A copy that was due just before the detachment and not sent yet is not sent any more. One whose last bit was on its
-    // way as the station came back may be sent, and is not counted.
+    // A copy that was scheduled just before the detachment and not sent yet is no longer sent. One whose last bit was
+    // on its way as the station came back may be sent, and is not counted.
     let received = grown(&before, &after, "st5", "frames_received_ok");
     assert!((counts[4] - 1..=counts[4] + 2).contains(&received), "{received} and {}", counts[4]);
-    // What the kernel had taken for the deleted interface may have died with it; nothing else may.
+    // Copies that the kernel had taken for the deleted interface may have been lost with it; no others may.
     let deliveries = emulator(&after, "deliveries") - emulator(&before, "deliveries");
     let lost = deliveries - counts.iter().sum::<u64>();
     assert!(lost <= 2, "{lost} of {deliveries} deliveries got nowhere");
@@ -219,7 +219,7 @@ fn a_detached_station_hears_nothing_by_a_batch() {
     a_detached_station_hears_nothing_and_the_others_everything("batch");
 }
 
-/// With few stations nothing is made that nobody needs; with many the kernel copies where it may.
+/// With few stations no hub is made; with many the kernel copies where it may.
 #[test]
 fn the_way_is_chosen_by_how_many_stations_there_are() {
     if skipped(&[]) {
@@ -234,7 +234,8 @@ fn the_way_is_chosen_by_how_many_stations_there_are() {
     assert_eq!(ways("17"), if kernel_copies() { "kernel" } else { "batch" });
 }
 
-/// More stations than one hub has ports: two processors make the copies at the same time, and each is counted once.
+/// More stations than one hub has ports: two processors make the copies at the same time, and each copy is counted
+/// once.
 #[test]
 fn every_copy_for_many_stations_is_counted_once_whoever_made_it() {
     const MANY: u64 = 130;
@@ -258,7 +259,7 @@ fn every_copy_for_many_stations_is_counted_once_whoever_made_it() {
     let after = settled(&lab, &before, FRAMES);
     check(&after);
     let grown = |key: &str| emulator(&after, key) - emulator(&before, key);
-    // After a slip many frames come at once: those that find the queue full are dropped, and counted.
+    // After a slip many frames come at once: frames that find the queue full are dropped, and counted.
     let [carried, dropped] = ["frames_transmitted_ok", "queue_drops"].map(|key| sum(&after, key) - sum(&before, key));
     assert!(carried + dropped == FRAMES && carried > FRAMES / 2, "{carried} carried, {dropped} dropped");
     assert_eq!((grown("deliveries"), grown("kernel_copies")), (carried * (MANY - 1), carried * (MANY - 1)));
@@ -275,7 +276,7 @@ fn every_copy_for_many_stations_is_counted_once_whoever_made_it() {
     }
 }
 
-/// If somebody takes the hub away, frames go one by one, and that is counted.
+/// If the hub is removed, frames go one by one, and that is counted.
 #[test]
 fn without_its_hub_a_bus_goes_on_by_batches() {
     if skipped(&["ip"]) {
@@ -292,7 +293,7 @@ fn without_its_hub_a_bus_goes_on_by_batches() {
     assert_eq!(emulator(&after, "fan_out_failures"), 1);
 }
 
-/// The root of a user namespace may load no program: then frames go one by one, and it is said why.
+/// The root of a user namespace may load no program: then frames go one by one, and the reason is printed.
 #[test]
 fn a_kernel_that_refuses_is_told_of() {
     if skipped(&["unshare"]) {
@@ -303,7 +304,7 @@ fn a_kernel_that_refuses_is_told_of() {
     let refused = run(program("unshare", arguments)).succeeded();
     assert!(refused.stderr.contains("fan-out as a batch (the kernel lets only root"), "{refused:#?}");
     assert!(refused.stdout.contains("fan-out: batch"), "{refused:#?}");
-    // A lab keeps its record in /run, which this root has to have for itself.
+    // A lab keeps its record in /run, so this root needs a /run of its own.
     let file = scenario("", "fan_out = 'kernel'");
     let script = format!("mount -t tmpfs none /run && {} up {}", crate::common::ETHBUS, file.path().display());
     let words = ["`fan_out = \"kernel\"`", "\"auto\" or \"batch\"", "BPF"];

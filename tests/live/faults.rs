@@ -1,4 +1,4 @@
-//! Faults from outside: whatever dies or vanishes, nothing stays behind, the rest of the bus goes on, and somebody is told.
+//! Faults from outside: after any loss nothing remains, the rest of the bus keeps running, and the loss is reported.
 
 use crate::common::lab::{INTERFACE, Lab, namespaces_of};
 use crate::common::process::{Running, data_plane, is_program, program, run, runs, signal};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What `ip netns` must not lose: a namespace that the program did not make. Removed when dropped.
+/// A namespace that the program did not make, which must stay in `ip netns`. Removed when dropped.
 struct Foreign(String);
 
 impl Foreign {
@@ -29,7 +29,7 @@ impl Foreign {
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        // Gone if the test failed for that reason.
+        // It is gone already if the test failed for that reason.
         let _ = Command::new("ip").args(["netns", "del", &self.0]).output();
     }
 }
@@ -94,7 +94,7 @@ fn a_namespace_that_the_lab_did_not_make_stays() {
     let beside = Foreign::add(format!("{}x-st1", lab.name));
     let similar = Foreign::add(lab.namespace_name("st77"));
     run(program("ip", ["netns", "del", &lab.namespace_name("st1")])).succeeded();
-    // The kernel frees a namespace after a while; from then on the next one may well get its inode (seen on Linux 6.18).
+    // The kernel frees a namespace after a while; from then on the next one may get its inode (seen on Linux 6.18).
     std::thread::sleep(Duration::from_secs(1));
     let taken = Foreign::add(lab.namespace_name("st1"));
     let sleeper = Running::start(program("ip", ["netns", "exec", &taken.0, "sleep", "1000"]), "");
@@ -105,7 +105,7 @@ fn a_namespace_that_the_lab_did_not_make_stays() {
     assert!(!lab.record().exists());
 }
 
-/// `up` does not take over a namespace that has a name which it would give: a clear error, and nothing is left.
+/// `up` does not take over a namespace whose name it would give: a clear error, and nothing remains.
 #[test]
 fn up_refuses_a_namespace_name_that_somebody_else_has() {
     if skipped(&["ip"]) {
@@ -122,7 +122,7 @@ fn up_refuses_a_namespace_name_that_somebody_else_has() {
     crate::common::lab::assert_nothing_of(&unused.0);
 }
 
-/// If the data plane dies in any way, the supervisor says so, cleans up, and fails (DESIGN.md, "Coordinator").
+/// If the data plane dies in any way, the supervisor reports it, cleans up, and fails (DESIGN.md, "Coordinator").
 #[test]
 fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
     if skipped(&[]) {
@@ -136,7 +136,8 @@ fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
         let plane = data_plane(lab.supervisor().pid());
         signal(name, &plane.to_string());
         if name == "SEGV" {
-            // Rust's handler takes the first for a stack overflow that was none, and steps aside for the next.
+            // Rust's handler takes the first signal for a stack overflow, finds none, and removes itself before the
+            // next.
             std::thread::sleep(Duration::from_millis(100));
             signal(name, &plane.to_string());
         }
@@ -146,21 +147,21 @@ fn a_data_plane_that_dies_takes_the_lab_down_and_is_reported() {
     }
 }
 
-/// Folders in which groups of processes have a limit of memory, and the file with the limit: version 2's and version 1's.
+/// Folders in which groups of processes have a limit of memory, and the file of the limit: version 2's and version 1's.
 const MEMORY_GROUPS: [(&str, &str); 2] =
     [("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")];
 
-/// A group of processes that may take no more memory than a page. Removed when dropped.
+/// A group of processes that may use at most one page of memory. Removed when dropped.
 struct Starved(PathBuf);
 
 impl Starved {
-    /// `None` where no group can be made that limits memory.
+    /// `None` where no group with a memory limit can be made.
     fn make(name: &str) -> Option<Starved> {
         MEMORY_GROUPS.iter().find_map(|(folder, limit)| {
             let group = Path::new(folder).join(format!("ethbus-{name}"));
             std::fs::create_dir(&group).ok()?;
             let starved = Starved(group);
-            // In a folder that is no group the file is not there.
+            // A folder that is no group has no such file.
             write(&starved.0.join(limit), "4096").ok()?;
             Some(starved)
         })
@@ -179,12 +180,12 @@ impl Drop for Starved {
     }
 }
 
-/// Writes to a file that is there.
+/// Writes to an existing file.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// A data plane that the kernel kills for want of memory: the lab says so and goes, and what stands in its log by then adds up
+/// A data plane that the kernel kills for lack of memory: the lab reports it and ends, and its log up to then adds up
 /// (issue 12, "Endurance").
 #[test]
 fn a_data_plane_without_memory_takes_the_lab_down_and_its_books_are_exact() {
@@ -194,7 +195,7 @@ fn a_data_plane_without_memory_takes_the_lab_down_and_its_books_are_exact() {
     let _turn = Turn::shared();
     let folder = tempfile::tempdir().expect("a folder");
     let events = folder.path().join("events");
-    // So many that their results take memory that nothing has taken before.
+    // Enough stations that their results need memory that was not used before.
     let mut lab = Lab::up(&["--stations", "150", "--events", events.to_str().expect("plain")]);
     let Some(starved) = Starved::make(&lab.name) else {
         return crate::common::skip("needs a control group that limits memory");
@@ -216,7 +217,7 @@ fn a_data_plane_without_memory_takes_the_lab_down_and_its_books_are_exact() {
     assert!(transmitted() >= before, "{} frames in the log, {before} before", transmitted());
 }
 
-/// A data plane that hangs is noticed by whoever asks something of it, and the lab is removed.
+/// A request notices a data plane that hangs, and the lab is removed.
 #[test]
 fn a_data_plane_that_hangs_is_told_to_whoever_asks() {
     if skipped(&[]) {
@@ -231,7 +232,7 @@ fn a_data_plane_that_hangs_is_told_to_whoever_asks() {
     lab.assert_nothing_left();
 }
 
-/// A panic removes all namespaces, interfaces and processes (issue 2). Builds for tests panic when asked to.
+/// A panic removes all namespaces, interfaces and processes (issue 2). Builds for tests panic on request.
 #[test]
 fn a_panic_in_the_supervisor_leaves_nothing() {
     if skipped(&[]) {
@@ -251,7 +252,7 @@ fn a_panic_in_the_supervisor_leaves_nothing() {
     assert!(sleeper.wait().signal().is_some());
 }
 
-/// Nonsense on the control socket does no harm, nor does somebody who connects and says nothing.
+/// Invalid requests on the control socket do no harm, nor does a client that connects and sends nothing.
 #[test]
 fn nonsense_on_the_control_socket_does_no_harm() {
     if skipped(&["ping"]) {
@@ -262,7 +263,7 @@ fn nonsense_on_the_control_socket_does_no_harm() {
     let connect = || UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
     let long = vec![b'x'; 100_000];
     for words in [&b"nonsense\n"[..], b"", b"\xff\xfe\n", b"stats down\n", &long] {
-        // The lab may close its end in the middle of nonsense.
+        // The lab may close its end in the middle of an invalid request.
         let _ = connect().write_all(words);
     }
     let silent: Vec<UnixStream> = (0..2).map(|_| connect()).collect();
@@ -273,7 +274,7 @@ fn nonsense_on_the_control_socket_does_no_harm() {
     lab.assert_nothing_left();
 }
 
-/// Waits until the lab has counted so many lost ports, and gives the results.
+/// Waits until the lab has counted `count` lost ports, and gives the results.
 #[track_caller]
 fn wait_for_ports_lost(lab: &Lab, count: u64) -> Value {
     let mut results = Value::Null;
@@ -285,7 +286,7 @@ fn wait_for_ports_lost(lab: &Lab, count: u64) -> Value {
     results
 }
 
-/// A station whose namespace vanishes is reported and counted; the bus goes on for the others (issue 2).
+/// A station whose namespace vanishes is reported and counted; the bus keeps running for the others (issue 2).
 #[test]
 fn a_station_removed_while_running_is_reported_and_the_others_go_on() {
     if skipped(&["ip", "ping"]) {
@@ -322,7 +323,7 @@ fn a_station_removed_while_it_sends_leaves_no_frame_unaccounted_for() {
     let sender = Running::start(lab.exec("st2", &["ping", "-q", "-f", "-s", "1400", &lab.ipv4("st1")]), "");
     let receiver = Running::start(lab.exec("st1", &["ping", "-q", "-f", "-s", "1400", &lab.ipv4("st2")]), "");
     wait_until(PATIENCE, "traffic", || station(&lab.stats(), "st2")["frames_transmitted_ok"].as_u64() > Some(100));
-    // The interface goes with the namespace's last process, name and socket; deleting it is quicker.
+    // The interface ends with the namespace's last process, name and socket; deleting it is quicker.
     run(lab.exec("st2", &["ip", "link", "del", INTERFACE])).succeeded();
     let results = wait_for_ports_lost(&lab, 1);
     assert_eq!(station(&results, "st2")["attached"], false, "{results}");
@@ -377,7 +378,7 @@ fn a_lab_that_can_tell_nobody_anything_leaves_nothing() {
     crate::common::lab::assert_nothing_of(&unused.0);
 }
 
-/// Two that start a lab of the same name at once: one has it, the other is told.
+/// Two processes that start a lab of the same name at once: one gets it, the other gets an error.
 #[test]
 fn of_two_that_start_at_once_one_is_refused() {
     if skipped(&["ip"]) {
@@ -416,7 +417,7 @@ fn a_start_that_is_killed_half_way_can_be_removed() {
         up.signal("KILL");
         assert_eq!(up.wait().signal(), Some(9), "{delay_ms} ms after its start");
         let down = run(crate::common::process::ethbus(["down", "--name", &unused.0]));
-        // Too early, and there is nothing yet that `down` could know of.
+        // If it is killed very early, `down` finds nothing yet.
         assert!(down.code() == Some(0) || down.stderr.contains("is up"), "{down:#?}");
         crate::common::lab::assert_nothing_of(&unused.0);
     }

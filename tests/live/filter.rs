@@ -1,4 +1,5 @@
-//! `filter = "address"`: a station is spared what is for others, unless something in it wants more (issue 5, item 1).
+//! `filter = "address"`: a station gets only frames for its addresses, unless a program or interface in it wants more
+//! (issue 5, item 1).
 
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, program, run};
@@ -39,27 +40,27 @@ fn send(lab: &Lab, to: &str) -> [Value; 2] {
     [before, after]
 }
 
-/// Of twenty frames to `to`, how many copies were handed over and how many were left out.
+/// Of twenty frames to `to`, the number of copies handed over and of those left out.
 #[track_caller]
 fn copies(lab: &Lab, to: &str) -> [u64; 2] {
     let [before, after] = send(lab, to);
     ["deliveries", "filtered"].map(|key| emulator(&after, key) - emulator(&before, key))
 }
 
-/// Waits until as many stations hear everything.
+/// Waits until `stations` stations hear everything.
 #[track_caller]
 fn wait_for_unfiltered(lab: &Lab, stations: u64) {
     let what = format!("{stations} stations that hear everything");
     wait_until(PATIENCE, &what, || emulator(&lab.stats(), "stations_unfiltered") == stations);
 }
 
-/// A command in a station, which has to succeed.
+/// A command in a station, which must succeed.
 #[track_caller]
 fn ip(lab: &Lab, station: &str, arguments: &[&str]) {
     run(program("ip", ["-n", &lab.namespace_name(station)].iter().chain(arguments))).succeeded();
 }
 
-/// A capture shows in no flag of the interface: only in IFLA_PROMISCUITY.
+/// No flag of the interface shows a capture: only IFLA_PROMISCUITY does.
 #[test]
 fn a_capture_in_a_third_station_sees_what_is_for_others_while_it_runs() {
     if skipped(&["ip", "tcpdump"]) {
@@ -87,7 +88,7 @@ fn a_capture_in_a_third_station_sees_what_is_for_others_while_it_runs() {
     assert_eq!(copies(&lab, "st2"), [20, 20]);
 }
 
-/// The kernel tells of each before the call that makes it returns; the bus heeds it at its next look.
+/// The kernel reports each before the call that makes it returns; the bus reads the report at its next look.
 #[test]
 fn a_second_address_a_bridge_or_an_interface_on_top_lifts_the_filter() {
     if skipped(&["ip"]) {
@@ -119,7 +120,7 @@ fn a_second_address_a_bridge_or_an_interface_on_top_lifts_the_filter() {
     }
 }
 
-/// What was made where the bus is told nothing shows as soon as it speaks.
+/// A change that the kernel does not report shows as soon as the station sends.
 #[test]
 fn a_station_that_sends_from_another_address_hears_everything_from_then_on() {
     if skipped(&["ip"]) {
@@ -136,7 +137,7 @@ fn a_station_that_sends_from_another_address_hears_everything_from_then_on() {
     assert_eq!(copies(&lab, "st2"), [40, 0]);
 }
 
-/// A station of kind "tap" is a program, and nobody knows what it wants.
+/// A station of kind "tap" is a program, whose addresses are unknown.
 #[test]
 fn a_station_with_a_program_hears_everything() {
     if skipped(&["ip"]) || !std::path::Path::new("/dev/net/tun").exists() {

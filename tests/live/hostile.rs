@@ -1,4 +1,5 @@
-//! What a hostile station, or a program in one, does to the bus and to the machine: nothing that docs/security.md does not say.
+//! The effects of a hostile station, or of a program in one, on the bus and on the machine: only those that
+//! docs/security.md names.
 
 use crate::common::lab::{INTERFACE, Lab, Unused};
 use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
@@ -9,8 +10,8 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What it does to its own interface: another name, address, MTU and place; then it removes it. Each time the others go on,
-/// and the lab knows whether the station is on the medium.
+/// Changes of its own interface: name, address, MTU and namespace; then it removes it. Each time the others keep
+/// running, and the lab knows whether the station is on the medium.
 #[test]
 fn what_a_station_does_to_its_interface_is_its_own_loss() {
     if skipped(&["ip", "ping", "unshare"]) {
@@ -30,7 +31,7 @@ fn what_a_station_does_to_its_interface_is_its_own_loss() {
         check(&lab.stats());
     };
 
-    // Under another name and address it still is on the medium, told by its link and by nothing that it says of itself.
+    // Under another name and address it is still on the medium: its link identifies it, not its own claims.
     inside("ip link set eth0 down && ip link set eth0 name other address 02:00:00:00:00:99 mtu 65535 up");
     wait_until(PATIENCE, "st3 back", || attached(&lab));
     others_go_on(&lab);
@@ -47,7 +48,7 @@ fn what_a_station_does_to_its_interface_is_its_own_loss() {
     });
     others_go_on(&lab);
 
-    // Taken into another namespace it is down until somebody there takes it up, and on the medium again after that.
+    // Moved into another namespace it is down until it is set up there, and on the medium again after that.
     inside(&format!("ip link set other netns {}", elsewhere.pid()));
     wait_until(PATIENCE, "st3 off", || !attached(&lab));
     others_go_on(&lab);
@@ -66,8 +67,8 @@ fn what_a_station_does_to_its_interface_is_its_own_loss() {
     lab.assert_nothing_left();
 }
 
-/// A station's interface that goes up and down without end costs the others nothing that lasts: what the kernel could not
-/// tell meanwhile is asked for.
+/// A station's interface that goes up and down endlessly costs the others nothing lasting: lost changes are requested
+/// again.
 #[test]
 fn changes_that_the_kernel_could_not_tell_are_asked_for() {
     if skipped(&["ip", "ping"]) {
@@ -77,8 +78,8 @@ fn changes_that_the_kernel_could_not_tell_are_asked_for() {
     let mut lab = Lab::up(&["--stations", "3"]);
     let plane = data_plane(lab.supervisor().pid()).to_string();
     signal("STOP", &plane);
-    // The queue of changes holds a few thousand. Changes of the bus's own end are told at once, those of a station's are
-    // gathered by the kernel, so these fill it in less time.
+    // The queue of changes holds a few thousand. The kernel reports changes of the bus's own end at once and collects
+    // those of a station's, so these fill the queue in less time.
     let script: String = (0..12_000).map(|mtu| format!("link set st1 mtu {}\n", 40_000 + mtu % 2)).collect();
     let mut filling = program("ip", ["-n", &lab.namespace_name("bus"), "-batch", "-"]);
     filling.current_dir("/");
@@ -92,7 +93,7 @@ fn changes_that_the_kernel_could_not_tell_are_asked_for() {
     check(&lab.stats());
 }
 
-/// Whoever asks slowly does not keep others from asking: what he wants must be said within two seconds.
+/// A slow client does not keep others from asking: its request must be complete within two seconds.
 #[test]
 fn a_request_that_comes_octet_by_octet_keeps_nobody_waiting() {
     if skipped(&[]) {
@@ -102,7 +103,7 @@ fn a_request_that_comes_octet_by_octet_keeps_nobody_waiting() {
     let lab = Lab::up(&["--stations", "2"]);
     let mut slow = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
     let drip = std::thread::spawn(move || {
-        // Some sixty of these would make a request; the lab hangs up before.
+        // Some sixty of these would make a request; the lab closes the connection before.
         while slow.write_all(b"x").is_ok() {
             std::thread::sleep(Duration::from_millis(500));
         }
@@ -113,7 +114,7 @@ fn a_request_that_comes_octet_by_octet_keeps_nobody_waiting() {
     drip.join().expect("it was hung up on");
 }
 
-/// The log of a lab in the background is cut when it has become long: it stands in memory.
+/// The log of a lab in the background is truncated when it has become long, since it is in memory.
 #[test]
 fn a_station_cannot_fill_the_log() {
     if skipped(&["ip"]) {
@@ -129,7 +130,7 @@ fn a_station_cannot_fill_the_log() {
     run(ethbus(["exec", "--name", &unused.0, "st2", "--", "ip", "link", "set", INTERFACE, "down"])).succeeded();
     let text = || std::fs::read_to_string(&log).expect("the lab is up");
     wait_until(PATIENCE, "a short log", || text().len() < 1 << 17);
-    // A busy machine falls behind, and the lab says so whenever that is.
+    // A busy machine falls behind, and the lab reports each time.
     let of_stations = || -> String {
         text().split_inclusive('\n').filter(|line| !line.contains("the machine does not keep up")).collect()
     };
@@ -137,13 +138,13 @@ fn a_station_cannot_fill_the_log() {
         let said = of_stations();
         said.starts_with("ethbus: messages before these were removed\n") && said.ends_with(line)
     });
-    // And it goes on.
+    // The lab keeps running.
     run(ethbus(["exec", "--name", &unused.0, "st2", "--", "ip", "link", "set", INTERFACE, "up"])).succeeded();
     wait_until(PATIENCE, "a further message", || text().contains("st2 is back on the medium"));
     run(ethbus(["down", "--name", &unused.0])).succeeded();
 }
 
-/// A program that does not want to end: deaf to SIGTERM, with its first thread gone, or a new process again and again.
+/// A program that resists its end: deaf to SIGTERM, with its first thread gone, or as a chain of new processes.
 #[test]
 fn no_program_outlives_its_station() {
     if skipped(&["perl", "ip"]) {
@@ -154,7 +155,7 @@ fn no_program_outlives_its_station() {
         "x86_64" => "60",
         _ => "93",
     };
-    // Whatever becomes of this test, they end: after a minute.
+    // They end after a minute, even if this test fails.
     let headless =
         "use threads; async { $SIG{TERM} = 'IGNORE'; sleep 60 }; print STDERR \"begun\\n\"; syscall($ARGV[0], 0)";
     let chain = "print STDERR \"begun\\n\"; $end = time + 60; while (time < $end) { exit if fork }";
@@ -168,7 +169,7 @@ fn no_program_outlives_its_station() {
         programs.push(program);
     }
     let [headless, chain, deaf] = <[Running; 3]>::try_from(programs).expect("three");
-    // The first of the chain has ended as soon as there was a second.
+    // The first process of the chain has ended as soon as there was a second.
     chain.wait().succeeded();
     let namespaces: Vec<_> = (1..=3).map(|number| lab.namespace(&format!("st{number}"))).collect();
     lab.down();

@@ -1,4 +1,4 @@
-//! A lab from outside: up, exec, stats, down; real kernels answer in its stations, and nothing is left of it.
+//! A lab from outside: up, exec, stats, down; real kernels answer in its stations, and nothing of it remains.
 
 use crate::common::lab::{INTERFACE, Lab, Unused};
 use crate::common::process::{Running, data_plane, ethbus, is_program, program, run, runs};
@@ -73,7 +73,7 @@ fn exec_passes_input_output_and_exit_code_through() {
     run(lab.exec("st1", &["/"])).failed_with(126, &["/"]);
 }
 
-/// Signals pass through both ways: to the program in the station, and as what ended it to whoever started it.
+/// Signals pass through both ways: to the program in the station, and back as the signal that ended it.
 #[test]
 fn exec_passes_signals_through() {
     if skipped(&[]) {
@@ -96,7 +96,7 @@ fn exec_passes_signals_through() {
     assert_eq!((caught.code(), caught.stdout.as_str()), (Some(3), "caught\n"));
 }
 
-/// A station is a host of its own: its interfaces are the loopback and the one on the bus, and `/sys` shows them.
+/// A station is a separate host: its interfaces are the loopback and the one on the bus, and `/sys` shows them.
 #[test]
 fn a_station_sees_its_own_interfaces_only() {
     if skipped(&["ip"]) {
@@ -117,7 +117,7 @@ fn a_station_sees_its_own_interfaces_only() {
     assert_eq!(folder, [INTERFACE, "lo"]);
 }
 
-/// A lab has no router as a rule: stations do not ask for one for ever, which each of the others would hear.
+/// A lab usually has no router: stations stop asking for one, since each of the others would hear every request.
 #[test]
 fn a_station_asks_for_a_router_three_times() {
     if skipped(&[]) {
@@ -159,7 +159,7 @@ fn stats_add_up_while_the_lab_runs() {
     assert!(table.contains("st3") && table.contains("it adds up"), "{table}");
 }
 
-/// `down` removes namespaces, links, record, and what was started in a station and is still there.
+/// `down` removes namespaces, links, record, and programs that were started in a station and still run.
 #[test]
 fn down_leaves_no_namespace_link_process_or_record() {
     if skipped(&["ip"]) {
@@ -174,7 +174,7 @@ fn down_leaves_no_namespace_link_process_or_record() {
     let plane = data_plane(lab.supervisor().pid());
     let ended = lab.down();
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
-    // As soon as `down` says so, everything is gone.
+    // Everything is gone when `down` reports success.
     lab.assert_nothing_left();
     assert!(!runs(plane), "the data plane outlived the lab");
     assert!(sleeper.wait().signal().is_some());
@@ -219,7 +219,7 @@ fn two_labs_live_side_by_side() {
     other.ping("st2", &other.ipv4("st1"));
 }
 
-/// A lab name in use is a clear error, and the lab that has it goes on (issue 2, "Bad input and faults").
+/// A lab name in use is a clear error, and the lab that has it keeps running (issue 2, "Bad input and faults").
 #[test]
 fn a_name_in_use_is_refused_and_the_lab_goes_on() {
     if skipped(&["ping"]) {
@@ -234,7 +234,7 @@ fn a_name_in_use_is_refused_and_the_lab_goes_on() {
     assert_eq!(lab.namespaces().len(), 3);
 }
 
-/// Whoever asks for a lab or station that is not there is told so, and what there is.
+/// A request for an unknown lab or station gets an error that lists the known ones.
 #[test]
 fn a_lab_or_station_that_is_not_there_is_named() {
     if skipped(&[]) {
@@ -278,7 +278,7 @@ fn sixteen_stations_reach_each_other() {
     assert!(begin.elapsed() < Duration::from_secs(10), "down took {:?}", begin.elapsed());
 }
 
-/// A scenario says what the lab is: names, addresses, rate, distance and seed (issue 2, `ethbus up`).
+/// A scenario defines the lab: names, addresses, rate, distance and seed (issue 2, `ethbus up`).
 #[test]
 fn a_scenario_gives_names_addresses_and_medium() {
     if skipped(&["ping"]) {

@@ -1,4 +1,5 @@
-//! What Prometheus reads of labs: the figures of `stats`, under names that the examples use, only where somebody asked.
+//! The figures that Prometheus reads from labs: those of `stats`, under names that the examples use, and only on
+//! request.
 
 use crate::common::lab::Lab;
 use crate::common::process::{Running, ethbus, program, run};
@@ -9,7 +10,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
-/// A port that nobody has just now.
+/// A free port.
 fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").expect("any port").local_addr().expect("it is bound").port()
 }
@@ -23,7 +24,7 @@ fn get(port: u16, request: &str) -> String {
     answer
 }
 
-/// The text that is served, in the format of OpenMetrics or in the older one.
+/// The served text, in the format of OpenMetrics or in the older one.
 fn scrape(port: u16, open: bool) -> String {
     let accept = if open { "application/openmetrics-text;version=1.0.0" } else { "text/plain" };
     let answer = get(port, &format!("GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n"));
@@ -77,7 +78,7 @@ fn a_lab_serves_the_figures_of_stats() {
     assert!(one("ethbus_access_delay_seconds_count") > 0.0 && one("ethbus_up") == 1.0);
     assert!(text.ends_with("# EOF\n") && !text.contains(&other.name), "only the lab's own");
 
-    // What else a client may say does no harm.
+    // Other requests do no harm.
     assert!(get(own, "GET / HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 404"));
     assert!(get(own, "nonsense\r\n\r\n").starts_with("HTTP/1.1 405"));
 
@@ -96,14 +97,14 @@ fn a_lab_serves_the_figures_of_stats() {
         let linted = Running::start(program("promtool", ["check", "metrics"]), &plain).wait();
         assert_eq!((linted.code(), linted.stderr.as_str()), (Some(0), ""), "{}", linted.stdout);
     }
-    // A port that somebody has: nothing is made.
+    // A port in use: nothing is made.
     let busy = run(ethbus(["up", "--name", "never", "--metrics", &own.to_string()]));
     busy.failed_with(1, &[&format!("cannot serve metrics at 127.0.0.1:{own}"), "Address already in use"]);
     assert!(!run(program("ip", ["netns", "list"])).stdout.contains("never-"));
     run(ethbus(["up", "--metrics", "often"])).failed_with(2, &["write one, like `9610`"]);
 }
 
-/// Every metric that dashboard and rules ask for is one that is served.
+/// Every metric in dashboard and rules is served.
 fn names_of_the_examples_are_served(text: &str) {
     let served: BTreeSet<&str> =
         text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split('{').next()).collect();
@@ -116,7 +117,7 @@ fn names_of_the_examples_are_served(text: &str) {
     }
     assert!(asked.len() > 12, "{asked:?}");
     for name in asked {
-        // Counters by cause are there as soon as a lab is; those of collisions too.
+        // Counters by cause exist as soon as a lab does; those of collisions too.
         assert!(served.contains(name.as_str()), "{name} is not served");
     }
 }

@@ -1,6 +1,6 @@
-//! Stations whose host is outside the lab: an interface of somebody else's, a bridge, another machine through a tunnel.
+//! Stations whose host is outside the lab: an existing interface, a bridge, another machine through a tunnel.
 //!
-//! Each machine here is a network namespace with a name, so that whoever cleans up finds it again.
+//! Each machine here is a network namespace with a name, so that a cleanup finds it again.
 //!
 //! One file above 500 lines because each way out of a lab has its tests beside its set-up.
 
@@ -72,11 +72,11 @@ impl Machine {
         crate::common::lab::assert_nothing_of(&name);
     }
 
-    /// A bit of the network's state that an interface being lent must not change.
+    /// The settings of an interface that lending it must not change.
     fn interface(&self, name: &str) -> Vec<String> {
         let details = ["-d", "-o", "link", "show", "dev", name];
         let details = self.command(&[&["ip"][..], &details].concat()).succeeded().stdout;
-        // How many ask it to be promiscuous, and whether frames are on their way, are no settings.
+        // The number of promiscuous users, and frames on their way, are no settings.
         let addresses = self.ip(&format!("-o address show dev {name} scope global"));
         let routes = self.ip("route show table all") + &self.ip("-6 route show table all");
         let mut lines: Vec<String> =
@@ -88,12 +88,12 @@ impl Machine {
 
 impl Drop for Machine {
     fn drop(&mut self) {
-        // One that cannot be removed shows in .ci/run, which looks for what tests leave behind.
+        // A namespace that cannot be removed shows in .ci/run, which looks for traces of tests.
         let _ = Namespace::remove_named(&self.name, self.namespace.identity());
     }
 }
 
-/// Two machines with a cable, and on the first what an administrator may have set up on an interface.
+/// Two machines with a cable; the first has settings on its interface as an administrator might make them.
 fn machine_with_eth1() -> (Machine, Machine) {
     let (home, far) = (Machine::new(), Machine::new());
     home.cable("eth1", &far, "far0");
@@ -121,7 +121,7 @@ fn scenario(text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Pings once, from a machine that is no station of the lab's own.
+/// Pings once, from a machine that is not one of the lab's own stations.
 #[track_caller]
 fn ping(machine: &Machine, address: &str) {
     machine.command(&["ping", "-c", "1", "-W", "5", address]).succeeded();
@@ -141,7 +141,7 @@ fn tcp(lab: &Lab, from: impl FnOnce(&[&str]) -> Finished) -> f64 {
     rate
 }
 
-/// Whatever a stream did, every frame was one that the medium carries, and was for somebody.
+/// For any stream, every frame was one that the medium carries, and had a receiver.
 #[track_caller]
 fn check_stream(before: &Value, after: &Value, outside: &str) {
     check(after);
@@ -158,8 +158,9 @@ fn lost_outside(results: &Value, station: &str) -> u64 {
     number(links.iter().find(|link| link["station"] == station).expect("its link"), "lost_outside")
 }
 
-/// An interface is lent, is a station with whatever is behind it, and is given back as it was: name, index, MTU, addresses,
-/// routes. Its far end is another kernel with its offloads on, so its TCP hands over more than a frame at a time.
+/// An interface is lent, works as a station with everything behind it, and is given back unchanged: name, index, MTU,
+/// addresses, routes. Its far end is another kernel with its offloads on, so its TCP hands over more than a frame at a
+/// time.
 #[test]
 fn an_attached_interface_is_a_station_and_comes_back_as_it_was() {
     if skipped(&["ip", "ping", "iperf3"]) {
@@ -188,8 +189,7 @@ fn an_attached_interface_is_a_station_and_comes_back_as_it_was() {
     assert_eq!(home.interface("eth1"), before);
 }
 
-/// After SIGKILL of the supervisor nobody is left to give it back: `down` does, from wherever it is called, and so does the
-/// next `up`.
+/// After SIGKILL of the supervisor, `down` gives it back, wherever it is called, and so does the next `up`.
 #[test]
 fn a_killed_lab_gives_its_interface_back() {
     if skipped(&["ip", "ping"]) {
@@ -210,14 +210,14 @@ fn a_killed_lab_gives_its_interface_back() {
     home.run(|| lab.start(&["--stations", "1", "--attach", "eth1"]));
     assert!(lab.greeting().contains("removing what a killed lab"), "{}", lab.greeting());
     ping(&far, &lab.ipv4("st1"));
-    // Its namespace's name is not all that keeps it.
+    // Not only the name keeps its namespace alive.
     run(program("ip", ["netns", "del", &lab.namespace_name("eth1")])).succeeded();
     lab.down();
     lab.assert_nothing_left();
     assert_eq!(home.interface("eth1"), before);
 }
 
-/// Whoever gave an interface back may have been stopped half-way: then it is at home, without what it had there.
+/// The return of an interface may have been stopped half-way: then it is at home, without its settings.
 #[test]
 fn an_interface_that_came_back_half_way_is_made_what_it_was() {
     if skipped(&["ip"]) {
@@ -261,7 +261,7 @@ fn what_leads_outside_takes_root() {
     assert_eq!(home.interface("eth1"), before);
 }
 
-/// What could not be given back, and what the machine needs itself, is refused before anything is changed.
+/// Interfaces that could not be given back, or that the machine needs, are refused before anything is changed.
 #[test]
 fn interfaces_that_are_needed_are_not_taken() {
     if skipped(&["ip"]) {
@@ -278,7 +278,7 @@ fn interfaces_that_are_needed_are_not_taken() {
     home.up_fails(1, &attach("br-lan"), &["br-lan", "kind = \"bridge\""]);
     home.up_fails(2, &attach("lo"), &["--lend", "loopback"]);
     assert_eq!(home.interface("eth1"), before);
-    // What was taken already when another was refused is given back.
+    // An interface that was already taken when another was refused is given back.
     let both = [&attach("eth1")[..], &["--attach", "eth9", "--even-default-route"]].concat();
     home.up_fails(1, &both, &["eth9", "there is"]);
     assert_eq!(home.interface("eth1"), before);
@@ -287,7 +287,7 @@ fn interfaces_that_are_needed_are_not_taken() {
     assert_eq!(home.interface("eth1"), before);
 }
 
-/// A cable that is pulled out of the interface takes the station off the medium; plugged in again, it is back.
+/// Pulling the cable out of the interface takes the station off the medium; plugging it in again puts it back.
 #[test]
 fn a_station_follows_the_link_of_its_interface() {
     if skipped(&["ip", "ping"]) {
@@ -302,7 +302,8 @@ fn a_station_follows_the_link_of_its_interface() {
     far.ip("link set far0 up");
     wait_until(PATIENCE, "eth1 back on the medium", || attached(&lab));
     ping(&far, &lab.ipv4("st1"));
-    // One that vanishes for good cannot be given back, which is told, and keeps nothing else from being removed.
+    // An interface that vanishes for good cannot be given back. That is reported, and does not keep anything else from
+    // being removed.
     far.ip("link delete far0");
     wait_until(PATIENCE, "eth1 off the medium", || !attached(&lab));
     lab.ping("st1", &lab.ipv4("st2"));
@@ -316,7 +317,7 @@ fn mac_of(machine: &Machine, interface: &str) -> Option<link::MacAddr> {
     link.expect("a kernel that tells").map(|link| link.mac)
 }
 
-/// A bridge that was there: every address behind it works, and it is afterwards what it was, its own address included.
+/// An existing bridge: every address behind it works, and afterwards it is unchanged, its own address included.
 #[test]
 fn a_bridge_leads_to_everybody_behind_it() {
     if skipped(&["ip", "ping", "iperf3"]) {
@@ -374,7 +375,7 @@ fn an_empty_bridge_keeps_its_address() {
     assert_eq!(mac_of(&home, "br-lan"), mac);
 }
 
-/// Static neighbours come back; with a queueing discipline of somebody's, which would be lost, the interface stays
+/// Static neighbours come back; an interface with a queueing discipline of its own, which would be lost, is not taken
 /// (issue 12, 1).
 #[test]
 fn what_an_interface_would_lose_comes_back_or_keeps_it_from_being_lent() {
@@ -406,8 +407,8 @@ fn what_an_interface_would_lose_comes_back_or_keeps_it_from_being_lent() {
     assert_eq!((neighbours(), home.interface("eth1")), (before, interface));
 }
 
-/// Who may do anything in the station, and nothing at home, does not get an interface of his own moved there by calling it as
-/// the lent one is called (issue 12, 1).
+/// A user with all rights in the station, and none at home, cannot get an interface moved there by giving it the name
+/// of the lent one (issue 12, 1).
 #[test]
 fn another_interface_in_the_place_of_a_lent_one_is_not_given_back() {
     if skipped(&["ip"]) {
@@ -415,7 +416,7 @@ fn another_interface_in_the_place_of_a_lent_one_is_not_given_back() {
     }
     let _turn = Turn::shared();
     let (home, other) = (Machine::new(), Machine::new());
-    // Its other end is at home, where nobody in the station has any right.
+    // Its other end is at home, where the station's users have no right.
     home.ip("link add eth1 type veth peer name eth2");
     home.ip("link set eth1 up");
     home.ip("link set eth2 up");
@@ -442,8 +443,8 @@ fn scenario_with(folder: &tempfile::TempDir, key: &str) -> PathBuf {
     path
 }
 
-/// A bridge that ethbus makes is called as the station, joins this machine itself with the medium, and is gone afterwards,
-/// killed or not; one of that name that was there before is left alone.
+/// A bridge that ethbus makes has the station's name, joins this machine itself with the medium, and is gone
+/// afterwards, killed or not; an existing bridge of that name is left alone.
 #[test]
 fn a_bridge_that_the_lab_made_is_removed_with_it() {
     if skipped(&["ip", "ping"]) {
@@ -466,8 +467,8 @@ fn a_bridge_that_the_lab_made_is_removed_with_it() {
     assert!(home.ip("link").contains("uplink"));
 }
 
-/// Two machines, a cable between them, and a lab on the first with a station on the second: by the commands that `up` tells
-/// to type there, and the kernel's own VXLAN.
+/// Two machines, a cable between them, and a lab on the first with a station on the second: by the commands that `up`
+/// prints for the second, and the kernel's own VXLAN.
 struct Tunnel {
     home: Machine,
     far: Machine,
@@ -495,8 +496,8 @@ impl Tunnel {
     }
 }
 
-/// The station on the other machine is pinged, pings, and speaks TCP; largest frames cross an underlay that has no room for
-/// the outer header too; when the underlay is gone frames are lost, and when it is back they are not.
+/// The station on the other machine is pinged, pings, and speaks TCP. The largest frames cross an underlay without room
+/// for the outer header. Frames are lost only while the underlay is gone.
 #[test]
 fn a_station_on_another_machine_is_joined_by_a_tunnel() {
     if skipped(&["ip", "ping", "iperf3"]) {
@@ -507,7 +508,7 @@ fn a_station_on_another_machine_is_joined_by_a_tunnel() {
     ping(&far, &lab.ipv4("st1"));
     lab.ping("st2", &lab.ipv4("far"));
     lab.ping("st2", &lab.ipv6("far"));
-    // 1472 octets make the longest frame, 1518; without leave to fragment it inside, the outer packet is two.
+    // 1472 octets make the longest frame, 1518; the inner packet must not be fragmented, so the outer packet is two.
     let largest = ["ping", "-c", "2", "-i", "0.2", "-W", "5", "-s", "1472", "-M", "dont"];
     run(lab.exec("st1", &[&largest[..], &[&lab.ipv4("far")]].concat())).succeeded();
     let results = lab.settled_stats();
@@ -533,8 +534,8 @@ fn a_station_on_another_machine_is_joined_by_a_tunnel() {
     home.up(&[path.to_str().expect("plain")]).down();
 }
 
-/// Frames are carried as they are: what is between a station and the bus neither looks into IP nor drops what it finds wrong
-/// (a bridge of a kernel with netfilter does, unless it is told not to), nor keeps a bridge's own group addresses to itself.
+/// Frames are carried unchanged. The path between a station and the bus neither inspects IP nor drops invalid packets
+/// (a bridge of a kernel with netfilter does by default), nor keeps a bridge's own group addresses to itself.
 #[test]
 fn odd_frames_from_outside_reach_the_medium() {
     if skipped(&["ip"]) {
@@ -551,7 +552,7 @@ fn odd_frames_from_outside_reach_the_medium() {
     frame.extend(malformed);
     frame.resize(60, 0);
     let mut frames = vec![frame.clone()];
-    // All but that of PAUSE, which the kernel lets no bridge pass on.
+    // All except that of PAUSE, which the kernel lets no bridge pass on.
     frames.extend((0..=16).filter(|last| *last != 1).map(|last| {
         let mut frame = frame.clone();
         frame[..6].copy_from_slice(&[0x01, 0x80, 0xc2, 0, 0, last]);

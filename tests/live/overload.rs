@@ -14,7 +14,7 @@ fn scenario(text: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// What the event log has of this kind in the emulator's layer.
+/// The events of this kind in the emulator's layer of the event log.
 fn happened(path: &str, kind: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(path).expect("UTF-8");
     let lines = text.lines().filter(|line| line.contains("\"layer\":\"emulator\""));
@@ -34,7 +34,8 @@ fn stop_for_a_second(lab: &mut Lab) {
     sender.wait().succeeded();
 }
 
-/// The medium's time stands still while nobody looks after it; then everything goes on where it was, and nothing is lost.
+/// The medium's time stops while the data plane is stopped; then everything continues at the same place, and nothing is
+/// lost.
 #[test]
 fn a_data_plane_that_was_stopped_for_a_second_slips_and_loses_nothing() {
     if skipped(&["ip"]) {
@@ -59,11 +60,11 @@ fn a_data_plane_that_was_stopped_for_a_second_slips_and_loses_nothing() {
     let slips: Vec<u64> = happened(path, "slip").iter().map(|event| number(event, "ns")).collect();
     assert!(slips.len() as u64 >= emulator(&after, "slips"), "{slips:?}");
     assert!(slips.iter().sum::<u64>() >= emulator(&after, "slip_ns") && slips.iter().max() > Some(&500_000_000));
-    // The stopped process was not ready to run, so nobody had its processor.
+    // The stopped process was not ready to run, so no other program had its processor.
     assert!(emulator(&after, "cpu_wait_ns") - emulator(&before, "cpu_wait_ns") < slipped);
 }
 
-/// With `drop`, what would come too late does not come, and is counted.
+/// With `drop`, a copy that would come too late is not sent, and is counted.
 #[test]
 fn a_lab_that_drops_on_overload_counts_what_it_drops() {
     if skipped(&["ip"]) {
@@ -80,7 +81,7 @@ fn a_lab_that_drops_on_overload_counts_what_it_drops() {
     check(&after);
     let dropped = emulator(&after, "overload_drops") - emulator(&before, "overload_drops");
     let copies = emulator(&after, "deliveries") - emulator(&before, "deliveries");
-    // Some fifty frames come in the second; that of the last millisecond and those outside it are on time.
+    // Some fifty frames come in the second; those of its last millisecond and those outside it are on time.
     assert!(dropped >= 25, "{dropped}");
     assert_eq!(dropped + copies, 100, "each frame goes to one other station, or is counted");
     assert_eq!(emulator(&after, "slips"), 0);
@@ -94,10 +95,10 @@ fn a_lab_that_drops_on_overload_counts_what_it_drops() {
     assert_eq!(sum(&after, "offered") - sum(&before, "offered"), 100);
 }
 
-/// A clock that somebody sets moves no frame: stamps are mapped anew, and what was mapped in between is not believed.
+/// Setting the clock moves no frame: stamps are mapped anew, and mappings from in between are discarded.
 ///
 /// No namespace has a CLOCK_REALTIME of its own, so this sets the machine's, by a second or `STEP_CLOCK_MS`, and back.
-/// Only if asked to.
+/// It runs only on request.
 #[test]
 #[ignore = "sets the machine's clock"]
 fn a_clock_that_is_set_does_no_harm() {
@@ -134,11 +135,11 @@ fn a_clock_that_is_set_does_no_harm() {
     let steps: Vec<i64> =
         happened(path, "clock_step").iter().map(|event| event["ns"].as_i64().expect("whole")).collect();
     note(&format!("the clock moved by {steps:?} ns"));
-    // Starting `date` takes a while, by which it sets the clock back.
+    // `date` takes a while to start, and sets the clock back by less in consequence.
     assert!(steps[0] < -ms * 900_000 && steps[1] > ms * 900_000 - 100_000_000, "{steps:?}");
 }
 
-/// At a tenth of real time a bit takes ten times as long, so a ping does at least.
+/// At a tenth of real time a bit takes ten times as long, and a ping at least as much.
 #[test]
 fn a_bus_slower_than_life_carries_a_ping_ten_times_slower() {
     if skipped(&["ip", "ping"]) {

@@ -1,11 +1,11 @@
-//! What the owner of a station does to its interface: it is told under its own name (issue 12, 1).
+//! What the owner of a station does to its interface: each effect has its own count (issue 12, 1).
 
 use crate::common::lab::{INTERFACE, Lab};
 use crate::common::process::{Running, run};
 use crate::common::results::{check, emulator, sum};
 use crate::common::{PATIENCE, Turn, note, skipped, wait_until};
 
-/// Every copy is somewhere: made and handed over, or not, by cause.
+/// Every copy is accounted for: made and handed over, or not, by cause.
 #[track_caller]
 fn copies_add_up(before: &serde_json::Value, after: &serde_json::Value, stations: u64) {
     check(after);
@@ -20,8 +20,8 @@ fn send(lab: &Lab, size: &str) {
     run(lab.ethbus("send", &arguments)).succeeded();
 }
 
-/// Copies for a detached station are not made, refusals of a station with a low MTU are no absence, and a station whose
-/// namespace was removed is told from one that is down.
+/// Copies for a detached station are not made, refusals of a station with a low MTU do not count as absence, and a
+/// station whose namespace was removed is distinguished from one that is down.
 #[test]
 fn a_copy_that_a_station_did_not_get_has_its_cause() {
     if skipped(&["ip"]) {
@@ -55,7 +55,7 @@ fn a_copy_that_a_station_did_not_get_has_its_cause() {
     lab.down();
 }
 
-/// Who switches offloads on again gets frames that a wire carries all the same, and `stats` says who did.
+/// A station that switches offloads on again gets frames that a wire carries all the same, and `stats` names it.
 #[test]
 fn a_station_with_offloads_on_gets_its_share_and_is_named() {
     if skipped(&["ip", "ethtool", "iperf3"]) {

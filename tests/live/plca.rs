@@ -1,4 +1,4 @@
-//! PLCA on a live bus: real frames in turns, the coordinator taken away and given back, and the windows on it.
+//! PLCA on a live bus: real frames in turns, the coordinator taken away and given back, and every view of it.
 
 use crate::common::lab::Lab;
 use crate::common::process::{Running, data_plane, ethbus, program, run};
@@ -12,7 +12,7 @@ fn path(folder: &TempDir, name: &str) -> String {
     folder.path().join(name).to_str().expect("UTF-8").to_owned()
 }
 
-/// The closed form's bound of the access delay, in bit times.
+/// The bound of the access delay by the closed form, in bit times.
 fn bound(nodes: usize, octets: u64) -> u64 {
     let (nodes, octets) = (nodes.to_string(), octets.to_string());
     let answer = run(ethbus(["theory", "plca", "--nodes", &nodes, "--frame-size", &octets, "--format", "json"])).json();
@@ -32,8 +32,8 @@ fn waits(log: &str, names: usize) -> (Vec<u64>, u64) {
     (longest, octets)
 }
 
-/// Everything adds up, nothing collided, and nobody waited for longer than the closed form says. How late the emulator
-/// was is shown beside it.
+/// Everything adds up, nothing collided, and no frame waited longer than the bound. The lateness of the emulator is
+/// printed beside it.
 #[track_caller]
 fn keeps_its_bound(results: &Value, log: &str, stations: usize) {
     check(results);
@@ -50,15 +50,15 @@ fn keeps_its_bound(results: &Value, log: &str, stations: usize) {
     ));
 }
 
-/// A live log without what the emulator did, of which a replay has nothing.
+/// A live log without the emulator's events, which a replay does not have.
 fn medium_layer(path: &str) -> String {
     let text = fs::read_to_string(path).expect("UTF-8");
     text.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"emulator\"")).collect()
 }
 
-/// A UDP stream between real namespaces, beside three stations that talk: no frame of any node waits for the bus longer
-/// than the closed form says, and nothing collides. What the emulator itself was late is shown beside it. The record gives
-/// the same run again, and the capture has BEACONs and COMMITs.
+/// A UDP stream between real namespaces, beside three stations with traffic: no frame of any node waits for the bus
+/// longer than the bound, and nothing collides. The lateness of the emulator itself is printed beside it. The record
+/// gives the same run again, and the capture has BEACONs and COMMITs.
 #[test]
 fn a_stream_between_namespaces_keeps_its_bound() {
     if skipped(&["ip", "iperf3"]) {
@@ -97,8 +97,8 @@ fn a_stream_between_namespaces_keeps_its_bound() {
     }
 }
 
-/// PLCA of the coordinator is switched off on the running bus: the others fall back to CSMA/CD, frames still get through,
-/// and with the coordinator back they take turns again. Every frame has its counter.
+/// PLCA of the coordinator is switched off on the running bus: the others fall back to CSMA/CD, frames still get
+/// through, and with the coordinator back they take turns again. Every frame has its counter.
 #[test]
 fn without_its_coordinator_the_bus_goes_on_as_csma_cd_and_comes_back() {
     if skipped(&["ip", "ping"]) {
@@ -131,7 +131,7 @@ fn without_its_coordinator_the_bus_goes_on_as_csma_cd_and_comes_back() {
     check(&results);
     assert!(sum(&results, "frames_transmitted_ok") >= 30, "{results}");
     for station in stations(&results) {
-        // Whoever is set begins anew.
+        // A node with new settings begins anew.
         let own = if station["name"] == "st4" { 2 } else { 0 };
         assert_eq!(station["plca"]["counters"]["status_losses"], 1 + own, "{station}");
         assert_eq!(station["plca"]["status"], true, "{station}");
@@ -141,8 +141,8 @@ fn without_its_coordinator_the_bus_goes_on_as_csma_cd_and_comes_back() {
     assert!(told.contains("A coordinator was there again"), "{told}");
 }
 
-/// BEACONs that nobody can notice cost nothing: there are 36,000 a second on a silent bus of 8. The processor time that the
-/// idle lab takes is printed.
+/// BEACONs without an observer cost nothing: there are 36,000 a second on a silent bus of 8. The processor time of the
+/// idle lab is printed.
 #[test]
 fn a_silent_bus_counts_its_beacons_and_does_not_step_through_them() {
     if skipped(&["ip"]) {
@@ -161,8 +161,8 @@ fn a_silent_bus_counts_its_beacons_and_does_not_step_through_them() {
     lab.down().succeeded();
 }
 
-/// The collisions on the line in a log, from 1 ms after the first BEACON on: frames that came while the lab was brought up
-/// are all offered at instant 0, when the bus is still one of CSMA/CD.
+/// The collisions on the line in a log, from 1 ms after the first BEACON on. Frames that came while the lab was brought
+/// up are all offered at instant 0, when the bus still works with CSMA/CD.
 fn collisions_on_the_line(log: &str) -> Vec<Value> {
     let text = fs::read_to_string(log).expect("UTF-8");
     let of_kind = |kind: &str| {
@@ -183,9 +183,9 @@ fn ticks(lab: &mut Lab) -> u64 {
     fields[11].parse::<u64>().expect("utime") + fields[12].parse::<u64>().expect("stime")
 }
 
-/// 40 nodes, of which five talk to all others in turn: nothing collides, nobody waits longer than the bound, every frame is
-/// accounted for, and every station gets every frame of the others. Silent, the lab takes hardly any processor time; that,
-/// and how late the emulator was, are printed.
+/// 40 nodes, of which five send to all others in turn: nothing collides, no frame waits longer than the bound, every
+/// frame is accounted for, and every station gets every frame of the others. Silent, the lab takes hardly any processor
+/// time; that, and the lateness of the emulator, are printed.
 #[test]
 fn forty_nodes_lose_nothing_and_keep_the_bound() {
     if skipped(&["ip"]) {

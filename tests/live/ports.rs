@@ -1,4 +1,4 @@
-//! Labs in the background and side by side, and everything that a port of the bus can be or have.
+//! Labs in the background and side by side, and every kind and setting of a port of the bus.
 //!
 //! One file above 500 lines because each kind of port has its tests beside its set-up.
 
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 struct Detached {
     unused: Unused,
     greeting: Finished,
-    /// Where its event log is, which is derived again at its end.
+    /// The folder of its event log, which is derived again at its end.
     folder: TempDir,
 }
 
@@ -53,7 +53,7 @@ impl Detached {
         Path::new("/run/ethbus").join(self.name()).join("log")
     }
 
-    /// The process that keeps it up: it alone holds the log open besides the data plane, its child.
+    /// The process that keeps it up: only this process and its child, the data plane, hold the log open.
     #[track_caller]
     fn supervisor(&self) -> u32 {
         let processes = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
@@ -76,8 +76,8 @@ impl Drop for Detached {
     }
 }
 
-/// `up --detach` prints what `up` prints and returns; the lab stays, without a terminal, until `down`, which tells the
-/// last results since nobody else can see them.
+/// `up --detach` prints what `up` prints and returns. The lab stays, without a terminal, until `down`, which prints the
+/// last results.
 #[test]
 fn a_detached_lab_stays_until_it_is_taken_down() {
     if skipped(&["ip", "ping"]) {
@@ -101,7 +101,7 @@ fn a_detached_lab_stays_until_it_is_taken_down() {
     assert_nothing_of(lab.name());
 }
 
-/// What goes wrong while the lab is made is told by `up --detach` itself, with the exit code that `up` has for it.
+/// `up --detach` itself reports errors while the lab is made, with the exit codes of `up`.
 #[test]
 fn errors_of_a_detached_lab_are_told_before_it_returns() {
     if skipped(&["ip"]) {
@@ -118,7 +118,8 @@ fn errors_of_a_detached_lab_are_told_before_it_returns() {
     run(lab.exec("st1", &["true"])).succeeded();
 }
 
-/// Who interrupts `up --detach` while the lab is made gets it removed again, by the supervisor that is being waited for.
+/// An interrupt of `up --detach` while the lab is made removes the lab again; the supervisor, for which it waits, does
+/// it.
 #[test]
 fn an_interrupt_while_a_detached_lab_is_made_removes_it() {
     if skipped(&["ip"]) {
@@ -133,7 +134,7 @@ fn an_interrupt_while_a_detached_lab_is_made_removes_it() {
     assert_nothing_of(&unused.0);
 }
 
-/// A lab in the background that ends by itself leaves its last words, and everybody who asks is told where.
+/// A lab in the background that ends by itself keeps its last messages, and every request is answered with their place.
 #[test]
 fn the_last_words_of_a_detached_lab_are_kept() {
     if skipped(&["ip"]) {
@@ -176,7 +177,7 @@ fn two_labs_with_the_same_network_do_not_meet() {
     assert_nothing_of(labs[1].name());
 }
 
-/// One ping that nobody may answer.
+/// One ping that must get no answer.
 #[track_caller]
 fn no_ping(lab: &Lab, from: &str, to: &str) {
     let ended = run(lab.exec(from, &["ping", "-c", "1", "-W", "1", &lab.ipv4(to)]));
@@ -195,8 +196,8 @@ fn check_record(record: &Path, kinds: &[&str]) {
     assert_eq!(found, kinds);
 }
 
-/// A station that is detached while the bus runs is off the medium until it is attached again; its link stays up, what it
-/// offers is counted, and a record has it all.
+/// A station that is detached while the bus runs is off the medium until it is attached again; its link stays up, the
+/// frames that it offers are counted, and a record has all of it.
 #[test]
 fn a_station_is_detached_and_attached_while_the_bus_runs() {
     if skipped(&["ip", "ping"]) {
@@ -216,7 +217,7 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     let after = lab.settled_stats();
     assert!(grown(&before, &after, "st2", "detached") > 0, "{after}");
     assert_eq!(grown(&before, &after, "st2", "frames_received_ok"), 0, "{after}");
-    // A link that goes down and comes up again is no reason to be back.
+    // A link that goes down and up again does not put it back.
     run(lab.exec("st2", &["sh", "-c", "ip link set eth0 down; sleep 0.2; ip link set eth0 up"])).succeeded();
     no_ping(&lab, "st2", "st1");
     let table = run(lab.ethbus("stats", &[])).succeeded().stdout;
@@ -237,7 +238,7 @@ fn a_station_is_detached_and_attached_while_the_bus_runs() {
     check_record(&record, &["detach", "attach", "detach"]);
 }
 
-/// A station made faulty sends what no host gets; made right again it is heard again. A record has both.
+/// A faulty station sends frames that no host gets; repaired, it is heard again. A record has both.
 #[test]
 fn a_station_is_made_faulty_and_right_again_while_the_bus_runs() {
     if skipped(&["ping"]) {
@@ -326,7 +327,7 @@ fn faults_of_a_scenario_are_there_when_a_lab_is_up() {
 /// A stack in user space: answers ARP and ICMP echo for one address, on a TAP device that it opens by its name.
 struct Stack {
     go_on: Arc<AtomicBool>,
-    /// Gives how many frames it read that were for others.
+    /// Gives the number of frames that it read and that were for others.
     thread: Option<std::thread::JoinHandle<u64>>,
 }
 
@@ -386,7 +387,7 @@ fn reply(frame: &[u8], mac: [u8; 6], ip: [u8; 4]) -> Option<Vec<u8>> {
             reply[28..32].copy_from_slice(&ip);
             Some(reply)
         }
-        // A header of 20 octets; then type 8, and a checksum that grows by as much as the type becomes less.
+        // A header of 20 octets; then type 8, and a checksum that grows by as much as the type decreases.
         [0x08, 0x00] if frame.get(23)? == &1 && frame.get(30..34)? == ip && frame.get(34)? == &8 => {
             reply[26..30].copy_from_slice(&ip);
             reply[30..34].copy_from_slice(&frame[26..30]);
@@ -400,7 +401,7 @@ fn reply(frame: &[u8], mac: [u8; 6], ip: [u8; 4]) -> Option<Vec<u8>> {
     }
 }
 
-/// A program's station of this kind, and two with a kernel's stack.
+/// One station of this kind, with a program, and two with a kernel's stack.
 fn tap_scenario(kind: &str) -> tempfile::NamedTempFile {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let text = format!("[[station]]\nname = 'vm'\nkind = '{kind}'\n[[station]]\nname = 'a'\n[[station]]\nname = 'b'\n");
@@ -408,8 +409,8 @@ fn tap_scenario(kind: &str) -> tempfile::NamedTempFile {
     file
 }
 
-/// A station whose host is a program with a TAP device: a stack in user space is pinged from a kernel's, over the bus; it
-/// hears what others say to each other, as on a cable; and without it nobody answers.
+/// A station whose host is a program with a TAP device: a kernel's stack pings a stack in user space, over the bus. The
+/// program hears the traffic of others, as on a cable; without it the ping gets no answer.
 #[test]
 fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
     if skipped(&["ip", "ping"]) {
@@ -440,7 +441,7 @@ fn a_stack_in_user_space_is_a_station_through_a_tap_device() {
     run(ethbus(["up", wrong.path().to_str().expect("plain")])).failed_with(2, &[":3:8: kind:", "`tun`", "\"tap\""]);
 }
 
-/// What a program with a TAP device does not read, the kernel drops: that is counted, and told where.
+/// Frames that a program with a TAP device does not read are dropped by the kernel: they are counted at that place.
 #[test]
 fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
     if skipped(&["ip"]) {
@@ -457,7 +458,7 @@ fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
         let link = links.into_iter().find(|link| link["station"] == "vm").expect("the station's");
         [number(&link, "to_station"), number(&link, "lost_at_tap")]
     };
-    // The device comes up with its program; until it does, nothing gets to it.
+    // The device comes up with its program; until then, nothing reaches it.
     wait_until(PATIENCE, "carrier at the device", || {
         let up = run(lab.exec("vm", &["ip", "link", "show", "tap0"])).succeeded();
         up.stdout.contains("LOWER_UP")
@@ -470,14 +471,14 @@ fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
         }
         frames
     };
-    // Nothing but what is sent below is on the medium.
+    // Only the frames sent below are on the medium.
     let silent = "echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6; ip link set eth0 arp off";
     run(lab.exec("a", &["sh", "-c", silent])).succeeded();
     lab.settled_stats();
     std::thread::sleep(Duration::from_millis(100));
     drain(&mut tap);
     let before = lab.stats();
-    // More than a TAP device keeps: its queue has room for 1000.
+    // More than the queue of a TAP device, which has room for 1000.
     let arguments = ["--from", "a", "--to", "vm", "--frame-size", "64", "--count", "3000", "--rate", "5000/s"];
     run(lab.ethbus("send", &arguments)).succeeded();
     let after = lab.settled_stats();
@@ -491,15 +492,15 @@ fn frames_that_a_program_does_not_read_are_counted_at_its_tap_device() {
     assert!(told.stderr.contains("at its TAP device"), "{told:#?}");
 }
 
-/// smoltcp, a TCP/IP stack that others wrote, as the host of a TAP station: it answers ping, and echoes over TCP, until told
-/// to stop.
+/// smoltcp, an independent TCP/IP stack, as the host of a TAP station: it answers ping, and echoes over TCP, until it
+/// is stopped.
 struct Smoltcp {
     go_on: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Smoltcp {
-    /// Where it echoes.
+    /// The port of its echo.
     const PORT: u16 = 7;
 
     #[track_caller]
@@ -562,7 +563,7 @@ fn echo_until_stopped(mac: MacAddr, ip: Ipv4Addr, go_on: &AtomicBool) {
     }
 }
 
-/// A stack that nobody of this project wrote, on TAP: pinged, and spoken to over TCP, by a kernel's across the bus.
+/// An independent stack on TAP: a kernel's stack pings it and speaks TCP with it across the bus.
 #[test]
 fn a_stack_that_others_wrote_speaks_tcp_through_a_tap_device() {
     if skipped(&["ip", "ping"]) {

@@ -1,5 +1,5 @@
-//! A machine, a station and an observer that give a live bus a hard time (issue 5, "Faults to survive"): whatever is lost
-//! is counted, the rest of the bus goes on, and nothing stays behind.
+//! A machine, a station and an observer that put a live bus under pressure (issue 5, "Faults to survive"): every loss
+//! is counted, the rest of the bus keeps running, and nothing remains.
 
 use crate::common::lab::{INTERFACE, Lab, namespaces_of};
 use crate::common::process::{Running, data_plane, program, run};
@@ -19,12 +19,13 @@ fn more(before: &Value, after: &Value, key: &str) -> u64 {
     emulator(after, key) - emulator(before, key)
 }
 
-/// What the kernel counted on the links of all stations, in sum.
+/// The kernel's counts on the links of all stations, in sum.
 fn on_links(results: &Value, key: &str) -> u64 {
     results["emulator"]["links"].as_array().expect("a list").iter().map(|link| number(link, key)).sum()
 }
 
-/// Every frame is somewhere: what stations sent was offered or dropped at the ring, and what was handed over got to them.
+/// Every frame is accounted for: frames that stations sent were offered or dropped at the ring, and copies handed over
+/// reached them.
 #[track_caller]
 fn adds_up(before: &Value, after: &Value) {
     check(after);
@@ -37,7 +38,7 @@ fn adds_up(before: &Value, after: &Value) {
     assert_eq!(links("to_station"), more(before, after, "deliveries"), "{before}\n{after}");
 }
 
-/// Frames at a pace that a bus at 10 Mb/s keeps up with; gives the results from before and after.
+/// Frames at a pace that a bus at 10 Mb/s can carry; gives the results before and after.
 fn send_paced(lab: &Lab, from: &str, to: &str, count: &str) -> (Value, Value) {
     let before = lab.settled_stats();
     let arguments = ["--from", from, "--to", to, "--rate", "200/s", "--count", count, "--frame-size", "64"];
@@ -52,7 +53,7 @@ fn nanoseconds_on_a_core(pid: u32) -> u64 {
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{path}: {text}"))
 }
 
-/// Two programs for each core that do nothing but use it: the bus slips perhaps, and loses nothing.
+/// Two programs for each core that only use it: the bus may slip, and loses nothing.
 #[test]
 fn a_bus_on_cores_that_others_hog_loses_nothing() {
     if skipped(&["sh"]) {
@@ -76,8 +77,8 @@ fn a_bus_on_cores_that_others_hog_loses_nothing() {
     assert!(hogged.iter().all(|&nanoseconds| nanoseconds > 0), "a hog never had a core: {hogged:?}");
 }
 
-/// A station that sends as fast as it can: its frames are carried, or dropped at its own queue or the ring, and counted.
-/// The others still get their share, by CSMA/CD: a queue of one frame now and then wins against one that is full.
+/// A station that sends as fast as it can: its frames are carried, or dropped at its own queue or the ring, and
+/// counted. The others still get their share, by CSMA/CD: a queue of one frame sometimes wins against a full one.
 #[test]
 fn a_station_that_floods_takes_only_what_csma_cd_gives_it() {
     if skipped(&[]) {
@@ -122,9 +123,9 @@ fn a_station_that_floods_takes_only_what_csma_cd_gives_it() {
     assert!(offered + ring >= 200 && got_through * 2 > offered, "{got_through} of {offered}: {after}");
 }
 
-/// Namespaces and labs come and go beside a lab that is up: it does not notice, and nothing of them is left.
+/// Namespaces and labs come and go beside a lab that is up: it is not affected, and nothing of them remains.
 ///
-/// `ETHBUS_NAMESPACES` says how many, 200 unless said otherwise.
+/// `ETHBUS_NAMESPACES` sets their number, 200 by default.
 #[test]
 fn namespaces_that_come_and_go_do_a_running_lab_no_harm() {
     if skipped(&["ip", "ping"]) {
@@ -168,7 +169,7 @@ fn namespaces_that_come_and_go_do_a_running_lab_no_harm() {
     assert!(memory(plane) < before.0 + 4_000, "{} KB before, {} after", before.0, memory(plane));
 }
 
-/// The data plane of a lab that somebody else watches the supervisor of.
+/// The data plane of a lab whose supervisor another process watches.
 #[track_caller]
 fn data_plane_of(lab: &Lab) -> u32 {
     let text = format!("--name {} ", lab.name);
@@ -180,7 +181,7 @@ fn data_plane_of(lab: &Lab) -> u32 {
     data_plane(supervisor.expect("a supervisor"))
 }
 
-/// Memory of its own that a process has, in KB: no files, and no ring.
+/// Memory of a process's own, in KB: no files, and no ring.
 fn memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).expect("the kernel tells");
@@ -195,7 +196,7 @@ fn descriptors(pid: u32) -> usize {
 struct Group(PathBuf);
 
 impl Group {
-    /// None where this process cannot make one.
+    /// `None` where this process cannot make one.
     fn new(name: &str) -> Option<Group> {
         let roots = ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"].map(Path::new);
         let root = roots.into_iter().find(|root| root.join("cgroup.procs").exists())?;
@@ -220,7 +221,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Whoever is still in it goes back to where it came from.
+        // A process that is still in it goes back to its former group.
         for pid in std::fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default().lines() {
             let _ = std::fs::write(self.0.parent().expect("a root").join("cgroup.procs"), pid);
         }
@@ -233,8 +234,9 @@ impl Drop for Group {
     }
 }
 
-/// A program that takes all memory there is, beside a bus that shares it: the kernel ends the one or the other. If the
-/// program, the bus goes on and has lost nothing; if the data plane, that is told, and nothing of the lab is left.
+/// A program takes all available memory beside a bus that shares it: the kernel ends the one or the other. If it ends
+/// the program, the bus keeps running and has lost nothing; if the data plane, that is reported, and nothing of the lab
+/// remains.
 #[test]
 fn memory_that_somebody_else_takes_costs_no_frame_in_silence() {
     if skipped(&["sh", "tail"]) {
@@ -249,7 +251,7 @@ fn memory_that_somebody_else_takes_costs_no_frame_in_silence() {
     };
     group.limit(32 << 20);
     group.add(plane);
-    // It joins the group by itself, since it may be over before anybody else could move it.
+    // It joins the group by itself, since it may be over before another process could move it.
     let script = "echo $$ > \"$0\"; head -c 1000000000 /dev/zero | tail -c 900000000 > /dev/null";
     let hog = Running::start(program("sh", ["-c", script, group.0.join("cgroup.procs").to_str().expect("plain")]), "");
     let sender = ["--from", "st1", "--to", "st2", "--rate", "200/s", "--count", "400", "--frame-size", "64"];
@@ -271,8 +273,8 @@ fn memory_that_somebody_else_takes_costs_no_frame_in_silence() {
     lab.assert_nothing_left();
 }
 
-/// An event log that goes into a pipe which nobody reads: the bus goes on, what is not in the log is counted, and neither
-/// memory nor the end of the lab waits for the reader.
+/// An event log into a pipe without a reader: the bus keeps running, missing lines are counted, and neither memory nor
+/// the end of the lab waits for the reader.
 #[test]
 fn an_event_log_that_nobody_reads_is_counted_and_the_bus_goes_on() {
     if skipped(&["mkfifo"]) {
@@ -292,7 +294,7 @@ fn an_event_log_that_nobody_reads_is_counted_and_the_bus_goes_on() {
     let results = lab.settled_stats();
     check(&results);
     assert!(emulator(&results, "events_skipped") > 0, "{results}");
-    // As many notes wait as there is room for; more traffic takes no more memory.
+    // The queue of notes is full; more traffic takes no more memory.
     let full = memory(plane);
     send();
     assert!(memory(plane) < full + 2_000, "{full} KB, then {}", memory(plane));
@@ -303,8 +305,8 @@ fn an_event_log_that_nobody_reads_is_counted_and_the_bus_goes_on() {
     lab.assert_nothing_left();
 }
 
-/// A terminal that was stopped, or a pipe behind standard error that is full: the lab answers, is taken down, and leaves
-/// nothing; what it could not say is missed, not waited for.
+/// A stopped terminal, or a full pipe behind standard error: the lab answers, is taken down, and leaves nothing;
+/// messages without room are dropped, not waited for.
 #[test]
 fn a_lab_whose_messages_nobody_reads_goes_on_and_can_be_taken_down() {
     if skipped(&["ip", "mkfifo"]) {
@@ -321,7 +323,7 @@ fn a_lab_whose_messages_nobody_reads_goes_on_and_can_be_taken_down() {
     let up = "exec \"$0\" up --name \"$1\" --stations 2 2> \"$2\"";
     let mut lab = Running::start(program("sh", ["-c", up, crate::common::ETHBUS, &unused.0, &pipe]), "");
     wait_until(PATIENCE, "the lab", || reader.stdout().contains("ethbus stats"));
-    // Fills what is left of the pipe's room, so that the first message finds none.
+    // Fills the rest of the pipe, so that the first message finds no room.
     let fill = "dd if=/dev/zero of=\"$0\" oflag=nonblock bs=4096 count=64 status=none; dd if=/dev/zero of=\"$0\" oflag=nonblock bs=1 count=8192 status=none";
     let filled = run(program("sh", ["-c", fill, &pipe]));
     assert!(filled.stderr.contains("temporarily unavailable"), "the pipe has room left: {filled:#?}");

@@ -1,7 +1,7 @@
-//! Labs of ordinary users: a user namespace each, records that only their user can write, nothing left of a killed one
-//! (issue 5, "labs without root").
+//! Labs of ordinary users: a user namespace each, records that only their user can write, and nothing left of a killed
+//! lab (issue 5, "labs without root").
 //!
-//! One file above 500 lines because all its tests share a user and what he does with a lab.
+//! One file above 500 lines because all its tests share a user and the steps of that user's lab.
 
 use crate::common::derive::derive_file;
 use crate::common::lab::{INTERFACE, Lab, Unused, fresh_name};
@@ -14,7 +14,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-/// A lab in the background that belongs to a user. It goes with its user.
+/// A lab in the background that belongs to a user. It ends with its user.
 struct Theirs<'a> {
     user: &'a User,
     name: String,
@@ -26,7 +26,7 @@ impl Theirs<'_> {
     fn up<'a>(user: &'a User, name: &str, arguments: &[&str]) -> Theirs<'a> {
         let events = user.login().join(format!("{name}.events"));
         let own = ["--events", events.to_str().expect("plain")];
-        // A test that looks at its own log has one.
+        // A test that reads its own log has one.
         let own = if arguments.contains(&"--events") { &own[..0] } else { &own };
         let all = [&["up", "--detach", "--name", name], own, arguments].concat();
         let greeting = user.run(&all).succeeded().stderr;
@@ -53,7 +53,7 @@ impl Theirs<'_> {
         run(self.exec("st1", &["ping", "-c", "1", "-W", "5", "10.77.0.2"])).succeeded();
     }
 
-    /// A program that would run for ever in a station.
+    /// A program that would run endlessly in a station.
     #[track_caller]
     fn sleeper(&self, station: &str) -> Running {
         let sleeper = Running::start(self.exec(station, &["sleep", "1000"]), "");
@@ -63,7 +63,7 @@ impl Theirs<'_> {
         sleeper
     }
 
-    /// Kills its supervisor, so that it can clean nothing up, and waits until the data plane has followed.
+    /// Kills its supervisor, so that it cannot clean up, and waits until the data plane has ended too.
     #[track_caller]
     fn lose_supervisor(&self) {
         let supervisor = self.user.supervisor(&self.name);
@@ -80,7 +80,7 @@ impl Theirs<'_> {
 }
 
 impl Drop for Theirs<'_> {
-    /// Derives its event log again: as far as it goes, for a lab that was killed.
+    /// Derives its event log again: up to the last whole line, for a lab that was killed.
     fn drop(&mut self) {
         if !std::thread::panicking() {
             derive_file(&self.user.login().join(format!("{}.events", self.name)), false);
@@ -88,7 +88,7 @@ impl Drop for Theirs<'_> {
     }
 }
 
-/// Everything that a lab of root's can do: real kernels answer, TCP flows, tcpdump sees it, stations come off and on.
+/// Everything that a lab of root can do: real kernels answer, TCP flows, tcpdump sees it, stations come off and on.
 #[test]
 fn a_user_has_a_whole_lab_and_leaves_nothing() {
     if skipped(&["ping", "iperf3", "tcpdump", "unshare"]) || !users_may_have_labs() {
@@ -126,7 +126,7 @@ fn a_user_has_a_whole_lab_and_leaves_nothing() {
     user.assert_nothing_left();
 }
 
-/// Input, output, exit code and rights: the program is the user himself, with every right over the lab and no other.
+/// Input, output, exit code and rights: the program runs as the user, with every right over the lab and no other.
 #[test]
 fn a_program_in_a_station_is_the_user_with_rights_over_the_lab_only() {
     if skipped(&["ip", "unshare"]) || !users_may_have_labs() {
@@ -141,7 +141,7 @@ fn a_program_in_a_station_is_the_user_with_rights_over_the_lab_only() {
     run(lab.exec("st1", &["ip", "link", "set", INTERFACE, "mtu", "1400"])).succeeded();
     let links = run(lab.exec("st1", &["ls", "/sys/class/net"])).succeeded().stdout;
     assert_eq!(links.split_whitespace().collect::<Vec<_>>(), [INTERFACE, "lo"]);
-    // Of the machine's own network he may change nothing, also with all the rights he has in the lab.
+    // The user may change nothing of the machine's own network, even with all the rights in the lab.
     let supervisor = user.supervisor(&lab.name);
     let outside = format!("nsenter --net=/proc/{supervisor}/ns/net ip link set lo mtu 60000");
     let refused = run(lab.exec("st1", &["sh", "-c", &outside]));
@@ -175,7 +175,7 @@ fn a_user_can_send_receive_and_record() {
     let replayed = user.login().join("again.events");
     user.run(&["replay", files[1], "--events", replayed.to_str().expect("plain")]).succeeded();
     let text = |path: &Path| std::fs::read_to_string(path).expect("a file");
-    // A live log also has what the emulator did, which a replay has not.
+    // A live log also has the emulator's events, which a replay does not have.
     let medium = |text: String| {
         text.lines().filter(|line| !line.contains("\"emulator\"")).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -184,7 +184,7 @@ fn a_user_can_send_receive_and_record() {
     user.assert_nothing_left();
 }
 
-/// SIGKILL of the supervisor leaves a record, and programs that others have started: `down` ends those, and nobody else.
+/// SIGKILL of the supervisor leaves a record, and programs that others have started: `down` ends those, and no others.
 #[test]
 fn down_ends_what_a_killed_lab_of_a_user_left_and_nothing_else() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -193,7 +193,7 @@ fn down_ends_what_a_killed_lab_of_a_user_left_and_nothing_else() {
     let _turn = Turn::shared();
     let user = User::logged_in();
     let lab = Theirs::up(&user, &fresh_name(), &["--stations", "2"]);
-    // Of the same user, in namespaces that he has made otherwise.
+    // A process of the same user, in namespaces that are not the lab's.
     let mut stranger =
         Running::start(user.program("unshare", &["--user", "--net", "--map-root-user", "sleep", "1000"]), "");
     let sleepers = [lab.sleeper("st1"), lab.sleeper("st2")];
@@ -223,7 +223,7 @@ fn the_next_up_ends_what_a_killed_lab_of_a_user_left() {
     let lab = Theirs::up(&user, &name, &["--stations", "2"]);
     let sleeper = lab.sleeper("st1");
     lab.lose_supervisor();
-    // Once with a program left, once with nothing but the record.
+    // Once with a program left, once with only the record.
     let lab = Theirs::up(&user, &name, &["--stations", "2"]);
     assert!(lab.greeting.contains("left behind"), "{}", lab.greeting);
     assert_eq!(sleeper.wait().signal(), Some(15));
@@ -234,7 +234,8 @@ fn the_next_up_ends_what_a_killed_lab_of_a_user_left() {
     user.assert_nothing_left();
 }
 
-/// A namespace that has got an inode of a killed lab's is told from it by its cookie, and its programs go on.
+/// A namespace that reuses an inode of a killed lab's is distinguished from it by its cookie, and its programs keep
+/// running.
 #[test]
 fn a_stranger_with_the_inode_of_a_killed_labs_namespace_is_left_alone() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -269,7 +270,7 @@ fn a_stranger_with_the_inode_of_a_killed_labs_namespace_is_left_alone() {
     user.assert_nothing_left();
 }
 
-/// However the supervisor ends that can still do something, the programs in the stations end with it.
+/// At every end of the supervisor that lets it act, the programs in the stations end with it.
 #[test]
 fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
     if skipped(&["unshare", "perl"]) || !users_may_have_labs() {
@@ -291,7 +292,7 @@ fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
         }
         assert_eq!(sleeper.wait().signal(), Some(15), "{how}");
         wait_until(PATIENCE, "nobody", || user.processes().is_empty());
-        // What the panic said stays until somebody has read it.
+        // The panic's message stays until it has been read.
         if how == "panic" {
             let said = run(lab.command("down", &[])).succeeded().stderr;
             assert!(said.contains("asked to panic"), "{said}");
@@ -300,7 +301,7 @@ fn a_signal_or_a_panic_leaves_nothing_of_a_users_lab() {
     }
 }
 
-/// A user who logs out may lose the folder that his login made, and with it the way to his lab: the lab ends.
+/// A user who logs out may lose the folder of the login, and with it the way to the lab: the lab ends.
 #[test]
 fn a_lab_that_nobody_can_reach_any_more_ends() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -321,7 +322,7 @@ fn a_lab_that_nobody_can_reach_any_more_ends() {
     lab.assert_nothing_left();
 }
 
-/// Its bench runs without root too, with programs that want rights of their own.
+/// The bench runs without root too, with programs that need rights of their own.
 #[test]
 fn a_user_can_measure_a_live_bus() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -334,7 +335,7 @@ fn a_user_can_measure_a_live_bus() {
     user.assert_nothing_left();
 }
 
-/// Root and two users have labs of one name at the same time. None sees, reaches or disturbs another's.
+/// Root and two users have labs of one name at the same time. No lab sees, reaches or disturbs another.
 #[test]
 fn labs_of_one_name_in_different_hands_do_not_meet() {
     if skipped(&["ping", "perl", "unshare"]) || !users_may_have_labs() {
@@ -371,8 +372,7 @@ fn labs_of_one_name_in_different_hands_do_not_meet() {
     other.assert_nothing_left();
 }
 
-/// Where a record stands is decided by who somebody is, and not by what he or others say: no variable, no folder that
-/// others could write to.
+/// Only the user's identity decides where a record is: no variable does, and no folder that others could write to.
 #[test]
 fn a_users_record_stands_where_nobody_else_can_write_or_nowhere() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -409,7 +409,7 @@ fn a_users_record_stands_where_nobody_else_can_write_or_nowhere() {
     user.assert_nothing_left();
 }
 
-/// Where nobody may make a user namespace, `up` is one sentence with capability, command and setting.
+/// Where users may not make user namespaces, `up` prints one sentence with capability, command and setting.
 #[test]
 fn without_user_namespaces_up_says_what_to_do() {
     if skipped(&["setpriv", "unshare"]) {
@@ -417,7 +417,7 @@ fn without_user_namespaces_up_says_what_to_do() {
     }
     let _turn = Turn::shared();
     let unused = Unused::name();
-    // Within a user namespace its own limit of further ones can be set without touching anybody else's.
+    // Within a user namespace its own limit of further ones can be set without an effect on others.
     let script = "echo 0 > /proc/sys/user/max_user_namespaces || exit 99
         exec setpriv --bounding-set=-all --inh-caps=-all \"$0\" up --name \"$1\"";
     let ended = run(program("unshare", ["--user", "--map-root-user", "sh", "-c", script, ETHBUS, &unused.0]));
@@ -429,7 +429,7 @@ fn without_user_namespaces_up_says_what_to_do() {
     crate::common::lab::assert_nothing_of(&unused.0);
 }
 
-/// Without the right to open the driver there is no TAP station, and the error says which right.
+/// Without the right to open the driver there is no TAP station, and the error names the right.
 #[test]
 fn without_the_right_to_the_driver_there_is_no_tap_station() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -450,7 +450,7 @@ fn without_the_right_to_the_driver_there_is_no_tap_station() {
     user.assert_nothing_left();
 }
 
-/// What takes rights over the machine's own network, or over its BPF, is root's, and said to be.
+/// Features that need rights over the machine's own network, or over its BPF, are for root, and the error says so.
 #[test]
 fn what_only_root_can_have_is_refused_with_a_word() {
     if skipped(&["unshare"]) || !users_may_have_labs() {
@@ -469,7 +469,7 @@ fn what_only_root_can_have_is_refused_with_a_word() {
     refused(&format!("{station}kind = 'bridge'\n"), &["outside", "sudo ethbus up"]);
     refused(&format!("{station}kind = 'vxlan'\nremote = '127.0.0.1'\n"), &["outside", "sudo ethbus up"]);
     refused("stations = 2\n[emulator]\nfan_out = 'kernel'\n", &["only root", "\"batch\""]);
-    // Unless somebody insists on it, it is done without.
+    // By default the lab runs without it.
     let lab = Theirs::up(&user, &name, &["--stations", "17"]);
     assert!(lab.greeting.contains("only root"), "{}", lab.greeting);
     assert_eq!(lab.stats()["emulator"]["fan_out"], "batch");
@@ -477,7 +477,8 @@ fn what_only_root_can_have_is_refused_with_a_word() {
     user.assert_nothing_left();
 }
 
-/// The supervisor of a user's lab keeps what root's keeps, over the lab's namespaces only; the data plane keeps nothing.
+/// The supervisor of a user's lab keeps what root's keeps, over the lab's namespaces only; the data plane keeps
+/// nothing.
 #[test]
 fn the_processes_of_a_users_lab_keep_no_more_than_they_need() {
     if skipped(&["unshare"]) || !users_may_have_labs() {

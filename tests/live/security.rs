@@ -1,4 +1,4 @@
-//! What the processes of a lab may do, seen from outside: /proc, descriptors, sockets, other users (docs/security.md).
+//! The rights of a lab's processes, seen from outside: /proc, descriptors, sockets, other users (docs/security.md).
 
 use crate::common::lab::{INTERFACE, Lab, Unused};
 use crate::common::process::{Running, children, data_plane, ethbus, program, run, runs};
@@ -17,7 +17,7 @@ const NOBODY: u32 = 65534;
 /// SYS_ADMIN, SYS_NICE.
 const SUPERVISOR: u64 = 1 << 5 | 1 << 8 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 19 | 1 << 21 | 1 << 23;
 
-/// The status of each thread of a process. One that ends meanwhile, as this test's own do, has none.
+/// The status of each thread of a process. A thread that ends meanwhile, as this test's own do, has none.
 #[track_caller]
 fn statuses(pid: u32) -> Vec<BTreeMap<String, String>> {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).expect("the process runs").flatten();
@@ -40,7 +40,7 @@ fn set(status: &BTreeMap<String, String>, name: &str) -> u64 {
 #[track_caller]
 fn check_confined(pid: u32) {
     let statuses = statuses(pid);
-    // Coordinator, requests, reports; a writer if a file is wanted.
+    // Coordinator, requests, reports; a writer if a file is requested.
     assert!(statuses.len() >= 3, "{statuses:#?}");
     for status in statuses {
         for name in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
@@ -50,7 +50,8 @@ fn check_confined(pid: u32) {
     }
 }
 
-/// No thread of the data plane has a capability in any set, a way to one, or a system call too many (issue 5, "Security").
+/// No thread of the data plane has a capability in any set, a way to one, or a system call that it does not need (issue
+/// 5, "Security").
 #[test]
 fn the_data_plane_has_given_everything_up() {
     if skipped(&["ping"]) {
@@ -68,14 +69,14 @@ fn the_data_plane_has_given_everything_up() {
         let most: Vec<&str> = line[limit.len()..].split_whitespace().take(2).collect();
         assert_eq!(most, ["0", "0"], "{line}");
     }
-    // It works all the same, and writes what it was asked to.
+    // It works all the same, and writes its outputs.
     lab.ping("st1", &lab.ipv4("st2"));
     check(&lab.stats());
     lab.down();
     assert!(std::fs::read_to_string(record).expect("a record").lines().count() > 2);
 }
 
-/// The coordinator alone is ahead of others: the data plane's other threads are ordinary ones.
+/// The coordinator alone has a raised priority: the data plane's other threads are ordinary ones.
 #[test]
 fn only_the_coordinator_is_ahead_of_others() {
     if skipped(&[]) {
@@ -92,7 +93,8 @@ fn only_the_coordinator_is_ahead_of_others() {
     }
 }
 
-/// One that sleeps most of the time does not wait for a busy program's next tick: the supervisor puts it ahead.
+/// A coordinator that sleeps most of the time does not wait for a busy program's next tick: the supervisor raises its
+/// priority.
 #[test]
 fn a_calm_coordinator_is_ahead_of_every_ordinary_program() {
     if skipped(&[]) {
@@ -104,7 +106,7 @@ fn a_calm_coordinator_is_ahead_of_every_ordinary_program() {
     let plane = data_plane(lab.supervisor().pid());
     let policy = |thread: &str| {
         let stat = std::fs::read_to_string(format!("/proc/{plane}/task/{thread}/stat")).expect("the thread runs");
-        // Field 41, counted behind the name, which is field 2.
+        // Field 41, counted after the name, which is field 2.
         stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(38)).expect("a policy").to_owned()
     };
     if nice_is_forbidden() {
@@ -123,7 +125,8 @@ fn nice_is_forbidden() -> bool {
     set(own, "CapEff") >> 23 & 1 == 0
 }
 
-/// It has what it was given and what it waits with, and nothing that whoever started the program had open.
+/// It has the descriptors that it was given and those that it waits with, and none of those that the starting process
+/// had open.
 #[test]
 fn the_data_plane_has_no_descriptor_but_its_own() {
     if skipped(&["sh"]) {
@@ -131,7 +134,7 @@ fn the_data_plane_has_no_descriptor_but_its_own() {
     }
     let _turn = Turn::shared();
     let unused = Unused::name();
-    // A folder and a pipe that a shell lets pass to everything it starts.
+    // A folder and a pipe that a shell passes to everything it starts.
     let script = "exec 7</etc 8<&0; exec \"$0\" up --name \"$1\" --stations 2";
     let mut supervisor = Running::start(program("sh", ["-c", script, ETHBUS, &unused.0]), "");
     supervisor.wait_for_stderr("ethbus stats --name");
@@ -140,11 +143,11 @@ fn the_data_plane_has_no_descriptor_but_its_own() {
     for entry in std::fs::read_dir(format!("/proc/{plane}/fd")).expect("it runs").flatten() {
         let target = std::fs::read_link(entry.path()).expect("an open descriptor").display().to_string();
         let standard_error = entry.file_name().to_str() == Some("2");
-        // Not the user's: from a terminal one could read what he types.
+        // Not the user's: a terminal would let it read what the user types.
         assert!(!standard_error || target.starts_with("pipe:"), "{target}");
         let kind = if standard_error { "standard error" } else { target.split(":[").next().expect("a part") };
         let kind = target.strip_prefix("anon_inode:").filter(|_| !standard_error).unwrap_or(kind);
-        // That of its main thread.
+        // The file of its main thread.
         let kind = if target.ends_with("/schedstat") { "schedstat" } else { kind };
         *kinds.entry(kind.to_owned()).or_default() += 1;
     }
@@ -156,7 +159,7 @@ fn the_data_plane_has_no_descriptor_but_its_own() {
         ("[eventfd]", 1),
         ("[eventpoll]", 1),
         ("[timerfd]", 1),
-        // What else the machine does, read through these two only.
+        // The machine's load, read through these two only.
         ("/proc/stat", 1),
         ("schedstat", 1),
     ];
@@ -165,7 +168,7 @@ fn the_data_plane_has_no_descriptor_but_its_own() {
     supervisor.wait().succeeded();
 }
 
-/// The supervisor keeps what it needs to make, serve and remove a lab, and no more (issue 5, "Security").
+/// The supervisor keeps the rights that it needs to make, serve and remove a lab, and no more (issue 5, "Security").
 #[test]
 fn the_supervisor_keeps_the_least_that_it_needs() {
     if skipped(&[]) {
@@ -183,7 +186,7 @@ fn the_supervisor_keeps_the_least_that_it_needs() {
     }
 }
 
-/// With what it keeps, the supervisor still ends processes of every user in its stations.
+/// With these rights, the supervisor still ends processes of every user in its stations.
 #[test]
 fn processes_of_other_users_in_stations_are_ended() {
     if skipped(&["setpriv"]) {
@@ -204,15 +207,15 @@ fn is_sleep(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "sleep")
 }
 
-/// Asks a lab's control socket for something that only builds for tests do.
+/// Sends a lab's control socket a request that only test builds know.
 #[track_caller]
 fn provoke(lab: &Lab, words: &str) {
     let mut control = UnixStream::connect(lab.record().join("control.sock")).expect("the lab listens");
     control.write_all(words.as_bytes()).expect("the lab reads");
 }
 
-/// A data plane that makes a system call which a bus has no use for is ended by the kernel; the supervisor says so,
-/// and nothing is left.
+/// The kernel ends a data plane that makes a system call outside its list; the supervisor reports it, and nothing
+/// remains.
 #[test]
 fn a_forbidden_system_call_ends_the_data_plane_and_is_told() {
     if skipped(&[]) {
@@ -241,12 +244,12 @@ fn a_panic_in_the_data_plane_is_told() {
     provoke(&lab, "bus-panic\n");
     let ended = lab.ended();
     ended.failed_with(1, &["asked to panic", "data plane", "signal: 6"]);
-    // This panic's message would colour the terminal, and one that a stranger chose could do worse.
+    // This panic's message would colour the terminal; a message chosen by an attacker could do worse.
     assert!(!ended.stderr.contains('\u{1b}'), "{ended:#?}");
     lab.assert_nothing_left();
 }
 
-/// Requests are for whoever brought the lab up: socket 0600, folder 0700, and nobody else gets through (issue 5,
+/// Requests are for the user who brought the lab up: socket 0600, folder 0700, and no other user gets through (issue 5,
 /// "Security").
 #[test]
 fn nobody_else_can_use_the_control_socket() {
@@ -272,7 +275,8 @@ fn nobody_else_can_use_the_control_socket() {
     assert!(!refused.status.success() && refused.stderr.contains("Permission denied"), "{refused:#?}");
 }
 
-/// What another user may have written decides nothing: such a folder is refused, and what it names is left alone.
+/// Files that another user may have written decide nothing: such a folder is refused, and the objects that it names are
+/// left alone.
 #[test]
 fn a_record_that_somebody_else_could_have_written_is_refused() {
     if skipped(&[]) {
@@ -301,7 +305,7 @@ fn a_record_that_somebody_else_could_have_written_is_refused() {
     refused("belongs to another user");
 }
 
-/// The bus's own kernel has no address to be talked to by, and a station receives what the medium delivers and no more.
+/// The bus's own kernel has no address, and a station receives exactly what the medium delivers.
 #[test]
 fn the_kernel_between_the_stations_neither_answers_nor_sends() {
     if skipped(&["ip", "ping"]) {
@@ -318,7 +322,7 @@ fn the_kernel_between_the_stations_neither_answers_nor_sends() {
     };
     lab.ping("st1", &lab.ipv4("st2"));
     let (mut delivered, mut seen) = (0, 0);
-    // Kernels that have just come up send now and then; a moment without is needed to compare.
+    // Kernels send some frames after they come up; the comparison needs a silent moment.
     wait_until(PATIENCE, "a silent moment", || {
         delivered = emulator(&lab.settled_stats(), "deliveries");
         seen = received("st1") + received("st2");
@@ -327,7 +331,7 @@ fn the_kernel_between_the_stations_neither_answers_nor_sends() {
     assert_eq!(seen, delivered);
 }
 
-/// Nothing is taken from the environment: with every variable that a program might believe, the lab is where it was.
+/// The environment has no effect: with every variable that a program might read, the lab is in the same place.
 #[test]
 fn the_environment_decides_nothing() {
     if skipped(&[]) {
@@ -349,7 +353,7 @@ fn the_environment_decides_nothing() {
     supervisor.wait().succeeded();
 }
 
-/// Without root, in a user namespace, the data plane gives as much up.
+/// Without root, in a user namespace, the data plane gives up as much.
 #[test]
 fn without_root_the_data_plane_is_confined_too() {
     if skipped(&["setpriv"]) {

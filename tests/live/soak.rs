@@ -1,6 +1,6 @@
-//! A soak: mixed traffic and trouble on two labs for as long as `ETHBUS_SOAK` says, in seconds. At the end of every
-//! round everything adds up, to the frame, and no process holds more memory or descriptors than before (issue 5,
-//! "Faults to survive"; issue 12, "Endurance").
+//! A soak: mixed traffic and trouble on two labs for `ETHBUS_SOAK` seconds. At the end of every round everything adds
+//! up, to the frame, and no process holds more memory or descriptors than before (issue 5, "Faults to survive"; issue
+//! 12, "Endurance").
 //!
 //! `.ci/run` has a minute of it, `.ci/full` an hour, and a plain `cargo test` ten seconds.
 
@@ -16,16 +16,16 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What a process's own memory may differ by, in KB: a queue that was never as long before.
+/// The allowed difference of a process's own memory, in KB: a queue that has become longer than ever before.
 const GROWTH: u64 = 4_000;
-/// Rounds after which every kind of trouble has been there.
+/// Rounds after which every kind of trouble has occurred.
 const FIRST_ROUNDS: usize = 6;
-/// A soak that is longer was started by hand: it does not keep other tests from their turn.
+/// A longer soak was started by hand: it does not keep other tests waiting.
 const A_TURN: Duration = Duration::from_secs(60);
-/// How often a long soak says how far it is.
+/// How often a long soak reports its progress.
 const REPORT: Duration = Duration::from_secs(600);
 
-/// One kind of lab, and what happens to it in turn: a command of trouble, and the command that ends it.
+/// One kind of lab, and its troubles in turn: a command of trouble, and the command that ends it.
 struct Kind {
     name: &'static str,
     scenario: &'static str,
@@ -69,10 +69,10 @@ fn name(station: usize) -> String {
     format!("st{station}")
 }
 
-/// What may not grow.
+/// The resources that must not grow.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// Memory of its own that a process has, in KB.
+    /// Memory of a process's own, in KB.
     memory: u64,
     descriptors: u64,
 }
@@ -91,7 +91,7 @@ impl Held {
 struct Soak {
     kind: &'static Kind,
     lab: Lab,
-    /// The data plane and the supervisor, and what they held after the first rounds.
+    /// The data plane and the supervisor, and their resources after the first rounds.
     processes: [u32; 2],
     first: Option<[Held; 2]>,
     last: (Value, Vec<u64>),
@@ -114,7 +114,7 @@ impl Soak {
         Soak { kind, lab, processes, first: None, last, begun, rounds: 0, log }
     }
 
-    /// Rounds until `deadline`, and at the end of each a look at what everything adds up to.
+    /// Rounds until `deadline`, each with a check of all sums at its end.
     fn run(mut self, deadline: Instant) {
         let mut report = Instant::now() + REPORT;
         while self.rounds == 0 || Instant::now() < deadline {
@@ -133,7 +133,7 @@ impl Soak {
         note(&format!("{}: {events} events derived again", self.kind.name));
     }
 
-    /// A few seconds of everything at once, and one kind of trouble meanwhile.
+    /// A few seconds of all traffic at once, and one kind of trouble meanwhile.
     fn round(&self) {
         let (lab, last) = (&self.lab, name(self.kind.stations));
         let mut server = Running::start(lab.exec("st4", &["iperf3", "-s", "-1", "--forceflush", "-p", "5201"]), "");
@@ -151,7 +151,7 @@ impl Soak {
         std::thread::sleep(Duration::from_millis(700));
         change(right);
         check(&lab.stats());
-        // A station that is taken off the bus cannot send: the trouble may have been too much for both.
+        // A station that is taken off the bus cannot send: the trouble may have ended both programs.
         _ = datagrams.wait_for(Duration::from_secs(40));
         _ = stream.wait_for(Duration::from_secs(60));
         drop((server, pings));
@@ -195,10 +195,10 @@ impl Soak {
     }
 }
 
-/// Checks a log that comes through a pipe, and gives how many events it had when it ended.
+/// Checks a log that comes through a pipe, and gives its number of events at its end.
 fn derived_as_it_grows(pipe: PathBuf) -> JoinHandle<Result<u64, String>> {
     std::thread::spawn(move || {
-        // A pipe is opened when somebody opens its other end.
+        // Opening a pipe waits until its other end is opened.
         let file = std::fs::File::open(&pipe).map_err(|error| error.to_string())?;
         let mut lines = BufReader::new(file).lines();
         let first = lines.next().ok_or("an empty log")?.map_err(|error| error.to_string())?;
@@ -206,36 +206,36 @@ fn derived_as_it_grows(pipe: PathBuf) -> JoinHandle<Result<u64, String>> {
         let mut wrong = Ok(());
         for line in lines {
             let line = line.map_err(|error| error.to_string())?;
-            // Whatever is found, the pipe is read to its end: the log's writer is not to be hurt.
+            // The pipe is read to its end even after an error: its writer must not be affected.
             wrong = wrong.and_then(|()| derivation.line(&line));
         }
         wrong.map(|()| derivation.events)
     })
 }
 
-/// So many frames as fast as the station's kernel takes them.
+/// `count` frames as fast as the station's kernel takes them.
 fn flood(lab: &Lab, from: &str, count: usize) {
     let mut socket = StationSocket::open(&lab.namespace(from), INTERFACE, 0x88b5).expect("a socket");
     let mut frame = [0xff; 200];
     frame[6..12].copy_from_slice(&socket.mac().octets());
     frame[12..14].copy_from_slice(&[0x88, 0xb5]);
     for _ in 0..count {
-        // What the kernel refuses it has not counted as sent.
+        // A frame that the kernel refuses is not counted as sent.
         let _ = socket.send(&frame);
     }
 }
 
-/// What a station's own kernel has received on its interface.
+/// The number of frames that a station's own kernel has received on its interface.
 fn received_by_host(lab: &Lab, station: &str) -> u64 {
     let path = format!("/sys/class/net/{INTERFACE}/statistics/rx_packets");
     run(lab.exec(station, &["cat", &path])).succeeded().stdout.trim().parse().expect("a number")
 }
 
-/// Results at a moment of silence, and what each station's kernel has received by then.
+/// Results at a moment of silence, and the frames that each station's kernel has received by then.
 ///
-/// Stations speak of their own accord now and then: between two looks with the same figures nobody did. The medium's
-/// figures and the kernel's on the links are read one after the other, so both are compared. At the first look nothing may
-/// be on its way either, or a station's kernel is asked before it has its copy.
+/// Stations send frames of their own from time to time: equal figures in two reads mean that none did in between. The
+/// medium's figures and the kernel's on the links are read one after the other, so both are compared. At the first read
+/// nothing may be on its way either, or a station's kernel is asked before it has its copy.
 #[track_caller]
 fn still(lab: &Lab, kind: &Kind) -> (Value, Vec<u64>) {
     let (mut last, mut hosts) = (lab.settled_stats(), Vec::new());
@@ -252,7 +252,7 @@ fn still(lab: &Lab, kind: &Kind) -> (Value, Vec<u64>) {
     (last, hosts)
 }
 
-/// Two labs live side by side through all of it.
+/// Two labs run side by side through all of it.
 #[test]
 fn everything_adds_up_after_a_soak() {
     if skipped(&["ip", "ping", "iperf3", "mkfifo"]) {
@@ -272,8 +272,8 @@ fn everything_adds_up_after_a_soak() {
     });
 }
 
-/// Every frame that a station's kernel sent was offered or dropped with a count; every copy handed over was received by
-/// a station's kernel; and each station's frames were transmitted, discarded by cause, or are queued (`check`).
+/// Every frame that a station's kernel sent was offered or dropped with a count; a station's kernel received every copy
+/// handed over; and each station's frames were transmitted, discarded by cause, or are queued (`check`).
 #[track_caller]
 fn adds_up(kind: &Kind, (before, hosts_before): &(Value, Vec<u64>), (after, hosts): &(Value, Vec<u64>)) {
     let more = |key: &str| emulator(after, key) - emulator(before, key);

@@ -1,4 +1,4 @@
-//! A data plane that is stopped for a while, wherever it is just then: the stop is a slip, and the books are exact
+//! A data plane that is stopped for a while, at any point of its work: the stop is a slip, and the books are exact
 //! (issue 12, 1).
 
 use crate::common::lab::Lab;
@@ -9,9 +9,9 @@ use link::Pid;
 use link::signals::Signal;
 use std::time::{Duration, Instant};
 
-/// How long stops lasted together.
+/// The total length of the stops.
 struct Stops {
-    /// From the moment at which every thread stood.
+    /// From the moment at which every thread was stopped.
     least: Duration,
     /// From before the signal to after the one that ended it.
     most: Duration,
@@ -20,7 +20,7 @@ struct Stops {
 fn stop(plane: u32, times: u32, span: Duration, pause: Duration) -> Stops {
     let (pid, mut stops) = (Pid::from_raw(plane as i32), Stops { least: Duration::ZERO, most: Duration::ZERO });
     for number in 0..times {
-        // Not in step with anything that the bus does.
+        // Out of step with every period of the bus.
         std::thread::sleep(pause + Duration::from_micros(u64::from(number * 997 % 1_000)));
         let begin = Instant::now();
         assert!(link::process::signal(pid, Signal::SIGSTOP));
@@ -45,7 +45,8 @@ fn stands(pid: u32) -> bool {
     })
 }
 
-/// At least 98 % of the stops is told as slip. How much more it may be is the machine's: what else stopped the data plane.
+/// At least 98 % of the stops is reported as slip. The upper limit depends on the machine: other programs also stop the
+/// data plane.
 #[track_caller]
 fn is_told(what: &str, slipped: u64, stops: &Stops) {
     let [least, most] = [stops.least, stops.most].map(|span| span.as_nanos() as u64);
@@ -59,7 +60,7 @@ fn is_told(what: &str, slipped: u64, stops: &Stops) {
     assert!(slipped >= least / 100 * 98, "{what}: {slipped} ns of slip for stops of {least} ns");
 }
 
-/// Sixty stops of 20 ms on a bus that is full: not one runs through, nothing is lost, and the record replays.
+/// Sixty stops of 20 ms on a full bus: each is noticed, nothing is lost, and the record replays.
 #[test]
 fn no_stop_of_a_saturated_bus_runs_through() {
     if skipped(&["ip"]) {
@@ -104,7 +105,7 @@ fn no_stop_of_a_saturated_bus_runs_through() {
     assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
 }
 
-/// A bus that is mostly idle, with a frame each 4 ms: what comes in a stop shows that there was one.
+/// A bus that is mostly idle, with a frame each 4 ms: the frames that come in a stop reveal it.
 #[test]
 fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     if skipped(&["ip"]) {
@@ -118,7 +119,7 @@ fn a_stop_of_an_idle_bus_is_told_by_what_came_meanwhile() {
     let send = Running::start(lab.ethbus("send", &[&arguments[..], &["--format", "json"]].concat()), "");
     wait_until(crate::common::PATIENCE, "traffic", || sum(&lab.stats(), "offered") > sum(&before, "offered") + 10);
     let before_stops = lab.stats();
-    // What comes in a stop is offered at one instant after it: it must fit into the queue.
+    // The frames of a stop are offered at one instant after it: they must fit into the queue.
     let stopped = stop(plane, 12, Duration::from_millis(200), Duration::from_millis(20));
     let slipped = emulator(&lab.stats(), "slip_ns") - emulator(&before_stops, "slip_ns");
     send.signal("INT");
@@ -141,7 +142,7 @@ fn policy(pid: u32) -> u32 {
     rest.split_whitespace().nth(38).expect("a kernel since 2.5").parse().expect("a number")
 }
 
-/// From the first frame on the data plane is ahead of ordinary programs, and none of its memory is swapped out.
+/// From the first frame on the data plane has priority over ordinary programs, and none of its memory is swapped out.
 #[test]
 fn a_lab_that_is_up_is_ahead_of_others_and_stays_in_memory() {
     if skipped(&["ip"]) {
@@ -160,7 +161,7 @@ fn a_lab_that_is_up_is_ahead_of_others_and_stays_in_memory() {
     lab.down();
 }
 
-/// `send --rate max` keeps a line full while every processor has two programs that do nothing but use it.
+/// `send --rate max` keeps a line full while every processor has two programs that only use it.
 #[test]
 fn a_sender_at_max_fills_the_line_on_a_busy_machine() {
     if skipped(&["sh"]) {
@@ -183,14 +184,14 @@ fn a_sender_at_max_fills_the_line_on_a_busy_machine() {
         let line = (sent["seconds"].as_f64().expect("seconds") - slipped) * 10e6 / 2_560.0;
         let part = carried as f64 / line;
         note(&format!("{:.2} % of the line, slip {slipped:.3} s", 100.0 * part));
-        // Alone with its hogs it is 0.99; 0.93 and 0.96 were seen with four more, two labs and a compiler.
+        // Alone with its hogs it is 0.99; 0.93 and 0.96 were measured with four more, two labs and a compiler.
         if part > 0.9 { Ok(()) } else { Err(format!("{part} of the line")) }
     });
     drop(hogs);
     lab.down();
 }
 
-/// The checker that derives every lab's log again finds what cannot be: each broken line in a log that is right.
+/// The checker that derives every lab's log again finds impossible lines: each broken line in a correct log.
 #[test]
 fn a_log_that_cannot_be_is_found() {
     let (_turn, folder) = (Turn::shared(), tempfile::tempdir().expect("a folder"));
@@ -201,7 +202,7 @@ fn a_log_that_cannot_be_is_found() {
     let text = std::fs::read_to_string(&path).expect("UTF-8");
     let events = crate::common::derive::derive(&text, true).unwrap_or_else(|why| panic!("{why}"));
     assert!(events > 1_000, "{events}");
-    // The last line of a kind, since what comes before it is what it is judged by.
+    // The last line of a kind, since the lines before it are the basis of its check.
     let broken = |kind: &str, change: &dyn Fn(&mut serde_json::Value)| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let place =
@@ -227,7 +228,7 @@ fn a_log_that_cannot_be_is_found() {
     }
 }
 
-/// `latency = "low"` gets what the machine gives, says what that is, and reads on for no more than its part of a core.
+/// `latency = "low"` gets what the machine allows, reports it, and polls for no more than its part of a core.
 #[test]
 fn a_lab_with_low_latency_says_what_it_got() {
     if skipped(&["ip", "ping"]) {
@@ -255,7 +256,7 @@ fn a_lab_with_low_latency_says_what_it_got() {
     };
     assert_eq!(held(lab.supervisor().pid()), words.contains("processors kept awake"), "{words}");
     lab.down();
-    // The command line goes before the scenario.
+    // The command line overrides the scenario.
     let mut lab = Lab::up(&[scenario, "--latency", "normal"]);
     assert_eq!(lab.stats()["emulator"]["latency"], "normal, on processor 0");
     lab.down();

@@ -1,12 +1,12 @@
-//! What a person sees on a real terminal: a line that is redrawn and fits, tables that need no wider window, colour only where
-//! it is wanted. The terminal is tmux's.
+//! The program on a real terminal: a line that is redrawn and fits, tables that need no wider window, and colour only
+//! where the user wants it. The terminal is tmux's.
 
 use crate::common::lab::Lab;
 use crate::common::process::{program, run};
 use crate::common::terminal::Terminal;
 use crate::common::{ETHBUS, PATIENCE, Turn, skipped, wait_until};
 
-/// The live line stands in one place however narrow the terminal is, and is gone when the table comes.
+/// The live line stays in one place at any width of the terminal, and is gone when the table comes.
 #[test]
 fn the_live_line_fits_and_is_redrawn() {
     if skipped(&["tmux"]) {
@@ -30,7 +30,7 @@ fn the_live_line_fits_and_is_redrawn() {
     }
 }
 
-/// Tables, the sentence and the verdict need 80 columns.
+/// Tables, the sentence and the verdict fit 80 columns.
 #[test]
 fn tables_fit_80_columns() {
     if skipped(&["tmux"]) {
@@ -43,8 +43,8 @@ fn tables_fit_80_columns() {
     terminal.assert_nothing_wrapped();
 }
 
-/// The figures of a lab stay in their place on a terminal of any size: whom there is no line for is counted, and `q` or Ctrl-C
-/// ends it with the terminal as it was.
+/// The figures of a lab stay in their place on a terminal of any size: stations without a line are counted, and `q` or
+/// Ctrl-C ends it and restores the terminal.
 #[test]
 fn stats_that_are_watched_fit_the_terminal_and_end_with_q() {
     if skipped(&["tmux"]) {
@@ -56,7 +56,7 @@ fn stats_that_are_watched_fit_the_terminal_and_end_with_q() {
         let command = format!("{ETHBUS} stats {} --watch; echo ENDED WITH $?", lab.name);
         let terminal = Terminal::run(&format!("stats{}", size.0), size, &command);
         terminal.wait_for("q ends");
-        // It stands in the last line but those that may be left out.
+        // The verdict is in the last line that is always shown.
         wait_until(PATIENCE, "the figures", || terminal.screen().contains("verdict"));
         let screen = terminal.screen();
         assert!(screen.starts_with(&format!("lab {}", lab.name)), "{screen}");
@@ -85,7 +85,7 @@ fn validation_fits_the_terminal() {
     }
 }
 
-/// Help has colour on a terminal, unless the user wants none (no-color.org), and none in a file.
+/// Help has colour on a terminal, unless the user forbids it (no-color.org), and none in a file.
 #[test]
 fn colour_is_for_terminals_that_want_it() {
     if skipped(&["tmux"]) {
@@ -103,7 +103,7 @@ fn colour_is_for_terminals_that_want_it() {
     }
 }
 
-/// As in `ethbus list | head -1`, whose reader has gone before the program writes: nothing is said, and nothing has failed.
+/// As in `ethbus list | head -1`, whose reader ends before the program writes: no message, and no failure.
 #[test]
 fn a_reader_that_has_gone_is_no_error() {
     let commands: [&[&str]; 11] = [

@@ -99,8 +99,8 @@ fn a_megabyte_each_way_at_10_megabits_arrives_as_it_was_sent() {
 
 /// iperf3 between two pairs shares the bus (issue 2, "Done"): both progress, and together they stay below line rate.
 ///
-/// TCP's payload is at most 1448 of the 1538 octet times of a full frame with preamble and gap: 94.1 %.
-/// That each pair gets a twentieth of the medium leaves room for the capture effect.
+/// TCP's payload is at most 1448 of the 1538 octet times of a full frame with preamble and gap: 94.1 %. The bound of a
+/// twentieth of the medium for each pair leaves room for the capture effect.
 #[test]
 fn iperf3_between_two_pairs_shares_the_bus() {
     if skipped(&["iperf3"]) {
@@ -127,11 +127,11 @@ fn iperf3_between_two_pairs_shares_the_bus() {
     check(&lab.settled_stats());
     note(&format!("iperf3 between two pairs at 10 Mb/s: {:.2} and {:.2} Mb/s", rates[0] / 1e6, rates[1] / 1e6));
     assert!(rates.iter().all(|&rate| rate > 0.5e6), "one starves: {rates:?}");
-    // The two need not begin and end together, so each may have had the bus alone for a moment.
+    // The two may begin and end at different times, so each may have had the bus alone for a moment.
     assert!(rates.iter().sum::<f64>() < 10e6, "more than the medium carries: {rates:?}");
 }
 
-/// tcpdump in a third station sees the frames of others, as everybody on a bus does, and its file can be read back.
+/// tcpdump in a third station sees the frames of others, as every host on a bus does, and its file can be read back.
 #[test]
 fn tcpdump_in_a_third_station_sees_the_frames_of_others() {
     if skipped(&["tcpdump", "ping"]) {
@@ -154,11 +154,11 @@ fn tcpdump_in_a_third_station_sees_the_frames_of_others() {
     assert!(read.contains(&lab.mac("st1")) && read.contains(&lab.mac("st2")), "{read}");
 }
 
-/// Starts `ethbus receive`, and waits until its socket is there.
+/// Starts `ethbus receive`, and waits until its socket exists.
 fn receiver(lab: &Lab, at: &str, arguments: &[&str]) -> Running {
     let arguments: Vec<&str> = ["--at", at, "--format", "json"].iter().chain(arguments).copied().collect();
     let receiver = Running::start(lab.ethbus("receive", &arguments), "");
-    // The list of packet sockets tells their EtherType as it stands on the medium.
+    // The list of packet sockets shows their EtherType as it is on the medium.
     let ethertype = format!(" {EXPERIMENTAL_ETHERTYPE:04x} ");
     wait_until(PATIENCE, "a socket that receives", || {
         run(lab.exec(at, &["cat", "/proc/net/packet"])).succeeded().stdout.contains(&ethertype)
@@ -172,14 +172,14 @@ fn send(lab: &Lab, arguments: &str) -> Value {
     run(lab.ethbus("send", &arguments)).json()
 }
 
-/// What a receiver says after an interrupt.
+/// A receiver's output after an interrupt.
 #[track_caller]
 fn interrupted(receiver: Running) -> Value {
     receiver.signal("INT");
     receiver.wait().json()
 }
 
-/// Frames at a low rate arrive once each and in order; send and receive tell so by sequence numbers (issue 2).
+/// Frames at a low rate arrive once each and in order; send and receive report that by sequence numbers (issue 2).
 #[test]
 fn frames_sent_at_a_low_rate_arrive_once_and_in_order() {
     if skipped(&[]) {
@@ -198,7 +198,7 @@ fn frames_sent_at_a_low_rate_arrive_once_and_in_order() {
     for (key, value) in [("lost", 0), ("duplicates", 0), ("reordered", 0), ("received", 100), ("octets", 20_000)] {
         assert_eq!(number(stream, key), value, "{key} in {received}");
     }
-    // A frame of 200 octets is 166 us long at 10 Mb/s, and nobody can have it sooner.
+    // A frame of 200 octets is 166 us long at 10 Mb/s, and no receiver can have it earlier.
     assert!(number(stream, "delay_p50_ns") >= 166_000, "{received}");
     let results = lab.settled_stats();
     check(&results);
@@ -227,7 +227,7 @@ fn a_broadcast_reaches_all_and_a_mac_address_reaches_one() {
     assert_eq!(["st2", "st3", "st4"].map(|at| grown(&before, &after, at, "frames_received_ok")), [50, 70, 50]);
 }
 
-/// Two that send as fast as they can: every frame is accounted for, at the sender, on the bus and at the receiver.
+/// Two senders as fast as they can: every frame is accounted for, at the sender, on the bus and at the receiver.
 #[test]
 fn two_senders_at_full_speed_lose_nothing_unaccounted_for() {
     if skipped(&[]) {
@@ -258,9 +258,9 @@ fn two_senders_at_full_speed_lose_nothing_unaccounted_for() {
     }
 }
 
-/// One that sends as fast as it can fills the medium, and never more: 2,349.6 frames a second of 512 octets.
+/// One sender as fast as it can fills the medium, and never more: 2,349.6 frames a second of 512 octets.
 ///
-/// Half of it is a bound that a busy machine keeps in two of three runs.
+/// A busy machine reaches half of it in two of three runs.
 #[test]
 fn a_sender_at_full_speed_fills_the_medium_and_no_more() {
     if skipped(&[]) {
@@ -276,14 +276,14 @@ fn a_sender_at_full_speed_fills_the_medium_and_no_more() {
         let time = number(&after, "measured_bit_times") - number(&before, "measured_bit_times");
         let frames = grown(&before, &after, "st1", "frames_transmitted_ok");
         assert!(frames <= time / (8 * 512 + 160) + 10, "{frames} frames in {time} bit times");
-        // Nobody contends but for a few frames of the kernels' own.
+        // Only a few frames of the kernels' own contend.
         assert!(metric(&after, "attempts_per_frame") < 1.1, "{after}");
         let rate = frames as f64 / sent["seconds"].as_f64().expect("a number");
         if rate > 1_174.0 { Ok(()) } else { Err(format!("{rate:.1} frames/s of 2349.6")) }
     });
 }
 
-/// Whoever names a station that is not there is told which there are.
+/// A request for an unknown station gets an error that lists the known ones.
 #[test]
 fn an_unknown_station_or_destination_is_named_with_those_that_are() {
     if skipped(&[]) {
@@ -299,13 +299,13 @@ fn an_unknown_station_or_destination_is_named_with_those_that_are() {
     run(lab.ethbus("receive", &["--at", "st9"])).failed_with(1, &["st9", "st1", "st2"]);
 }
 
-/// A station's raw sockets: every frame that reaches it, and a way to send any octets.
+/// A station's raw socket: it gets every frame that reaches the station, and sends any octets.
 #[track_caller]
 fn raw(lab: &Lab, station: &str) -> StationSocket {
     StationSocket::open_promiscuous(&lab.namespace(station), INTERFACE).expect("the station's interface")
 }
 
-/// A frame of `octets` octets without FCS, from `from` to `to`, whose type and length stand in its payload.
+/// A frame of `octets` octets without FCS, from `from` to `to`, with type and length in its payload.
 fn frame(to: &str, from: &str, ethertype: u16, octets: usize) -> Vec<u8> {
     let address =
         |text: &str| text.split(':').map(|octet| u8::from_str_radix(octet, 16).expect("hex")).collect::<Vec<_>>();
@@ -330,7 +330,7 @@ fn next_frame(socket: &mut StationSocket) -> Option<Vec<u8>> {
     None
 }
 
-/// Runts of 14 to 59 octets are padded to 60 before they are timed (802.3, 4.2.3.3); 60 to 1514 pass as they are.
+/// Runts of 14 to 59 octets are padded to 60 before they are timed (802.3, 4.2.3.3); 60 to 1514 pass unchanged.
 #[test]
 fn short_frames_arrive_padded_and_others_as_they_were_sent() {
     if skipped(&[]) {
@@ -358,7 +358,7 @@ fn short_frames_arrive_padded_and_others_as_they_were_sent() {
     assert_eq!(grown(&before, &after, "st1", "octets_transmitted_ok"), data as u64, "{after}");
 }
 
-/// A VLAN tag, which the kernel strips, arrives where it was: one tag makes 1522 octets with FCS (802.3, 3.2.7).
+/// A VLAN tag, which the kernel strips, arrives at its place: one tag makes 1522 octets with FCS (802.3, 3.2.7).
 #[test]
 fn a_tagged_frame_arrives_with_its_tag() {
     if skipped(&[]) {
@@ -405,7 +405,7 @@ fn a_frame_above_the_maximum_is_counted_and_not_delivered() {
     assert_eq!(grown, [sizes.len() as u64; 3], "{after}");
 }
 
-/// The same for a station that was told of jumbo frames and uses them: nothing is lost silently (DESIGN.md).
+/// The same for a station that is configured for jumbo frames and uses them: nothing is lost silently (DESIGN.md).
 #[test]
 fn a_jumbo_frame_is_counted_and_not_delivered() {
     if skipped(&["ip", "ping"]) {
@@ -423,7 +423,8 @@ fn a_jumbo_frame_is_counted_and_not_delivered() {
     assert!(number(station(&after, "st1"), "too_long") >= 2, "{}", station(&after, "st1"));
 }
 
-/// A station that switches its offloads on again sends partial checksums and super-frames: mended or counted.
+/// A station that switches its offloads on again sends partial checksums and super-frames: they are repaired or
+/// counted.
 #[test]
 fn a_station_with_offloads_on_is_noticed() {
     if skipped(&["ethtool", "ping"]) {
@@ -447,7 +448,7 @@ fn a_station_with_offloads_on_is_noticed() {
     assert!(emulator(&results, "checksums_repaired") > 0, "{results}");
 }
 
-/// A hundred megabits with two stations that send as fast as they can: whatever the machine keeps up with, it adds up.
+/// A hundred megabits with two senders as fast as they can: at any speed of the machine, the figures add up.
 #[test]
 fn a_medium_faster_than_the_machine_still_adds_up() {
     if skipped(&[]) {

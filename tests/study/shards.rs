@@ -50,6 +50,26 @@ fn an_array_of_tasks_makes_what_one_sweep_makes() {
     assert_eq!(read(&folder, "runs.csv"), read(&folder, "whole.csv"));
 }
 
+/// A row that somebody edited is no result: `merge` and a sweep that goes on refuse the table.
+#[test]
+fn an_edited_row_is_refused() {
+    let (_turn, folder) = (Turn::shared(), tempfile::tempdir().expect("a folder"));
+    for shard in ["1", "2"] {
+        let table = format!("part-{shard}.csv");
+        run(sweep(&folder, &["--shard", &format!("{shard}/2"), "--out", &table])).succeeded();
+    }
+    let written = read(&folder, "part-2.csv");
+    let (rest, last) = written.trim_end().rsplit_once(',').expect("columns");
+    let edited = format!("{rest},{}\n", last.parse::<u64>().expect("a count") + 1);
+    fs::write(folder.path().join("part-2.csv"), edited).expect("own folder");
+    let refused = merge(&folder, "runs.csv", &["part-1.csv", "part-2.csv"]);
+    refused.failed_with(1, &["part-2.csv: its rows are not those that the sweep wrote", "part-2.csv.grid.json"]);
+    assert!(!folder.path().join("runs.csv").exists());
+    run(sweep(&folder, &["--shard", "2/2", "--out", "part-2.csv"])).failed_with(1, &["part-2.csv: its rows are not"]);
+    fs::write(folder.path().join("part-2.csv"), written).expect("own folder");
+    merge(&folder, "runs.csv", &["part-1.csv", "part-2.csv"]).succeeded();
+}
+
 /// The command that `merge` names for a missing shard can be pasted into a shell, and makes just that shard.
 #[test]
 fn missing_shards_come_with_the_commands_that_run_them() {

@@ -54,6 +54,22 @@ fn the_same_seed_gives_the_same_page() {
     assert_ne!(once, page(&["--only", "hidden", "--seed", "8"]));
 }
 
+/// Both ends send to the middle: without RTS hardly anything gets through, with it more than ten times as much.
+#[test]
+fn rts_and_cts_help_the_hidden_senders() {
+    let page = page(&["--only", "hidden"]);
+    let tables: Vec<&str> = page.split("<table>").skip(1).collect();
+    assert_eq!(tables.len(), 2, "{page}");
+    let goodput = |table: &str| -> Vec<f64> {
+        let cells = table.split("<td>").filter(|cell| cell.contains('±'));
+        cells.filter_map(|cell| cell.split(' ').next()?.parse().ok()).collect()
+    };
+    let (heard, apart) = (goodput(tables[0]), goodput(tables[1]));
+    assert!(heard[1] < heard[0] && heard[1] > 0.8 * heard[0], "{heard:?}");
+    assert!(apart[1] > 10.0 * apart[0] && apart[1] > 0.8 * heard[1], "{apart:?}");
+    assert!(page.contains("<pre>ethbus sim examples/hidden.toml --rts off --range 120m"));
+}
+
 #[test]
 fn a_section_that_there_is_not_is_refused_with_those_that_there_are() {
     run(ethbus(["story", "--only", "token ring"])).failed_with(2, &["token ring", "Bianchi"]);

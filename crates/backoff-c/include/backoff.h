@@ -7,6 +7,7 @@
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
+ *     #include <sys/random.h>
  *     #include <backoff.h>
  *
  *     int main(void)
@@ -14,9 +15,11 @@
  *         struct backoff_config config = BACKOFF_CONFIG_INIT;   // all defaults: 16 attempts, 2^10 slots
  *         struct backoff station;
  *         int collisions = 5;
- *         uint64_t slots;
+ *         uint64_t slots, seed;
  *
- *         if (backoff_init(&station, &config, 42, 7) != BACKOFF_STATUS_OK)   // seed 42, station 7
+ *         if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)   // one seed for all: all wait equally long
+ *             return 1;
+ *         if (backoff_init(&station, &config, seed, 0) != BACKOFF_STATUS_OK)
  *             return 1;
  *         while (collisions-- > 0) {                            // while the attempt collides
  *             if (backoff_collide(&station, &slots) == BACKOFF_STATUS_DISCARDED) {
@@ -33,18 +36,22 @@
  *
  *     #include <inttypes.h>
  *     #include <stdio.h>
+ *     #include <sys/random.h>
  *     #include <backoff.h>
  *
  *     int main(void)
  *     {
  *         struct backoff_policy policy = BACKOFF_POLICY_INIT;   // exponential, full jitter, from 100 ms on
  *         struct backoff_retry retry;
- *         uint64_t now_ns = 0, hint_ns = 0, delay_ns;           // any clock; what Retry-After said, 0: nothing
+ *         uint64_t now_ns = 0, hint_ns = 0, delay_ns, seed;     // any clock; what Retry-After said, 0: nothing
  *         backoff_status status;
  *
  *         policy.cap_ns = UINT64_C(2000000000);                 // no delay above 2 s
  *         policy.attempt_limit = 50;                            // the 50th failure is the last
- *         backoff_retry_init(&retry, 42, 7, now_ns);            // seed 42, device 7
+ *         policy.hint_limit_ns = UINT64_C(60000000000);         // a server may ask for 60 s, and not for a year
+ *         if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed)   // or one seed, and a stream for each device
+ *             return 1;
+ *         backoff_retry_init(&retry, seed, 0, now_ns);
  *         while (now_ns < UINT64_C(3000000000)) {               // while the request fails
  *             status = backoff_retry_fail(&retry, &policy, now_ns, hint_ns, &delay_ns);
  *             if (status != BACKOFF_STATUS_OK) {                // a limit: the status says which
@@ -65,10 +72,10 @@
  *         status = backoff_retry_fail_since(&retry, &policy, attempt_ns, now_ns, 0, &delay_ns);
  *
  * State lies in your memory, plain, copyable, nothing to free: 32 octets for a station, an operation or a rate, 16 for
- * a budget, 8 for tokens, 56 for a window, 1,184 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
+ * a budget, 8 for tokens, 56 for a window, 1,192 for a prepared policy, and for a schedule of n values 144 n or 176 n and a wheel of 25 KiB to 1 MiB. No
  * function allocates, locks, waits, calls the system or uses
  * floating point (except backoff_policy_moments), nor keeps state of its own (except what the processor can do, found
- * at the first batch); so all may be called from an interrupt handler that saves the vector registers. Where it does
+ * at the first batch, and how many schedules have been begun); so all may be called from an interrupt handler that saves the vector registers. Where it does
  * not, as in a kernel, there are two ways on x86-64. The library that `cargo build --release -p ethbus-backoff-c --target
  * x86_64-unknown-none` makes, libbackoff.a, uses no vector register at all. Of every other build only those functions may
  * be called that leave these registers alone: backoff_collide, backoff_collide_word, backoff_collide_each,
@@ -84,13 +91,14 @@
  * changes nothing, except that a state counts the failure with DISCARDED, ATTEMPT_LIMIT and ELAPSED_LIMIT.
  *
  * Every time, count, word and percentage is accepted: nothing overflows; what would pass 2^64 - 1 is that. A kind or a
- * jitter that is none and a reserved field that is not 0 are refused, whether or not the kind looks at them; for RCP
- * an intervals_count outside of 1 to 16, too. What else does not apply to the kind is not looked at.
+ * jitter that is none, a flag that is none and a reserved field that is not 0 are refused, whether or not the kind looks
+ * at them; so are a multiplier_percent above 429,496, FIRST_EXACT of a kind that counts slots, and for RCP an
+ * intervals_count outside of 1 to 16. What else does not apply to the kind is not looked at.
  *
  * A state is told from other memory by what its init function wrote; that finds zeroed memory, not every mistake.
  *
  * Two states of one kind with one seed and one stream draw the same words. A station and an operation do not:
- * backoff_init(.., 42, 7) and backoff_retry_init(.., 42, 7, ..) are independent.
+ * backoff_init(.., seed, 7) and backoff_retry_init(.., seed, 7, ..) are independent.
  *
  * A configuration begins with its size, and 0 in a field means its default. Later versions add fields at the end. So
  * the library takes a smaller struct of an earlier header, whose missing fields are 0; and a larger one of a later
@@ -138,14 +146,22 @@
 #define BACKOFF_INTERVALS 16
 
 /**
- * The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
+ * The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second. For
+ * every kind.
  */
 #define BACKOFF_FLAG_FIRST_AT_ONCE 1
 
 /**
- * The delay after the first failure has no jitter.
+ * The delay after the first failure has no jitter. It concerns that delay alone: with FIRST_AT_ONCE it changes nothing,
+ * because there is no delay (the exact first delay that GRPC has by itself then comes second). Kinds that count slots have no delay before jitter: they refuse it.
  */
 #define BACKOFF_FLAG_FIRST_EXACT 2
+
+/**
+ * A server's hint is the delay itself, but no less than the drawn delay t, and no more than t + hint_limit_ns, as the AWS
+ * SDKs read x-amz-retry-after (with 5 s). Without it a hint moves the whole range up, and hint_limit_ns bounds the hint.
+ */
+#define BACKOFF_FLAG_HINT_ABOVE_DRAW 4
 
 /**
  * How many laws a `struct backoff_prepared` has.
@@ -337,11 +353,12 @@ enum backoff_kind
      */
     BACKOFF_KIND_GRPC = 19,
     /**
-     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last.
+     * AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last. A hint
+     * is x-amz-retry-after: see BACKOFF_FLAG_HINT_ABOVE_DRAW, which it has with 5 s.
      */
     BACKOFF_KIND_AWS_STANDARD = 20,
     /**
-     * The same after a throttling error: from 1,000 ms on.
+     * The same after a throttling error: from 1,000 ms on. For DynamoDB set attempt_limit to 4.
      */
     BACKOFF_KIND_AWS_THROTTLING = 21,
     /**
@@ -349,7 +366,8 @@ enum backoff_kind
      */
     BACKOFF_KIND_AWS_DYNAMODB = 22,
     /**
-     * AWS SDKs, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+     * AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the
+     * last. (C++ draws whole milliseconds.) Those for Java and JavaScript: base_ns 100 ms, after a throttling error 500 ms.
      */
     BACKOFF_KIND_AWS_STANDARD_BEFORE = 23,
     /**
@@ -365,8 +383,10 @@ enum backoff_kind
      */
     BACKOFF_KIND_TCP_RTO = 26,
     /**
-     * The interval t of Trickle in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2; Imin and the
-     * doublings are those of RFC 6550, 17.
+     * The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2;
+     * Imin and the doublings are those of RFC 6550, 17. I is longest_ns + 1 of backoff_policy_bounds for the same failure:
+     * transmit at t if fewer than k messages were consistent, and call backoff_retry_fail again when I ends. An
+     * inconsistent message: backoff_retry_reset. ffi-tests/policies.c has the loop.
      */
     BACKOFF_KIND_TRICKLE = 27,
     /**
@@ -380,7 +400,7 @@ enum backoff_kind
      */
     BACKOFF_KIND_COAP = 29,
     /**
-     * base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+     * base * (ceiling / base)^((n-1) / steps), then the ceiling; a ceiling below the base is none. base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
      * intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
      * intervals_count is not asked for.
      */
@@ -605,7 +625,8 @@ struct backoff_policy {
      */
     uint64_t attempt_limit;
     /**
-     * From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
+     * From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100. Above 429,496
+     * it is refused.
      */
     uint32_t multiplier_percent;
     /**
@@ -650,6 +671,11 @@ struct backoff_policy {
      * BACKOFF_FLAG_...; others are refused.
      */
     uint32_t flags;
+    /**
+     * How much of a server's hint counts; 0: all of it, or what the kind says. With BACKOFF_FLAG_HINT_ABOVE_DRAW it counts
+     * from the drawn delay.
+     */
+    uint64_t hint_limit_ns;
 };
 
 /**
@@ -872,7 +898,9 @@ struct backoff_budget_config {
 };
 
 /**
- * Tokens for retries, of a quota or a throttle. Any number of threads may use them at the same time; nobody waits.
+ * Tokens for retries, of a quota or a throttle: the functions of one refuse the tokens of the other. Any number of threads
+ * may use them at the same time, and no call waits. A processor without atomic compare-and-swap (ARMv6-M) has none of
+ * the functions for tokens.
  */
 struct backoff_tokens {
     /**
@@ -880,7 +908,7 @@ struct backoff_tokens {
      */
     uint32_t thousandths;
     /**
-     * Tells them from memory that is none.
+     * Tells the tokens of a quota, those of a throttle and other memory apart.
      */
     uint32_t mark;
 };
@@ -1236,7 +1264,8 @@ BACKOFF_DIRECT;
  *
  * A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
  * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
- * together. A hint at lo or below changes nothing.
+ * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
+ * no other limit but elapsed_limit_ns.
  *
  * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
  * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -1572,6 +1601,10 @@ BACKOFF_DIRECT;
 /**
  * Takes what a retry costs by the class of its error, if there is so much.
  *
+ * The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
+ * ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that
+ * fails for good after a retry gives nothing back.
+ *
  * @param tokens     the tokens
  * @param config     what a retry costs
  * @param throttled  not 0: the error was one of throttling
@@ -1592,7 +1625,8 @@ backoff_status backoff_quota_take(struct backoff_tokens *tokens,
 BACKOFF_DIRECT;
 
 /**
- * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none.
+ * A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none. A retry that
+ * was paid for and is not made gives back its cost in the same way.
  *
  * @param tokens  the tokens
  * @param config  how many there may be
@@ -1847,7 +1881,8 @@ backoff_status backoff_schedule_insert(struct backoff_schedule *schedule,
 BACKOFF_DIRECT;
 
 /**
- * Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+ * Takes a pending value back. A ticket is good until its value has expired or been cancelled. After that it is refused, and
+ * so is a ticket of an earlier schedule in the same memory: a serial number of 31 bits tells them apart.
  *
  * @param schedule  the schedule
  * @param ticket    which value
@@ -1863,6 +1898,25 @@ BACKOFF_DIRECT;
 backoff_status backoff_schedule_cancel(struct backoff_schedule *schedule,
                                        const struct backoff_ticket *ticket,
                                        uint64_t *value)
+BACKOFF_DIRECT;
+
+/**
+ * Moves a pending value to another slot, behind the values that are there; as backoff_schedule_cancel and
+ * backoff_schedule_insert, but it needs no room.
+ *
+ * @param schedule  the schedule
+ * @param ticket    which value; receives its new ticket
+ * @param slot      the new slot; the present one, where that one has passed
+ *
+ * @return as backoff_schedule_cancel; with a status that is not OK nothing changes
+ *
+ * # Safety
+ * `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+ * during the call; `ticket` is NULL, or valid, and used by no other thread during the call.
+ */
+backoff_status backoff_schedule_reschedule(struct backoff_schedule *schedule,
+                                           struct backoff_ticket *ticket,
+                                           uint64_t slot)
 BACKOFF_DIRECT;
 
 /**
@@ -1920,6 +1974,32 @@ backoff_status backoff_schedule_expire(struct backoff_schedule *schedule,
 BACKOFF_DIRECT;
 
 /**
+ * Takes the values of the next slot that has any, in the order of their insertion: backoff_schedule_next and
+ * backoff_schedule_expire in one call.
+ *
+ * Now is then that slot. If `count` is `room`, the slot may have more: call again with a limit of that slot, which every
+ * entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`. A room of 0 takes nothing.
+ *
+ * @param schedule  the schedule
+ * @param limit     the last slot; UINT64_MAX: any
+ * @param room      how many values may be written
+ * @param due       receives up to `room` values, all of one slot
+ * @param count     receives how many
+ *
+ * @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING, and nothing is written; else BACKOFF_STATUS_NULL_POINTER or
+ *         BACKOFF_STATUS_NOT_INITIALISED
+ *
+ * # Safety
+ * As that of backoff_schedule_expire.
+ */
+backoff_status backoff_schedule_expire_next(struct backoff_schedule *schedule,
+                                            uint64_t limit,
+                                            size_t room,
+                                            struct backoff_due *due,
+                                            size_t *count)
+BACKOFF_DIRECT;
+
+/**
  * Gives now: the first slot that can still expire. What is inserted before it counts as in it.
  *
  * @param schedule  the schedule
@@ -1961,7 +2041,7 @@ BACKOFF_DIRECT;
 /** A `struct backoff_policy` with every default: exponential with full jitter, from 100 ms on, without end. */
 #define BACKOFF_POLICY_INIT \
     { sizeof(struct backoff_policy), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0 }
+      { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }, 0, 0, 0 }
 
 /** A `struct backoff_rate_config` with every default. */
 #define BACKOFF_RATE_CONFIG_INIT { sizeof(struct backoff_rate_config), 0, 0, 0, 0, 0, 0 }
@@ -2027,12 +2107,12 @@ BACKOFF_ASSERT(offsetof(struct backoff, attempts) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff, attempt_limit) == 12);
 BACKOFF_ASSERT(offsetof(struct backoff, backoff_limit) == 16);
 BACKOFF_ASSERT(offsetof(struct backoff, reserved) == 20);
-BACKOFF_ASSERT(sizeof(struct backoff_policy) == 168);
+BACKOFF_ASSERT(sizeof(struct backoff_policy) == 176);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, base_ns) == 8);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, attempt_limit) == 56);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, multiplier_percent) == 64);
 BACKOFF_ASSERT(offsetof(struct backoff_policy, intervals) == 96);
-BACKOFF_ASSERT(sizeof(struct backoff_prepared) == 1184);
+BACKOFF_ASSERT(sizeof(struct backoff_prepared) == 1192);
 BACKOFF_ASSERT(offsetof(struct backoff_prepared, laws) == 56);
 BACKOFF_ASSERT(sizeof(struct backoff_retry) == 32);
 BACKOFF_ASSERT(offsetof(struct backoff_retry, previous_ns) == 8);

@@ -16,7 +16,9 @@ mod policy;
 mod prepared;
 mod presets;
 mod rate;
+#[cfg(target_has_atomic = "32")]
 mod tokens;
+mod window;
 
 mod batch;
 mod schedule;

@@ -78,13 +78,15 @@ pub enum Kind {
     /// 1 s, then 1.6^(n-1) s, at most 120 s, times [0.8, 1.2]; the first delay without jitter. gRPC, connection-backoff.md.
     /// There a delay counts from the start of the attempt: backoff_retry_fail_since.
     Grpc = 19,
-    /// AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last.
+    /// AWS SDKs, standard mode of November 2026: [0, 50 ms * 2^(n-1)], at most 20 s; the third failure is the last. A hint
+    /// is x-amz-retry-after: see BACKOFF_FLAG_HINT_ABOVE_DRAW, which it has with 5 s.
     AwsStandard = 20,
-    /// The same after a throttling error: from 1,000 ms on.
+    /// The same after a throttling error: from 1,000 ms on. For DynamoDB set attempt_limit to 4.
     AwsThrottling = 21,
     /// The same for DynamoDB: from 25 ms on; the fourth failure is the last.
     AwsDynamodb = 22,
-    /// AWS SDKs, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the last.
+    /// AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s * 2^(n-1)], at most 20 s; the third failure is the
+    /// last. (C++ draws whole milliseconds.) Those for Java and JavaScript: base_ns 100 ms, after a throttling error 500 ms.
     AwsStandardBefore = 23,
     /// Kubernetes, ItemExponentialFailureRateLimiter of the controllers' work queues: 5 ms * 2^(n-1), at most 1,000 s.
     KubernetesQueue = 24,
@@ -92,8 +94,10 @@ pub enum Kind {
     KubernetesCrashLoop = 25,
     /// TCP's retransmission timer: 1 s * 2^(n-1), at most 60 s. RFC 6298, 2.1, 2.4, 2.5 and 5.5; base_ns is RTO.
     TcpRto = 26,
-    /// The interval t of Trickle in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2; Imin and the
-    /// doublings are those of RFC 6550, 17.
+    /// The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms * 2^(n-1), at most 2^20 times 8 ms. RFC 6206, 4.2;
+    /// Imin and the doublings are those of RFC 6550, 17. I is longest_ns + 1 of backoff_policy_bounds for the same failure:
+    /// transmit at t if fewer than k messages were consistent, and call backoff_retry_fail again when I ends. An
+    /// inconsistent message: backoff_retry_reset. ffi-tests/policies.c has the loop.
     Trickle = 27,
     /// Unslotted CSMA-CA: [0, 2^BE - 1] units of 320 us, BE = 3, 4, 5, 5, 5; the sixth is the last. IEEE 802.15.4, 6.2.5.1.
     /// Its first delay comes before the first attempt: driven as SIP_TIMER_E, with a call at once.
@@ -101,7 +105,7 @@ pub enum Kind {
     /// CoAP: t, 2t, 4t, 8t, 16t with t in [2, 3] s; the sixth is the last. RFC 7252, 4.2 and 4.8; base_ns is ACK_TIMEOUT,
     /// jitter_amount in percent is ACK_RANDOM_FACTOR less 1. Driven as SIP_TIMER_E, with a call at once.
     Coap = 29,
-    /// base * (ceiling / base)^((n-1) / steps), then the ceiling; base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
+    /// base * (ceiling / base)^((n-1) / steps), then the ceiling; a ceiling below the base is none. base_ns is RestartSec, ceiling_ns RestartMaxDelaySec,
     /// intervals[0] RestartSteps. Without ceiling or steps always the base, as systemd has it by default. systemd.service(5).
     /// intervals_count is not asked for.
     Systemd = 30,
@@ -119,10 +123,15 @@ pub enum Kind {
     Polly = 33,
 }
 
-/// The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second.
+/// The policy's first retry comes at once: no delay after the first failure, and the growth begins with the second. For
+/// every kind.
 pub const BACKOFF_FLAG_FIRST_AT_ONCE: u32 = 1;
-/// The delay after the first failure has no jitter.
+/// The delay after the first failure has no jitter. It concerns that delay alone: with FIRST_AT_ONCE it changes nothing,
+/// because there is no delay (the exact first delay that GRPC has by itself then comes second). Kinds that count slots have no delay before jitter: they refuse it.
 pub const BACKOFF_FLAG_FIRST_EXACT: u32 = 2;
+/// A server's hint is the delay itself, but no less than the drawn delay t, and no more than t + hint_limit_ns, as the AWS
+/// SDKs read x-amz-retry-after (with 5 s). Without it a hint moves the whole range up, and hint_limit_ns bounds the hint.
+pub const BACKOFF_FLAG_HINT_ABOVE_DRAW: u32 = 4;
 
 /// How the delay before jitter, d, is spread. Kinds that count slots ignore it.
 #[repr(u32)]
@@ -201,7 +210,8 @@ pub struct Policy {
     pub(crate) elapsed_limit_ns: u64,
     /// The failure that is the last; 0: none, or what the kind says; UINT64_MAX: none.
     pub(crate) attempt_limit: u64,
-    /// From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100.
+    /// From failure to failure d grows to this much of itself; 0: 200, or what the kind says. Below 100: 100. Above 429,496
+    /// it is refused.
     pub(crate) multiplier_percent: u32,
     /// d is multiplied by this; below 100 for emergency traffic. 0: 100.
     pub(crate) priority_percent: u32,
@@ -225,6 +235,9 @@ pub struct Policy {
     pub(crate) multiplier_millionths: u32,
     /// BACKOFF_FLAG_...; others are refused.
     pub(crate) flags: u32,
+    /// How much of a server's hint counts; 0: all of it, or what the kind says. With BACKOFF_FLAG_HINT_ABOVE_DRAW it counts
+    /// from the drawn delay.
+    pub(crate) hint_limit_ns: u64,
 }
 
 // SAFETY: it begins with its size, and has integers only.
@@ -269,12 +282,13 @@ pub struct Moments {
 
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
-    assert!(size_of::<Policy>() == 168);
+    assert!(size_of::<Policy>() == 176);
     assert!(offset_of!(Policy, base_ns) == 8);
     assert!(offset_of!(Policy, attempt_limit) == 56);
     assert!(offset_of!(Policy, multiplier_percent) == 64);
     assert!(offset_of!(Policy, intervals) == 96);
     assert!(offset_of!(Policy, multiplier_millionths) == 160);
+    assert!(offset_of!(Policy, hint_limit_ns) == 168);
     assert!(size_of::<Retry>() == 32);
     assert!(offset_of!(Retry, generator) == 0);
     assert!(offset_of!(Retry, previous_ns) == 8);
@@ -433,7 +447,8 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 ///
 /// A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
 /// [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
-/// together. A hint at lo or below changes nothing.
+/// together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
+/// no other limit but elapsed_limit_ns.
 ///
 /// The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
 /// BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -489,7 +504,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
             let drawn = law.draw_ns(word, &mut generator);
             retry.generator = generator.state();
             retry.previous_ns = drawn;
-            let delay = drawn.saturating_add(hint_ns.saturating_sub(law.first));
+            let delay = policy.hinted(drawn, law.first, hint_ns);
             let limit = policy.elapsed_limit(preset);
             if limit != u64::MAX && retry.ends_after(limit, now_ns, delay) {
                 return Status::ElapsedLimit;
@@ -659,7 +674,7 @@ impl Retry {
         };
         self.generator = generator.state();
         self.previous_ns = remembered;
-        let delay = drawn.saturating_add(hint_ns.saturating_sub(shortest));
+        let delay = policy.hinted(drawn, shortest, hint_ns);
         let limit = policy.elapsed_limit(preset);
         if limit != u64::MAX && self.ends_after(limit, now_ns, delay) {
             return Err(Status::ElapsedLimit);

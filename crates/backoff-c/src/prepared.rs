@@ -56,7 +56,7 @@ pub struct Prepared {
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
     assert!(size_of::<PreparedLaw>() == 24);
-    assert!(size_of::<Prepared>() == 1184);
+    assert!(size_of::<Prepared>() == 1192);
     assert!(offset_of!(Prepared, laws) == 56);
     assert!(BACKOFF_INTERVALS == 16);
 };
@@ -91,6 +91,7 @@ pub unsafe extern "C" fn backoff_policy_prepare(policy: *const Policy, prepared:
 ///
 /// # Safety
 /// `prepared` is valid for writes, and used by nobody else during the call.
+#[cold]
 #[inline(never)]
 unsafe fn write(policy: &Policy, prepared: *mut Prepared) -> Result<(), Status> {
     policy.preset()?;
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn backoff_prepared_fail(
     let drawn = law.draw_ns(word, &mut generator);
     state.generator = generator.state();
     state.previous_ns = drawn;
-    let delay = drawn.saturating_add(hint_ns.saturating_sub(law.first));
+    let delay = read.policy.hinted(drawn, law.first, hint_ns);
     if read.elapsed_limit_ns != u64::MAX && state.ends_after(read.elapsed_limit_ns, now_ns, delay) {
         return Status::ElapsedLimit;
     }

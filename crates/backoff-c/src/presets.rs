@@ -8,10 +8,13 @@
 
 use core::hint::black_box;
 
-use backoff_core::{Around, Generator, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
+use backoff_core::{Around, Generator, Hint, Jitter as CoreJitter, Law as CoreLaw, Uniform, exponential_slots, parts};
 
 use crate::Status;
-use crate::policy::{BACKOFF_FLAG_FIRST_AT_ONCE, BACKOFF_FLAG_FIRST_EXACT, BACKOFF_INTERVALS, Jitter, Kind, Policy};
+use crate::policy::{
+    BACKOFF_FLAG_FIRST_AT_ONCE, BACKOFF_FLAG_FIRST_EXACT, BACKOFF_FLAG_HINT_ABOVE_DRAW, BACKOFF_INTERVALS, Jitter,
+    Kind, Policy,
+};
 
 /// No limit, no ceiling.
 const NONE: u64 = u64::MAX;
@@ -23,6 +26,11 @@ const SLOT: u32 = 51_200;
 const TWICE: u32 = 2_000_000;
 /// One of 1.5.
 const THREE_HALVES: u32 = 1_500_000;
+/// The largest multiplier_percent whose millionths fit 32 bits.
+const MOST_PERCENT: u32 = u32::MAX / 10_000;
+/// The flags that make the first delay unlike the others, and all flags.
+const FIRST: u32 = BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT;
+const FLAGS: u32 = FIRST | BACKOFF_FLAG_HINT_ABOVE_DRAW;
 
 /// How the delay before jitter follows from the number of failures.
 #[derive(Clone, Copy)]
@@ -69,6 +77,8 @@ pub(crate) struct Preset {
     /// The elapsed limit in units of the base, where it is not 0.
     elapsed_bases: u8,
     flags: u8,
+    /// How far above the drawn delay a hint may lead, in seconds; 0: a hint moves the range up.
+    hint_above: u8,
     slot: u32,
     straight: Straight,
 }
@@ -127,6 +137,7 @@ impl Preset {
         elapsed_limit: NONE,
         elapsed_bases: 0,
         flags: 0,
+        hint_above: 0,
         slot: SLOT,
         straight: Straight::CLOSED,
     };
@@ -189,9 +200,10 @@ impl Preset {
                 flags: BACKOFF_FLAG_FIRST_EXACT as u8,
                 ..PLAIN
             },
-            Kind::AwsStandard => Preset::aws(50, 3),
-            Kind::AwsThrottling | Kind::AwsStandardBefore => Preset::aws(1000, 3),
-            Kind::AwsDynamodb => Preset::aws(25, 4),
+            Kind::AwsStandard => Preset { hint_above: 5, ..Preset::aws(50, 3) },
+            Kind::AwsThrottling => Preset { hint_above: 5, ..Preset::aws(1000, 3) },
+            Kind::AwsDynamodb => Preset { hint_above: 5, ..Preset::aws(25, 4) },
+            Kind::AwsStandardBefore => Preset::aws(1000, 3),
             Kind::KubernetesQueue => Preset { base: 5 * MS, ceiling: 1000 * SECOND, ..PLAIN },
             Kind::KubernetesCrashLoop => Preset { base: 10 * SECOND, ceiling: 300 * SECOND, ..PLAIN },
             Kind::TcpRto => Preset { base: SECOND, ceiling: 60 * SECOND, ..PLAIN },
@@ -225,8 +237,11 @@ impl Policy {
     #[inline(always)]
     pub(crate) fn preset(&self) -> Result<&'static Preset, Status> {
         let preset = PRESETS.get(self.kind as usize).ok_or(Status::ConfigValue)?;
-        let flags = self.flags & !(BACKOFF_FLAG_FIRST_AT_ONCE | BACKOFF_FLAG_FIRST_EXACT);
-        if (self.reserved | flags) != 0 || self.jitter as usize >= Jitter::COUNT {
+        if (self.reserved | self.flags & !FLAGS) != 0 || self.jitter as usize >= Jitter::COUNT {
+            return Err(Status::ConfigValue);
+        }
+        let exact_slots = self.flags & BACKOFF_FLAG_FIRST_EXACT != 0 && !preset.is_timed();
+        if exact_slots || self.multiplier_percent > MOST_PERCENT {
             return Err(Status::ConfigValue);
         }
         if matches!(preset.growth, Growth::Table | Growth::Products)
@@ -294,7 +309,7 @@ impl Policy {
     /// The law after a failure that is not the last.
     #[inline(never)]
     fn any_law(&self, preset: &Preset, failures: u64, previous: u64) -> CoreLaw {
-        if matches!(preset.growth, Growth::Geometric) {
+        if matches!(preset.growth, Growth::Geometric) && !self.comes_at_once(failures) {
             return self.geometric();
         }
         if self.is_chained(preset) {
@@ -336,7 +351,7 @@ impl Policy {
         if self.gives_up_after(preset, failures) {
             return None;
         }
-        if matches!(preset.growth, Growth::Geometric) {
+        if matches!(preset.growth, Growth::Geometric) && !self.comes_at_once(failures) {
             let start = generator.state();
             let drawn = self.geometric_at(generator.next_u64()).unwrap_or_else(|| {
                 *generator = Generator::new(start);
@@ -347,6 +362,29 @@ impl Policy {
         let law = self.any_law(preset, failures, previous);
         let (drawn, remembered) = draw_from(&law, generator);
         Some((law.shortest_ns(), drawn, remembered))
+    }
+
+    /// Whether there is no delay after that failure.
+    #[inline]
+    const fn comes_at_once(&self, failures: u64) -> bool {
+        failures == 1 && self.flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0
+    }
+
+    /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`; 0: nothing.
+    /// The policy has been looked at.
+    #[inline(always)]
+    pub(crate) fn hinted(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+        if hint == 0 { drawn } else { self.delay(drawn, shortest, hint) }
+    }
+
+    /// The same of a hint that is not 0.
+    #[cold]
+    #[inline(never)]
+    fn delay(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+        let preset = PRESETS.get(self.kind as usize).unwrap_or(&Preset::PLAIN);
+        let own = if preset.hint_above == 0 { NONE } else { u64::from(preset.hint_above) * SECOND };
+        let above_draw = self.flags & BACKOFF_FLAG_HINT_ABOVE_DRAW != 0 || preset.hint_above != 0;
+        Hint { limit: or_default(self.hint_limit_ns, own), above_draw }.delay(drawn, shortest, hint)
     }
 
     /// The failure that is the last; `u64::MAX`: none.
@@ -363,8 +401,8 @@ impl Policy {
 
     /// Base, ceiling and cap of decorrelated jitter, where nothing else is asked for.
     pub(crate) fn decorrelated(&self, preset: &Preset) -> Option<(u64, u64, u64)> {
-        let plain =
-            (self.flags | u32::from(preset.flags)) == 0 && (self.priority_percent == 0 || self.priority_percent == 100);
+        let plain = ((self.flags | u32::from(preset.flags)) & FIRST) == 0
+            && (self.priority_percent == 0 || self.priority_percent == 100);
         let around = self.around(preset);
         let found = plain && preset.is_timed() && self.is_decorrelated(preset);
         if found { Some((self.base(preset), around.ceiling, around.cap)) } else { None }
@@ -378,7 +416,7 @@ impl Policy {
     /// [`plain`](Self::plain) first.
     #[inline(never)]
     pub(crate) fn uniform(&self, preset: &Preset, failures: u64, previous: u64) -> Uniform {
-        if (self.flags | u32::from(preset.flags)) != 0 || self.is_initial(preset) {
+        if ((self.flags | u32::from(preset.flags)) & FIRST) != 0 || self.is_initial(preset) {
             return self.first_and_others(preset, failures, previous);
         }
         self.long_way(preset, failures, previous)
@@ -393,7 +431,8 @@ impl Policy {
     /// That law, after a failure that is not the last.
     #[inline(never)]
     fn chained(&self, preset: &Preset, failures: u64, previous: u64) -> CoreLaw {
-        let (flags, around, base) = (self.flags | u32::from(preset.flags), self.around(preset), self.base(preset));
+        let flags = (self.flags | u32::from(preset.flags)) & FIRST;
+        let (around, base) = (self.around(preset), self.base(preset));
         let at_once = flags & BACKOFF_FLAG_FIRST_AT_ONCE != 0;
         if failures == 1 && flags != 0 {
             return CoreLaw::always(if at_once { 0 } else { base.min(around.cap) });
@@ -433,10 +472,12 @@ impl Policy {
         if at_once && failures == 1 {
             return Uniform::always(0);
         }
+        // What the caller asks for is about the first failure; what the kind has by itself moves with its growth.
+        let exact = failures == 1 && self.flags & BACKOFF_FLAG_FIRST_EXACT != 0;
         let failures = failures - u64::from(at_once);
+        let exact = exact || failures == 1 && u32::from(preset.flags) & BACKOFF_FLAG_FIRST_EXACT != 0;
         let initial = self.is_initial(preset);
         let timed = preset.is_timed();
-        let exact = failures == 1 && flags & BACKOFF_FLAG_FIRST_EXACT != 0;
         if !timed || !(initial || exact) {
             return self.long_way(preset, failures, previous);
         }
@@ -572,8 +613,10 @@ impl Policy {
     /// What is done to every growth.
     #[inline(always)]
     fn around(&self, preset: &Preset) -> Around {
+        // Steps end at the ceiling by themselves, and know none below the base.
+        let steps = matches!(preset.growth, Growth::Steps);
         Around {
-            ceiling: or_default(self.ceiling_ns, preset.ceiling),
+            ceiling: if steps { NONE } else { or_default(self.ceiling_ns, preset.ceiling) },
             cap: or_default(self.cap_ns, NONE),
             priority: if self.priority_percent == 0 { 100 } else { self.priority_percent },
         }

@@ -5,6 +5,7 @@
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;
 use core::slice::from_raw_parts_mut;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use backoff_core::{
     Chunk, Count, Expired, Handle, Head as CoreHead, Inserted, Memory, Near, Place, Plain, Shape, Stop,
@@ -15,6 +16,8 @@ use crate::Status;
 
 /// What tells a schedule from memory that is none: "due ".
 const MARK: u64 = 0x6475_6520;
+/// How many schedules have been begun: what tells the tickets of one life of a memory from those of the next.
+static LIVES: AtomicU32 = AtomicU32::new(0);
 /// The most values that a schedule has room for.
 const MOST: u32 = 1 << 27;
 
@@ -211,6 +214,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
     let Some(layout) = Layout::of(&shape, capacity) else {
         return Status::Memory;
     };
+    let life = another_life();
     // SAFETY: by the contract above the memory is ours; the parts of that capacity fit, and are aligned; `schedule` is not
     // NULL, and by the contract valid for writes.
     unsafe {
@@ -222,7 +226,7 @@ pub unsafe extern "C" fn backoff_schedule_init(
         (begun.firsts, begun.counts, begun.bits) = (layout.firsts as u64, layout.counts as u64, layout.bits as u64);
         begun.chunks = layout.chunks as u64;
         (begun.handles, begun.waiting) = (layout.handles as u64, layout.waiting as u64);
-        begun.core.begin(&shape, now);
+        begun.core.begin(&shape, now, life);
         let octets = memory.cast::<u8>();
         for list in 0..shape.lists() {
             octets.add(size_of::<Head>()).cast::<u32>().add(list).write_volatile(shape.end(list));
@@ -236,6 +240,21 @@ pub unsafe extern "C" fn backoff_schedule_init(
         schedule.write(head);
     }
     Status::Ok
+}
+
+/// The number of a life: another one at each call.
+#[cfg(target_has_atomic = "32")]
+fn another_life() -> u32 {
+    LIVES.fetch_add(1, Relaxed)
+}
+
+/// The same where a processor can only load and store. Two calls that interrupt each other may get the same number, for two
+/// memories.
+#[cfg(not(target_has_atomic = "32"))]
+fn another_life() -> u32 {
+    let life = LIVES.load(Relaxed).wrapping_add(1);
+    LIVES.store(life, Relaxed);
+    life
 }
 
 /// Writes so many words of 0. Not to be turned into a call of memset, which the library has not.
@@ -272,7 +291,7 @@ pub unsafe extern "C" fn backoff_schedule_insert(
 ) -> Status {
     if !ticket.is_null() {
         // SAFETY: by the contract above.
-        return unsafe { insert_any(schedule, slot, value, ticket) };
+        return unsafe { insert_with_ticket(schedule, slot, value, ticket) };
     }
     // SAFETY: by the contract above, which is that of `plain`.
     let (core, plain) = match unsafe { plain(schedule) } {
@@ -286,6 +305,26 @@ pub unsafe extern "C" fn backoff_schedule_insert(
         // SAFETY: as above.
         Inserted::Not => unsafe { insert_next(schedule, slot, value) },
     }
+}
+
+/// The insertion of what may be cancelled; `ticket` is not NULL.
+///
+/// # Safety
+/// As that of backoff_schedule_insert.
+#[inline(never)]
+unsafe fn insert_with_ticket(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mut Ticket) -> Status {
+    // SAFETY: by the contract above, which is that of `near`.
+    let (core, near) = match unsafe { near(schedule) } {
+        Ok(near) => near,
+        Err(status) => return status,
+    };
+    let Some(CoreTicket { slot, serial, node }) = core.insert_near_with_ticket(near, slot, value) else {
+        // SAFETY: as above.
+        return unsafe { insert_any(schedule, slot, value, ticket) };
+    };
+    // SAFETY: by the contract above, a `ticket` that is not NULL is valid for writes and unshared.
+    unsafe { ticket.write(Ticket { slot, serial, node }) };
+    Status::Ok
 }
 
 /// The insertion beyond the wheel. Apart, so that the other one saves no register.
@@ -346,7 +385,8 @@ unsafe fn insert_any(schedule: *mut Schedule, slot: u64, value: u64, ticket: *mu
     Status::Ok
 }
 
-/// Takes a pending value back. A ticket is good until its value has expired or been cancelled.
+/// Takes a pending value back. A ticket is good until its value has expired or been cancelled. After that it is refused, and
+/// so is a ticket of an earlier schedule in the same memory: a serial number of 31 bits tells them apart.
 ///
 /// @param schedule  the schedule
 /// @param ticket    which value
@@ -367,18 +407,64 @@ pub unsafe extern "C" fn backoff_schedule_cancel(
     if ticket.is_null() || value.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above, which is that of `parts`; a `ticket` that is not NULL is valid for reads.
-    let (parts, Ticket { slot, serial, node }) = unsafe { (parts(schedule), ticket.read()) };
-    let mut work = match parts {
-        Ok(work) => work,
+    // SAFETY: by the contract above, which is that of `near`; a `ticket` that is not NULL is valid for reads.
+    let (found, Ticket { slot, serial, node }) = unsafe { (near(schedule), ticket.read()) };
+    let (core, near) = match found {
+        Ok(near) => near,
         Err(status) => return status,
     };
-    let Some(cancelled) = work.cancel::<Free>(CoreTicket { slot, serial, node }) else {
+    let ticket = CoreTicket { slot, serial, node };
+    let cancelled = core.cancel_near(near, ticket).or_else(|| {
+        // SAFETY: by the contract above; the head has just been looked at.
+        unsafe { cancel_any(schedule, ticket) }
+    });
+    let Some(cancelled) = cancelled else {
         return Status::NotPending;
     };
     // SAFETY: by the contract above, a `value` that is not NULL is valid for writes and unshared.
     unsafe { value.write(cancelled) };
     Status::Ok
+}
+
+/// The cancellation of a value that lies anywhere; `None` where it is not pending.
+///
+/// # Safety
+/// As that of backoff_schedule_cancel.
+#[inline(never)]
+unsafe fn cancel_any(schedule: *mut Schedule, ticket: CoreTicket) -> Option<u64> {
+    // SAFETY: by the contract above, which is that of `parts`.
+    unsafe { parts(schedule) }.ok()?.cancel::<Free>(ticket)
+}
+
+/// Moves a pending value to another slot, behind the values that are there; as backoff_schedule_cancel and
+/// backoff_schedule_insert, but it needs no room.
+///
+/// @param schedule  the schedule
+/// @param ticket    which value; receives its new ticket
+/// @param slot      the new slot; the present one, where that one has passed
+///
+/// @return as backoff_schedule_cancel; with a status that is not OK nothing changes
+///
+/// # Safety
+/// `schedule` is NULL, or what backoff_schedule_init gave, in memory that is still valid, and used by no other thread
+/// during the call; `ticket` is NULL, or valid, and used by no other thread during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_reschedule(
+    schedule: *mut Schedule,
+    ticket: *mut Ticket,
+    slot: u64,
+) -> Status {
+    if ticket.is_null() {
+        return Status::NullPointer;
+    }
+    let mut value = 0;
+    // SAFETY: by the contract above; the value goes to a place of ours.
+    let status = unsafe { backoff_schedule_cancel(schedule, ticket, &raw mut value) };
+    if status != Status::Ok {
+        return status;
+    }
+    // SAFETY: by the contract above. There is room: a value has just gone.
+    unsafe { insert_with_ticket(schedule, slot, value, ticket) }
 }
 
 /// Gives the first slot in which a value is pending.
@@ -452,6 +538,77 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     // SAFETY: by the contract above there is room for `room` values, whatever is there now.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
+    // SAFETY: by the contract above, which is that of `fill`.
+    let status = unsafe { fill(schedule, limit, places, &mut given) };
+    if status == Status::Ok {
+        // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+        unsafe { count.write(given) };
+    }
+    status
+}
+
+/// Takes the values of the next slot that has any, in the order of their insertion: backoff_schedule_next and
+/// backoff_schedule_expire in one call.
+///
+/// Now is then that slot. If `count` is `room`, the slot may have more: call again with a limit of that slot, which every
+/// entry of `due` has. Nothing pending up to `limit`: NOT_PENDING, and now is `limit`. A room of 0 takes nothing.
+///
+/// @param schedule  the schedule
+/// @param limit     the last slot; UINT64_MAX: any
+/// @param room      how many values may be written
+/// @param due       receives up to `room` values, all of one slot
+/// @param count     receives how many
+///
+/// @return BACKOFF_STATUS_OK; BACKOFF_STATUS_NOT_PENDING, and nothing is written; else BACKOFF_STATUS_NULL_POINTER or
+///         BACKOFF_STATUS_NOT_INITIALISED
+///
+/// # Safety
+/// As that of backoff_schedule_expire.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn backoff_schedule_expire_next(
+    schedule: *mut Schedule,
+    limit: u64,
+    room: usize,
+    due: *mut Due,
+    count: *mut usize,
+) -> Status {
+    if due.is_null() || count.is_null() {
+        return Status::NullPointer;
+    }
+    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
+    let mut given = 0;
+    if room > 0 {
+        // SAFETY: by the contract above, which is that of `parts`.
+        let next = match unsafe { parts(schedule) } {
+            Ok(mut work) => work.next_slot(),
+            Err(status) => return status,
+        };
+        let last = next.map_or(limit, |next| next.min(limit));
+        // SAFETY: by the contract above, which is that of `fill`.
+        let status = unsafe { fill(schedule, last, places, &mut given) };
+        if status != Status::Ok {
+            return status;
+        }
+        if given == 0 {
+            return Status::NotPending;
+        }
+    } else {
+        // SAFETY: by the contract above, which is that of `head`.
+        if let Err(status) = unsafe { head(schedule) } {
+            return status;
+        }
+    }
+    // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
+    unsafe { count.write(given) };
+    Status::Ok
+}
+
+/// Gives values up to `limit` to those places.
+///
+/// # Safety
+/// As that of backoff_schedule_expire.
+unsafe fn fill(schedule: *mut Schedule, limit: u64, places: &mut [Free], given: &mut usize) -> Status {
     loop {
         // SAFETY: by the contract above, which is that of `near`.
         let (core, near) = match unsafe { near(schedule) } {
@@ -459,22 +616,19 @@ pub unsafe extern "C" fn backoff_schedule_expire(
             Err(status) => return status,
         };
         let busy = core.is_busy();
-        let mut stop = core.expire_near(near, limit, places, &mut given);
+        let mut stop = core.expire_near(near, limit, places, given);
         if stop == Stop::Step {
             // SAFETY: by the contract above; the head has just been looked at.
-            stop = unsafe { step(schedule, limit, places, &mut given) };
+            stop = unsafe { step(schedule, limit, places, given) };
         } else if !busy {
-            break;
+            return Status::Ok;
         }
         if stop == Stop::Done {
             // SAFETY: as above.
-            unsafe { deal(schedule, given) };
-            break;
+            unsafe { deal(schedule, *given) };
+            return Status::Ok;
         }
     }
-    // SAFETY: by the contract above, a `count` that is not NULL is valid for writes and unshared.
-    unsafe { count.write(given) };
-    Status::Ok
 }
 
 /// Gives now: the first slot that can still expire. What is inserted before it counts as in it.

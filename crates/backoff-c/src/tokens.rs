@@ -1,28 +1,29 @@
-//! Budgets for retries as large clients have them, as a C program sees them: tokens that threads share, a window with a
-//! floor, a share of what is under way.
+//! Tokens for retries that threads share, as a C program sees them. The module is left out where a processor has no atomic
+//! compare-and-swap.
 
-use core::mem::offset_of;
 use core::sync::atomic::AtomicU32;
 
-use backoff_core::{
-    Pushback, QuotaLimits, ThrottleLimits, Tokens as CoreTokens, Window as CoreWindow, WindowLimits, share_allows,
-};
+use backoff_core::{Pushback, QuotaLimits, ThrottleLimits, Tokens as CoreTokens};
 
 use crate::Status;
 use crate::config::{Sized32, or_default, read};
 
-/// What tells tokens and windows from memory that is none: "toke".
-const MARK: u32 = 0x746F_6B65;
+/// What tells the tokens of a quota from other memory: "quot".
+const QUOTA: u32 = 0x7175_6F74;
+/// And those of a throttle: "thro".
+const THROTTLE: u32 = 0x7468_726F;
 
 /// The pushback_ms of backoff_throttle_fail where the server said nothing.
 pub const BACKOFF_NO_PUSHBACK: i64 = i64::MIN;
 
-/// Tokens for retries, of a quota or a throttle. Any number of threads may use them at the same time; nobody waits.
+/// Tokens for retries, of a quota or a throttle: the functions of one refuse the tokens of the other. Any number of threads
+/// may use them at the same time, and no call waits. A processor without atomic compare-and-swap (ARMv6-M) has none of
+/// the functions for tokens.
 #[repr(C)]
 pub struct Tokens {
     /// What they are, in thousandths of one.
     thousandths: u32,
-    /// Tells them from memory that is none.
+    /// Tells the tokens of a quota, those of a throttle and other memory apart.
     mark: u32,
 }
 
@@ -53,34 +54,6 @@ pub struct ThrottleConfig {
     ratio_thousandths: u32,
 }
 
-/// How many retries a window lets through; Finagle's RetryBudget, tower's TpsBudget. A field that is 0 means its default.
-#[repr(C)]
-pub struct WindowConfig {
-    /// `sizeof(struct backoff_window_config)`; the one field without a default.
-    size: u32,
-    /// How many retries for each 100 requests; 0: 20.
-    percent: u32,
-    /// How many besides for each second of the window; 0: 10; UINT32_MAX: none.
-    least_per_second: u32,
-    /// 0; room for later versions, and refused if it is not 0.
-    reserved: u32,
-    /// How long a request counts; 0: 10 s.
-    window_ns: u64,
-}
-
-/// A budget that forgets what is older than its window. Plain data in the caller's memory, for one thread at a time.
-#[repr(C)]
-pub struct Window {
-    /// The tenth of the window that was used last.
-    slice: u64,
-    /// What each tenth has, in hundredths of a retry.
-    slices: [i32; 10],
-    /// 0; room for later versions.
-    reserved: u32,
-    /// Tells it from memory that is none.
-    mark: u32,
-}
-
 // SAFETY: it begins with its size, and has integers only.
 unsafe impl Sized32 for QuotaConfig {
     const FIRST: usize = 20;
@@ -91,19 +64,11 @@ unsafe impl Sized32 for ThrottleConfig {
     const FIRST: usize = 12;
 }
 
-// SAFETY: it begins with its size, and has integers only.
-unsafe impl Sized32 for WindowConfig {
-    const FIRST: usize = 24;
-}
-
 /// The ABI, in octets. The header asserts the same in C.
 const _: () = {
     assert!(size_of::<Tokens>() == 8 && size_of::<CoreTokens>() == size_of::<AtomicU32>());
     assert!(size_of::<QuotaConfig>() == 20);
     assert!(size_of::<ThrottleConfig>() == 12);
-    assert!(size_of::<WindowConfig>() == 24);
-    assert!(size_of::<Window>() == 56);
-    assert!(offset_of!(Window, slices) == 8);
 };
 
 /// Makes the tokens of a quota: all of them.
@@ -119,10 +84,14 @@ const _: () = {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_quota_init(tokens: *mut Tokens, config: *const QuotaConfig) -> Status {
     // SAFETY: by the contract above, `config` is NULL or valid for its size; `tokens` is NULL or valid for writes.
-    unsafe { init(tokens, read(config, |config| Ok(config.core().full()))) }
+    unsafe { init(tokens, QUOTA, read(config, |config| Ok(config.core().full()))) }
 }
 
 /// Takes what a retry costs by the class of its error, if there is so much.
+///
+/// The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
+/// ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that
+/// fails for good after a retry gives nothing back.
 ///
 /// @param tokens     the tokens
 /// @param config     what a retry costs
@@ -148,7 +117,7 @@ pub unsafe extern "C" fn backoff_quota_take(
     }
     // SAFETY: by the contract above, which is that of `shared`; `config` is NULL or valid for its size.
     let taken = unsafe {
-        shared(tokens).and_then(|tokens| read(config, |config| Ok(config.core().take(tokens, throttled != 0))))
+        shared(tokens, QUOTA).and_then(|tokens| read(config, |config| Ok(config.core().take(tokens, throttled != 0))))
     };
     match taken {
         Ok(Some(taken)) => {
@@ -161,7 +130,8 @@ pub unsafe extern "C" fn backoff_quota_take(
     }
 }
 
-/// A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none.
+/// A request has succeeded: gives back what its last retry has cost, or the reward of one that needed none. A retry that
+/// was paid for and is not made gives back its cost in the same way.
 ///
 /// @param tokens  the tokens
 /// @param config  how many there may be
@@ -175,7 +145,7 @@ pub unsafe extern "C" fn backoff_quota_take(
 pub unsafe extern "C" fn backoff_quota_succeed(tokens: *mut Tokens, config: *const QuotaConfig, cost: u32) -> Status {
     // SAFETY: by the contract above, which is that of `shared`; `config` is NULL or valid for its size.
     let given = unsafe {
-        shared(tokens).and_then(|tokens| {
+        shared(tokens, QUOTA).and_then(|tokens| {
             read(config, |config| {
                 config.core().succeed(tokens, cost);
                 Ok(())
@@ -197,7 +167,7 @@ pub unsafe extern "C" fn backoff_quota_succeed(tokens: *mut Tokens, config: *con
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_throttle_init(tokens: *mut Tokens, config: *const ThrottleConfig) -> Status {
     // SAFETY: by the contract above, `config` is NULL or valid for its size; `tokens` is NULL or valid for writes.
-    unsafe { init(tokens, read(config, |config| Ok(config.core().full()))) }
+    unsafe { init(tokens, THROTTLE, read(config, |config| Ok(config.core().full()))) }
 }
 
 /// Counts a failed attempt, which takes a token; says whether it may be tried again: with more than half of them left.
@@ -223,8 +193,9 @@ pub unsafe extern "C" fn backoff_throttle_fail(
         Err(_) => Pushback::Never,
     };
     // SAFETY: by the contract above, which is that of `shared`; `config` is NULL or valid for its size.
-    let may =
-        unsafe { shared(tokens).and_then(|tokens| read(config, |config| Ok(config.core().fail(tokens, pushback)))) };
+    let may = unsafe {
+        shared(tokens, THROTTLE).and_then(|tokens| read(config, |config| Ok(config.core().fail(tokens, pushback))))
+    };
     match may {
         Ok(true) => Status::Ok,
         Ok(false) => Status::BudgetEmpty,
@@ -245,7 +216,7 @@ pub unsafe extern "C" fn backoff_throttle_fail(
 pub unsafe extern "C" fn backoff_throttle_succeed(tokens: *mut Tokens, config: *const ThrottleConfig) -> Status {
     // SAFETY: by the contract above, which is that of `shared`; `config` is NULL or valid for its size.
     let given = unsafe {
-        shared(tokens).and_then(|tokens| {
+        shared(tokens, THROTTLE).and_then(|tokens| {
             read(config, |config| {
                 config.core().succeed(tokens);
                 Ok(())
@@ -255,143 +226,38 @@ pub unsafe extern "C" fn backoff_throttle_succeed(tokens: *mut Tokens, config: *
     given.err().unwrap_or(Status::Ok)
 }
 
-/// Makes a window: no request yet.
-///
-/// @param window  receives the state; what was there before does not matter
-///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER
-///
-/// # Safety
-/// `window` is NULL, or valid for writes and used by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_window_init(window: *mut Window) -> Status {
-    if window.is_null() {
-        return Status::NullPointer;
-    }
-    // SAFETY: by the contract above, a `window` that is not NULL is valid for writes and unshared.
-    unsafe { window.write(Window { slice: 0, slices: [0; 10], reserved: 0, mark: MARK }) };
-    Status::Ok
-}
-
-/// Counts a request, which adds its share to the window.
-///
-/// @param window  the window
-/// @param config  what it lets through
-/// @param now_ns  the time, of any clock that does not go back; a time before the last one counts as that one
-///
-/// @return BACKOFF_STATUS_OK; else BACKOFF_STATUS_NULL_POINTER, BACKOFF_STATUS_NOT_INITIALISED,
-///         BACKOFF_STATUS_CONFIG_SIZE or BACKOFF_STATUS_CONFIG_VALUE, and nothing changes
-///
-/// # Safety
-/// `window` is NULL, or valid and used by no other thread during the call; `config` is NULL, or valid for reads of as
-/// many octets as its `size` says and written by no other thread during the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_window_deposit(
-    window: *mut Window,
-    config: *const WindowConfig,
-    now_ns: u64,
-) -> Status {
-    // SAFETY: by the contract above, which is that of `change`.
-    let changed = unsafe { change(window, config, |window, limits| window.deposit(limits, now_ns)) };
-    changed.err().unwrap_or(Status::Ok)
-}
-
-/// Takes a retry, if the window holds one.
-///
-/// @param window  the window
-/// @param config  what it lets through
-/// @param now_ns  the time, as for backoff_window_deposit
-///
-/// @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not, and nothing was taken; else as
-///         backoff_window_deposit
-///
-/// # Safety
-/// As that of backoff_window_deposit.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn backoff_window_withdraw(
-    window: *mut Window,
-    config: *const WindowConfig,
-    now_ns: u64,
-) -> Status {
-    // SAFETY: by the contract above, which is that of `change`.
-    match unsafe { change(window, config, |window, limits| window.withdraw(limits, now_ns)) } {
-        Ok(true) => Status::Ok,
-        Ok(false) => Status::BudgetEmpty,
-        Err(status) => status,
-    }
-}
-
-/// Whether another retry may be made where so many requests and retries are under way, as Envoy's retry budget says: as long
-/// as retries are fewer than a share of the requests, and in any case fewer than `least`. It keeps no state.
-///
-/// Any thread may call it at any time.
-///
-/// @param active_requests  how many requests are under way, pending ones included
-/// @param active_retries   how many of them are retries
-/// @param percent          the share; 0: 20
-/// @param least            how many retries may be under way in any case; 0: 3
-///
-/// @return BACKOFF_STATUS_OK: retry; BACKOFF_STATUS_BUDGET_EMPTY: do not
-#[unsafe(no_mangle)]
-pub extern "C" fn backoff_share_allows(active_requests: u64, active_retries: u64, percent: u32, least: u32) -> Status {
-    let allowed = share_allows(active_requests, active_retries, or_default(percent, 20), or_default(least, 3));
-    if allowed { Status::Ok } else { Status::BudgetEmpty }
-}
-
-/// Writes fresh tokens.
+/// Writes fresh tokens of that kind.
 ///
 /// # Safety
 /// `tokens` is NULL, or valid for writes, and nobody else uses it during the call.
-unsafe fn init(tokens: *mut Tokens, full: Result<CoreTokens, Status>) -> Status {
+unsafe fn init(tokens: *mut Tokens, mark: u32, full: Result<CoreTokens, Status>) -> Status {
     if tokens.is_null() {
         return Status::NullPointer;
     }
     match full {
         Ok(full) => {
             // SAFETY: by the contract above, a `tokens` that is not NULL is valid for writes and unshared.
-            unsafe { tokens.write(Tokens { thousandths: full.thousandths(), mark: MARK }) };
+            unsafe { tokens.write(Tokens { thousandths: full.thousandths(), mark }) };
             Status::Ok
         }
         Err(status) => status,
     }
 }
 
-/// The core's tokens, which other threads may be changing.
+/// The core's tokens, which other threads may be changing; refused where they are not of that kind.
 ///
 /// # Safety
 /// `tokens` is NULL, or valid during `'a`, and nobody changes it but by atomic operations.
-unsafe fn shared<'a>(tokens: *mut Tokens) -> Result<&'a CoreTokens, Status> {
+unsafe fn shared<'a>(tokens: *mut Tokens, mark: u32) -> Result<&'a CoreTokens, Status> {
     if tokens.is_null() {
         return Err(Status::NullPointer);
     }
     // SAFETY: by the contract above it is valid; the mark is written by the init functions alone, before others see it.
-    if unsafe { (&raw const (*tokens).mark).read() } != MARK {
+    if unsafe { (&raw const (*tokens).mark).read() } != mark {
         return Err(Status::NotInitialised);
     }
     // SAFETY: by the contract above; the core's tokens are one atomic number, as aligned as the field.
     Ok(unsafe { &*(&raw const (*tokens).thousandths).cast::<CoreTokens>() })
-}
-
-/// Changes the window by `act` on the core's, and gives what that gave.
-///
-/// # Safety
-/// As the exported functions say of `window` and `config`.
-unsafe fn change<T>(
-    window: *mut Window,
-    config: *const WindowConfig,
-    act: impl FnOnce(&mut CoreWindow, &WindowLimits) -> T,
-) -> Result<T, Status> {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid and unshared.
-    let window = unsafe { window.as_mut() }.ok_or(Status::NullPointer)?;
-    // SAFETY: by the contract above, `config` is NULL or valid for its size.
-    let limits = unsafe { read(config, WindowConfig::core) }?;
-    if window.mark != MARK {
-        return Err(Status::NotInitialised);
-    }
-    let mut core = CoreWindow { slice: window.slice, slices: window.slices };
-    let given = act(&mut core, &limits);
-    (window.slice, window.slices) = (core.slice, core.slices);
-    Ok(given)
 }
 
 impl QuotaConfig {
@@ -413,23 +279,5 @@ impl ThrottleConfig {
             max_tokens: or_default(self.max_tokens, max_tokens),
             ratio_thousandths: or_default(self.ratio_thousandths, ratio_thousandths),
         }
-    }
-}
-
-impl WindowConfig {
-    fn core(&self) -> Result<WindowLimits, Status> {
-        if self.reserved != 0 {
-            return Err(Status::ConfigValue);
-        }
-        let WindowLimits { window_ns, percent, least_per_second } = WindowLimits::FINAGLE;
-        Ok(WindowLimits {
-            window_ns: if self.window_ns == 0 { window_ns } else { self.window_ns },
-            percent: or_default(self.percent, percent),
-            least_per_second: match self.least_per_second {
-                0 => least_per_second,
-                u32::MAX => 0,
-                least => least,
-            },
-        })
     }
 }

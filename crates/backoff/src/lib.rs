@@ -19,7 +19,8 @@
 //! - [`Rate`] and [`Budget`] bound how often a client acts and retries at all; [`Tokens`], [`Window`] and [`share_allows`] do
 //!   it as AWS, gRPC, Finagle and Envoy do.
 //! - [`Head`] and its [`Memory`], and with the feature `alloc` `Schedule`, hold who attempts in which slot.
-//! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version.
+//! - [`Generator`] gives the random words: the same seed gives the same words on every machine, in every version. With the
+//!   feature `system`, `Generator::from_system` takes the seed from the operating system.
 //!
 //! Every function is total: any input has an answer, nothing overflows, nothing panics. The delays of [`Backoff`] are
 //! in slots, those of a [`Policy`] in nanoseconds; the clock that measures them belongs to the caller.
@@ -33,6 +34,8 @@
 extern crate std;
 
 mod course;
+#[cfg(feature = "system")]
+mod entropy;
 mod generator;
 mod growth;
 mod ieee_802_3;
@@ -43,7 +46,9 @@ mod redrawn;
 mod retry;
 mod schedule;
 mod smooth;
+#[cfg(target_has_atomic = "32")]
 mod tokens;
+mod window;
 
 pub use generator::Generator;
 #[doc(hidden)]
@@ -55,7 +60,7 @@ pub use law::{Law, Raised};
 #[doc(hidden)]
 pub use law::{Uniform, geometric_within};
 #[doc(hidden)]
-pub use policy::{Around, exponential_slots};
+pub use policy::{Around, Hint, exponential_slots};
 pub use policy::{DEFAULT_BASE, DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
 /// The traits that [`Generator`] implements and [`Backoff::collide_with`] asks for.
 pub use rand_core;
@@ -66,4 +71,6 @@ pub use schedule::{
 };
 #[cfg(feature = "alloc")]
 pub use schedule::{Due, Schedule};
-pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens, Window, WindowLimits, share_allows};
+#[cfg(target_has_atomic = "32")]
+pub use tokens::{Pushback, QuotaLimits, ThrottleLimits, Tokens};
+pub use window::{Window, WindowLimits, share_allows};

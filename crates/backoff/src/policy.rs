@@ -43,6 +43,32 @@ pub struct Policy {
     around: Around,
     attempt_limit: u64,
     elapsed_limit: u64,
+    hint: Hint,
+}
+
+/// What a server's hint does to a delay. In nanoseconds; a limit of `u64::MAX` is none.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Hint {
+    /// How much of a hint counts.
+    pub limit: u64,
+    /// Whether the limit counts from the drawn delay, and the delay is the hint itself.
+    pub above_draw: bool,
+}
+
+impl Hint {
+    /// Any hint moves the whole range of delays up.
+    pub const ANY: Hint = Hint { limit: u64::MAX, above_draw: false };
+
+    /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`. 0 asks for
+    /// nothing.
+    #[inline]
+    pub const fn delay(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+        if self.above_draw {
+            return floor_at(at_most(hint, drawn.saturating_add(self.limit)), drawn);
+        }
+        drawn.saturating_add(at_most(hint, self.limit).saturating_sub(shortest))
+    }
 }
 
 /// What is done to every growth: the ceiling, the priority in percent, and at the end the cap. In nanoseconds; `u64::MAX`
@@ -202,15 +228,34 @@ impl Policy {
     pub const POLLING: Policy = Policy::exponential(DEFAULT_BASE);
 
     /// AWS SDKs, standard mode of November 2026: [0, 50 ms · 2^(n−1)], at most 20 s; the third failure is the last.
-    pub const AWS_STANDARD: Policy = Policy::aws(50, 3);
+    ///
+    /// A hint is `x-amz-retry-after`, clamped to [t, t + 5 s] where t is the drawn delay. Source: aws-sdk-cpp,
+    /// `StandardRetryStrategy` with new retries.
+    pub const AWS_STANDARD: Policy = Policy::aws_2026(50, 3);
 
     /// The same after a throttling error: from 1,000 ms on.
-    pub const AWS_THROTTLING: Policy = Policy::aws(1000, 3);
+    pub const AWS_THROTTLING: Policy = Policy::aws_2026(1000, 3);
 
     /// The same for DynamoDB: from 25 ms on; the fourth failure is the last.
-    pub const AWS_DYNAMODB: Policy = Policy::aws(25, 4);
+    pub const AWS_DYNAMODB: Policy = Policy::aws_2026(25, 4);
 
-    /// AWS SDKs, standard mode before: [0, 1 s · 2^(n−1)], at most 20 s; the third failure is the last.
+    /// The same for DynamoDB after a throttling error: from 1,000 ms on; the fourth failure is the last.
+    pub const AWS_DYNAMODB_THROTTLING: Policy = Policy::aws_2026(1000, 4);
+
+    /// AWS SDK for Java, standard mode before: [0, 100 ms · 2^(n−1)], at most 20 s; the third failure is the last.
+    ///
+    /// Source: `SDK_DEFAULT_BASE_DELAY` and `SDK_DEFAULT_MAX_BACKOFF_IN_MILLISECONDS` of the SDK of version 1, with full
+    /// jitter. The SDK for JavaScript has the same base and limit.
+    pub const AWS_JAVA_BEFORE: Policy = Policy::aws(100, 3);
+
+    /// The same after a throttling error: from 500 ms on. Java and JavaScript.
+    pub const AWS_JAVA_THROTTLING_BEFORE: Policy = Policy::aws(500, 3);
+
+    /// AWS SDKs for Python, .NET and C++, standard mode before: [0, 1 s · 2^(n−1)], at most 20 s; the third failure is the
+    /// last.
+    ///
+    /// Source: `ExponentialBackoff` of botocore, `CalculateRetryDelay` of aws-sdk-net, `StandardRetryStrategy` of
+    /// aws-sdk-cpp. The last one draws whole milliseconds below 1,000 · 2^(n−1). The SDKs for Java and JavaScript begin with 100 ms: [`AWS_JAVA_BEFORE`](Self::AWS_JAVA_BEFORE).
     pub const AWS_STANDARD_BEFORE: Policy = Policy::aws(1000, 3);
 
     /// The work queues of Kubernetes controllers: 5 ms · 2^(n−1), at most 1,000 s.
@@ -227,8 +272,11 @@ impl Policy {
     /// TCP's retransmission timer: 1 s · 2^(n−1), at most 60 s. Source: RFC 6298, 2.1, 2.4, 2.5 and 5.5.
     pub const TCP_RTO: Policy = Policy::exponential(Duration::from_secs(1)).with_ceiling(Duration::from_secs(60));
 
-    /// The interval of Trickle, t in [I/2, I), I = 8 ms · 2^(n−1), at most 2^20 · 8 ms. Source: RFC 6206, 4.2; the numbers
-    /// are those of RFC 6550, 17.
+    /// The point t of Trickle in its interval I: t in [I/2, I), I = 8 ms · 2^(n−1), at most 2^20 · 8 ms. Source: RFC 6206,
+    /// 4.2; the numbers are those of RFC 6550, 17.
+    ///
+    /// The interval is [`Law::longest_ns`] + 1: transmit at t if fewer than k messages were consistent, and count the next
+    /// failure when I ends. An inconsistent message begins a new [`Retry`](crate::Retry).
     pub const TRICKLE: Policy = Policy::exponential(Duration::from_millis(8))
         .with_ceiling(Duration::from_millis(8 << 20))
         .with_jitter(Jitter::UpperHalf);
@@ -262,6 +310,11 @@ impl Policy {
     const fn dhcpv6(first_s: u64, most_s: u64, first_above: bool) -> Policy {
         let policy = Policy::exponential(Duration::from_secs(first_s)).with_ceiling(Duration::from_secs(most_s));
         policy.with_jitter(Jitter::Dhcpv6 { percent: 10, first_above })
+    }
+
+    /// The same with the limit of November 2026 for a hint.
+    const fn aws_2026(base_ms: u64, attempts: u64) -> Policy {
+        Policy::aws(base_ms, attempts).with_hint_above_draw(Duration::from_secs(5))
     }
 
     /// Full jitter from so many milliseconds on, at most 20 s; that failure is the last.
@@ -444,7 +497,7 @@ impl Policy {
 
     #[inline]
     const fn of(shape: Shape) -> Policy {
-        Policy { shape, around: Around::NONE, attempt_limit: u64::MAX, elapsed_limit: u64::MAX }
+        Policy { shape, around: Around::NONE, attempt_limit: u64::MAX, elapsed_limit: u64::MAX, hint: Hint::ANY }
     }
 }
 
@@ -528,12 +581,31 @@ impl Policy {
         Policy { elapsed_limit: or_default(nanos(elapsed_limit), u64::MAX), ..self }
     }
 
+    /// The same with at most this much of a server's hint; 0: any. A hint above it counts as this.
+    #[inline]
+    pub const fn with_hint_limit(self, limit: Duration) -> Policy {
+        Policy { hint: Hint { limit: or_default(nanos(limit), u64::MAX), above_draw: false }, ..self }
+    }
+
+    /// The same with a server's hint as the delay itself, but no less than the drawn delay t, and no more than t and
+    /// this; 0: any. The AWS SDKs read `x-amz-retry-after` so, with 5 s.
+    #[inline]
+    pub const fn with_hint_above_draw(self, most: Duration) -> Policy {
+        Policy { hint: Hint { limit: or_default(nanos(most), u64::MAX), above_draw: true }, ..self }
+    }
+
     /// The same with the delay before jitter multiplied by this: below 100 for emergency traffic. 0: 100.
     ///
     /// What waited at all still waits: at least 1 ns, or a choice from 2 slots.
     #[inline]
     pub const fn with_priority_percent(self, percent: u32) -> Policy {
         Policy { around: Around { priority: if percent == 0 { 100 } else { percent }, ..self.around }, ..self }
+    }
+
+    /// The delay where `drawn` comes from a range that begins at `shortest`, and the server asks for `hint`.
+    #[inline(always)]
+    pub(crate) const fn hinted(&self, drawn: u64, shortest: u64, hint: u64) -> u64 {
+        if hint == 0 { drawn } else { self.hint.delay(drawn, shortest, hint) }
     }
 
     /// The failure that is the last; `None`: there is none.

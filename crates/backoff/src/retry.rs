@@ -71,6 +71,7 @@ impl Retry {
     ///
     /// `hint` is what the server asked for (`Retry-After`): the delay is moved up until it begins there, its jitter on
     /// top, so that clients which were told the same do not return together. It may pass the cap.
+    /// [`Policy::with_hint_limit`] bounds it.
     ///
     /// `now` earlier than the start counts as the start. The count saturates. A failure that gives up counts.
     ///
@@ -108,7 +109,7 @@ impl Retry {
         let (law, _) = policy.unchained_law(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
         let drawn = law.draw_plainly(generator);
         self.previous = drawn;
-        let delay = drawn.saturating_add(hint_ns.saturating_sub(law.plainly_shortest_ns()));
+        let delay = policy.hinted(drawn, law.plainly_shortest_ns(), hint_ns);
         self.within(policy, now_ns, delay)
     }
 
@@ -126,7 +127,7 @@ impl Retry {
         let law = policy.chained_law(self.failures, previous).ok_or(GiveUp::AttemptLimit)?;
         let (drawn, remembered) = law.draw_and_remember_ns(generator);
         self.previous = remembered;
-        self.within(policy, now_ns, law.not_before_ns(hint_ns).raise_ns(drawn))
+        self.within(policy, now_ns, policy.hinted(drawn, law.shortest_ns(), hint_ns))
     }
 
     /// The delay, if it ends before the elapsed limit.

@@ -26,8 +26,9 @@ pub use heap::Waiting;
 pub use levels::Shape;
 pub use lists::{Chunk, Count, Expired, Handle, Place};
 
-/// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled, and
-/// for 2^31 insertions into its place.
+/// Names a pending value, so that it can be cancelled. It is good until its value has been expired or cancelled. A ticket
+/// of an earlier life of the memory is refused, and so is one whose value is gone: for 2^31 insertions into its place, or
+/// that many schedules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// The slot.

@@ -53,19 +53,23 @@ impl Smooth {
     }
 
     /// Mean and variance of the delay, to one part in 10^6: integrals over u = s², along which the curve has no kink.
+    ///
+    /// They are taken of the distance from one of the delays: the difference of two large squares would lose the variance
+    /// where most delays are the cap.
     #[inline(never)]
     pub(crate) fn moments(&self) -> (f64, f64) {
         let (mut mean, mut square) = (0.0, 0.0);
+        let from = self.at_ns(1 << 63) as f64;
         for part in 0..PARTS {
             // The middle of the part, as a share of 2^32; and its square, of 2^64.
             let s = (2 * part + 1) << (31 - PARTS.ilog2());
-            let delay = self.at_ns(s * s) as f64;
+            let delay = self.at_ns(s * s) as f64 - from;
             let weight = s as f64 / (1_u64 << 31) as f64 / PARTS as f64;
             mean += weight * delay;
             square += weight * delay * delay;
         }
         let variance = square - mean * mean;
-        (mean, if variance > 0.0 { variance } else { 0.0 })
+        (from + mean, if variance > 0.0 { variance } else { 0.0 })
     }
 }
 
@@ -84,5 +88,29 @@ const fn flattened(t: u64) -> u64 {
     match (((ONE - rest) as u128) << 63).checked_div(ONE as u128 + rest as u128) {
         Some(quotient) => quotient as u64,
         None => ONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where every delay is the cap nothing varies, whatever the size of the cap; and with a part below it, the variance is
+    /// that of many draws.
+    #[test]
+    fn the_variance_at_the_cap_is_none() {
+        for cap in [1_000_000_007, 1 << 40, (1 << 60) + 12_345] {
+            let law = Smooth { failures: 63, base: 100_000_000, waited: 0, cap };
+            assert_eq!(law.moments(), (cap as f64, 0.0), "{cap}");
+        }
+        let law = Smooth { failures: 1, base: 100_000_000, waited: 0, cap: 103_000_000 };
+        let draws = || (0..1_u64 << 16).map(|n| law.at_ns(n << 48 | 1 << 47) as f64);
+        let mean = draws().sum::<f64>() / 65_536.0;
+        let variance = draws().map(|delay| (delay - mean).powi(2)).sum::<f64>() / 65_536.0;
+        let found = law.moments();
+        assert!(
+            (found.0 / mean - 1.0).abs() < 1e-4 && (found.1 / variance - 1.0).abs() < 1e-3,
+            "{found:?} {mean} {variance}"
+        );
     }
 }

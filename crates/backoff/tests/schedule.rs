@@ -54,7 +54,7 @@ impl Fixed {
         let shape = Shape::of(capacity as u32);
         let ends: Vec<u32> = (0..shape.lists()).map(|list| shape.end(list)).collect();
         Fixed {
-            head: Head::new(&shape, now),
+            head: Head::new(&shape, now, 0),
             firsts: ends.clone(),
             ends,
             counts: vec![Count::ZERO; shape.lists()],
@@ -109,8 +109,21 @@ impl Fixed {
         }
     }
 
+    /// As a C program has it that asks for a ticket: the short way, and the other where that is none.
     fn insert(&mut self, slot: u64, value: u64) -> Option<Ticket> {
-        self.work().insert(slot, value, true)
+        let (head, near) = self.near();
+        head.insert_near_with_ticket(near, slot, value).or_else(|| self.work().insert(slot, value, true))
+    }
+
+    /// As a C program has it.
+    fn reschedule(&mut self, ticket: Ticket, slot: u64) -> Option<Ticket> {
+        let value = self.cancel(ticket)?;
+        self.insert(slot, value)
+    }
+
+    fn cancel(&mut self, ticket: Ticket) -> Option<u64> {
+        let (head, near) = self.near();
+        head.cancel_near(near, ticket).or_else(|| self.work().cancel::<Expired>(ticket))
     }
 
     /// As a C program has it that asks for no ticket.
@@ -171,8 +184,20 @@ fn both_schedules_do_what_a_sorted_map_does() {
                     let chosen = (generator.next_u64() % tickets.len() as u64) as usize;
                     let (one, other, value) = tickets[chosen];
                     let expected = model.cancel(one.slot, value);
+                    if generator.next_u64() >> 63 == 1 {
+                        let slot = model.now.saturating_add(delay(&mut generator));
+                        let moved = (growing.reschedule(one, slot), fixed.reschedule(other, slot));
+                        let (Some(one), Some(other)) = moved else {
+                            assert_eq!((moved, expected), ((None, None), None), "seed {seed}, step {step}");
+                            continue;
+                        };
+                        assert_eq!(expected, Some(value), "seed {seed}, step {step}");
+                        model.insert(slot, value);
+                        tickets[chosen] = (one, other, value);
+                        continue;
+                    }
                     assert_eq!(growing.cancel(one), expected, "seed {seed}, step {step}");
-                    assert_eq!(fixed.work().cancel::<Expired>(other), expected, "seed {seed}, step {step}");
+                    assert_eq!(fixed.cancel(other), expected, "seed {seed}, step {step}");
                 }
                 _ => {
                     let limit = model.now.saturating_add(delay(&mut generator));

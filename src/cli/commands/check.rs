@@ -5,6 +5,7 @@ use super::{CommandError, Outcome, print};
 use crate::cli::args::{CheckArgs, Format};
 use crate::cli::wrong_use::WRONG_USE;
 use crate::show::{say, with_causes};
+use crate::study::runaway::warnings;
 use serde_json::{Value, json};
 use sim::scenario::file::ScenarioError;
 use sim::scenario::plan::{Overrides, Plan, ReadError};
@@ -48,10 +49,6 @@ fn tell(path: &Path, plan: Result<Plan, ReadError>) -> Result<(), CommandError> 
             Ok(())
         }
     }
-}
-
-fn warnings(plan: &Plan) -> impl Iterator<Item = &String> {
-    plan.warnings.iter().chain(&plan.run_warnings)
 }
 
 /// What the scenario is, and what it can be used for.

@@ -92,6 +92,7 @@ fn prescribed(remedy: &str) -> String {
         text += &match (number % 2, part.trim_matches([' ', ';', ',', ':'])) {
             (_, "") => String::new(),
             (0, words) => fold(&format!("{:<18}{:<4}{words}\n", "", std::mem::take(&mut label)), USUAL),
+            (_, command) if number == 1 && text.is_empty() => format!("{:<18}do: {command}\n", ""),
             (_, command) => format!("  {command}\n"),
         };
     }
@@ -288,6 +289,7 @@ mod tests {
         let text = prescribed("allow them: `sysctl -w a=1` or bring labs up with sudo");
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         assert_eq!(lines, ["do: allow them", "sysctl -w a=1", "or bring labs up with sudo"]);
+        assert_eq!(prescribed("`chmod 700 /run/user/1`").trim(), "do: chmod 700 /run/user/1");
     }
 
     /// Root needs no sudo, which a small container may not have.

@@ -108,7 +108,7 @@ fn options(args: &SweepArgs) -> Vec<(String, String, String)> {
 fn in_manifest(long: &str, value: &str) -> String {
     let plain = match long {
         "rate" => units::rate(value).map(|rate| rate.to_string()),
-        "duration" | "warmup" => units::duration_or_zero(value).map(|span| format!("{span:?}")),
+        "duration" | "warmup" => units::run_time(value).map(|time| time.to_string()),
         _ => Ok(value.to_owned()),
     };
     plain.unwrap_or_else(|_| value.to_owned())
@@ -193,7 +193,7 @@ impl Sweep<'_> {
             go_on(part)
         });
         let measured = measured.map_err(unobserved)?;
-        Ok(measured.whole.then(|| self.row(run, &plan, &measured, clock.measured())))
+        Ok(measured.is_done().then(|| self.row(run, &plan, &measured, clock.measured())))
     }
 
     /// The grid's number, the values of its keys, and every figure.

@@ -4,6 +4,7 @@
 //! key by name, except those that make no sense in it.
 
 use super::values::{Value, values};
+use crate::study::runaway;
 use medium::BitTimes;
 use sim::figures::metrics::places;
 use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
@@ -248,8 +249,8 @@ impl Grid {
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
             collision_places = collision_places.max(places(plan.medium.attempt_limit()));
-            warnings.extend(plan.warnings.iter().chain(&plan.run_warnings).map(|warning| match self.describe(point) {
-                point if point.is_empty() => warning.clone(),
+            warnings.extend(runaway::warnings(&plan).map(|warning| match self.describe(point) {
+                point if point.is_empty() => warning,
                 point => format!("with {point}: {warning}"),
             }));
         }

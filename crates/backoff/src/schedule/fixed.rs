@@ -153,8 +153,9 @@ pub struct Work<'a> {
 }
 
 impl Head {
-    /// An empty schedule of that shape; the first slot that can expire is `now`.
-    pub fn new(shape: &Shape, now: u64) -> Head {
+    /// An empty schedule of that shape; the first slot that can expire is `now`. `life` tells its tickets from those of
+    /// other schedules: a number that counts them.
+    pub fn new(shape: &Shape, now: u64, life: u32) -> Head {
         let state = State {
             now: 0,
             near_last: 0,
@@ -175,14 +176,16 @@ impl Head {
             work: 0,
             summaries: [0; LEVELS],
         };
-        let mut head = Head { state, free: Free::behind(0) };
-        head.begin(shape, now);
+        let mut head = Head { state, free: Free::behind(0, life) };
+        head.begin(shape, now, life);
         head
     }
 
     /// Makes an empty schedule of memory that is all 0, as [`new`](Self::new) does.
-    pub fn begin(&mut self, shape: &Shape, now: u64) {
-        self.free = Free::behind(shape.slots());
+    #[cold]
+    #[inline(never)]
+    pub fn begin(&mut self, shape: &Shape, now: u64, life: u32) {
+        self.free = Free::behind(shape.slots(), life);
         let state = &mut self.state;
         (state.now, state.serial, state.capacity) = (now, 1 << 63, shape.capacity);
         (state.closed[0], state.dealt_closed[0]) = (1, 1);
@@ -266,6 +269,51 @@ impl Head {
         Inserted::Done
     }
 
+    /// Inserts a value that can be cancelled into the wheel, where nothing is in the way. `None`: nothing has changed, and
+    /// [`Work::insert`] is to be called.
+    #[inline(always)]
+    pub fn insert_near_with_ticket(&mut self, near: Near<'_>, slot: u64, value: u64) -> Option<Ticket> {
+        let Head { state, free } = self;
+        if slot < state.now || slot > state.near_last || state.waiting > 0 || state.pending >= state.capacity {
+            return None;
+        }
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let (list, slots) = (slot as usize & state.mask(), state.slots());
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        if lists.is_full(list) {
+            return None;
+        }
+        let (node, serial) = lists.new_handle(slot)?;
+        lists.push(list, Item::new(value, slot, node));
+        Bits { words: bits, summaries: &mut state.summaries }.set(0, list, slots);
+        let parity = state.parity(slot);
+        state.near_counts[parity] += 1;
+        state.pending += 1;
+        Some(Ticket { slot, serial, node })
+    }
+
+    /// Takes a pending value back where it lies in the wheel behind all others of its slot, and no bucket is to be dealt out.
+    /// `None`: nothing has changed, and [`Work::cancel`] is to be called.
+    #[inline(always)]
+    pub fn cancel_near(&mut self, near: Near<'_>, ticket: Ticket) -> Option<u64> {
+        let Head { state, free } = self;
+        let Ticket { slot, serial, node } = ticket;
+        let Near { ends, firsts, bits, counts, chunks, handles } = near;
+        let slots = state.slots();
+        let mut lists = Lists { ends, firsts, behind: counts, chunks, handles, free, own: slots as u32 };
+        let handle = lists.known_handle(node)?;
+        if state.busy != 0 || handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
+            return None;
+        }
+        let (value, list, emptied) = lists.take_last(handle.place)?;
+        lists.free_handle(node);
+        if emptied {
+            Bits { words: bits, summaries: &mut state.summaries }.clear(0, list, slots);
+        }
+        state.count_taken(slot, 1);
+        Some(value)
+    }
+
     /// What [`insert_near`](Self::insert_near) and [`insert_next`](Self::insert_next) have left to do where they say
     /// [`Inserted::Behind`].
     #[inline(always)]
@@ -310,6 +358,10 @@ impl Head {
                 return Stop::Done;
             }
             Bits { words: bits, summaries: &mut state.summaries }.clear(0, index, slots);
+            // All values of a slot of the wheel were there: nothing is left to look for.
+            if slot == limit {
+                return Stop::Done;
+            }
         }
     }
 
@@ -547,7 +599,7 @@ impl Work<'_> {
     /// Takes a pending value back; `None` if it has expired or been cancelled.
     pub fn cancel<P: Place>(&mut self, ticket: Ticket) -> Option<u64> {
         let Ticket { slot, serial, node } = ticket;
-        let handle = self.lists.handles.get(node as usize)?;
+        let handle = self.lists.known_handle(node)?;
         if handle.serial != serial || handle.slot != slot || serial.is_multiple_of(2) {
             return None;
         }

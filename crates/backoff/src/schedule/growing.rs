@@ -116,6 +116,13 @@ impl<T: Copy> Schedule<T> {
         Some(value)
     }
 
+    /// Moves a pending value to another slot, behind those that are there, and gives its new ticket; `None` if it has
+    /// expired or been cancelled.
+    pub fn reschedule(&mut self, ticket: Ticket, slot: u64) -> Option<Ticket> {
+        let value = self.cancel(ticket)?;
+        Some(self.insert(slot, value))
+    }
+
     /// The first slot in which a value is pending.
     ///
     /// Beyond the block of 4096 slots that now is in, it has to look through the values of another;

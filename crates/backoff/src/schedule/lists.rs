@@ -168,12 +168,17 @@ pub(super) struct Free {
     /// How many handles and chunks have ever been used.
     handles: u32,
     chunks: u32,
+    /// The serial number of a handle that is used for the first time. Odd, and another one in each life of the memory.
+    serial: u32,
+    unused: u32,
 }
 
 impl Free {
-    /// The wheel's own chunks are in use.
-    pub(super) const fn behind(own: usize) -> Free {
-        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32 }
+    /// The wheel's own chunks are in use. The serial numbers of 2^31 lives in a row differ, and those of few lives lie far
+    /// apart: a multiple of the golden ratio.
+    pub(super) const fn behind(own: usize, life: u32) -> Free {
+        let serial = life.wrapping_mul(0x9E37_79B9) << 1 | 1;
+        Free { handle: NONE, chunk: NONE, handles: 0, chunks: own as u32, serial, unused: 0 }
     }
 }
 
@@ -204,9 +209,16 @@ impl Lists<'_> {
             return Some((number, handle.serial));
         }
         let number = self.free.handles;
-        *self.handles.get_mut(number as usize)? = Handle { slot, place: NONE, serial: 1 };
+        let serial = self.free.serial;
+        *self.handles.get_mut(number as usize)? = Handle { slot, place: NONE, serial };
         self.free.handles = number + 1;
-        Some((number, 1))
+        Some((number, serial))
+    }
+
+    /// The handle that a ticket names, if this life of the memory has written it.
+    #[inline(always)]
+    pub(super) fn known_handle(&self, number: u32) -> Option<&Handle> {
+        if number < self.free.handles { self.handles.get(number as usize) } else { None }
     }
 
     #[inline(always)]
@@ -309,6 +321,34 @@ impl Lists<'_> {
             return true;
         }
         false
+    }
+
+    /// Whether the last chunk of a list has no place left, or there is none.
+    #[inline(always)]
+    pub(super) fn is_full(&self, list: usize) -> bool {
+        self.ends.get(list).is_none_or(|end| end & BEHIND == BEHIND)
+    }
+
+    /// Takes the item of that place out where that is shortest: it is the last one of a slot of the wheel, which has no chunk
+    /// but its own, and nothing there was cancelled before. Gives its value, its list, and whether that is empty then.
+    #[inline(always)]
+    pub(super) fn take_last(&mut self, place: u32) -> Option<(u64, usize, bool)> {
+        let list = chunk_of(place);
+        if list >= self.own as usize || *self.ends.get(list)? != place + 1 {
+            return None;
+        }
+        let chunk = self.chunks.get(list)?;
+        if chunk.marks & !TICKETED != 0 {
+            return None;
+        }
+        let value = chunk.items.get(in_chunk(place))?.value;
+        let emptied = *self.firsts.get(list)? == place;
+        if emptied {
+            self.reset(list);
+        } else {
+            set(self.ends, list, place);
+        }
+        Some((value, list, emptied))
     }
 
     #[inline(always)]

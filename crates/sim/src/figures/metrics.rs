@@ -60,6 +60,11 @@ impl Sums {
         both
     }
 
+    /// Bit times.
+    pub fn measured(&self) -> u64 {
+        self.measured
+    }
+
     /// Frames that got through.
     pub fn frames(&self) -> u64 {
         self.frames

@@ -5,7 +5,7 @@
 
 use crate::figures::counters;
 use crate::figures::results::{DelayResults, MediumResults};
-use crate::figures::slotted::SlottedResults;
+use crate::figures::slotted::{RanAway, SlottedResults};
 
 /// How a metric is had from results; a mean of nothing is none.
 pub type Metric = fn(&MediumResults) -> Option<f64>;
@@ -90,7 +90,7 @@ pub const NUMBERS: &[Number<Metric>] = &[
         name: "stations_per_collision",
         label: "Stations per collision",
         unit: "",
-        about: "mean number of transmissions in an episode",
+        about: "mean number of transmissions in an episode whose stations noticed it; a sender that is too far away to notice, or deaf, is not counted",
         key_figure: "stations in a collision",
         value: |m| m.stations_per_collision,
     },
@@ -157,6 +157,8 @@ pub struct OfDelay {
     pub label: &'static str,
     /// What a report calls it among its key figures, for each delay; empty if it is none of these.
     pub key_figures: &'static [&'static str],
+    /// Up to which part of the frames it is, if it is a quantile.
+    pub part: Option<f64>,
     /// Its value.
     pub value: Figure,
 }
@@ -167,21 +169,42 @@ pub const FIGURES: &[OfDelay] = &[
         name: "mean_bt",
         label: "mean",
         key_figures: &["access delay, mean, BT", "MAC delay, mean, BT"],
+        part: None,
         value: |d| d.mean_bt,
     },
-    OfDelay { name: "p50_bt", label: "median", key_figures: &[], value: |d| d.p50_bt.map(|bits| bits as f64) },
-    OfDelay { name: "p90_bt", label: "90 % quantile", key_figures: &[], value: |d| d.p90_bt.map(|bits| bits as f64) },
-    OfDelay { name: "p95_bt", label: "95 % quantile", key_figures: &[], value: |d| d.p95_bt.map(|bits| bits as f64) },
+    OfDelay {
+        name: "p50_bt",
+        label: "median",
+        key_figures: &[],
+        part: Some(0.5),
+        value: |d| d.p50_bt.map(|bits| bits as f64),
+    },
+    OfDelay {
+        name: "p90_bt",
+        label: "90 % quantile",
+        key_figures: &[],
+        part: Some(0.9),
+        value: |d| d.p90_bt.map(|bits| bits as f64),
+    },
+    OfDelay {
+        name: "p95_bt",
+        label: "95 % quantile",
+        key_figures: &[],
+        part: Some(0.95),
+        value: |d| d.p95_bt.map(|bits| bits as f64),
+    },
     OfDelay {
         name: "p99_bt",
         label: "99 % quantile",
         key_figures: &["access delay, 99th percentile, BT"],
+        part: Some(0.99),
         value: |d| d.p99_bt.map(|bits| bits as f64),
     },
     OfDelay {
         name: "p999_bt",
         label: "99.9 % quantile",
         key_figures: &[],
+        part: Some(0.999),
         value: |d| d.p999_bt.map(|bits| bits as f64),
     },
 ];
@@ -253,6 +276,29 @@ pub const CSMA_CA: &[Number<SlottedFigure>] = &[
     },
 ];
 
+/// The column of the slot in which infinitely many users ran away.
+pub const RAN_AWAY: &str = "ran_away_slot";
+
+/// The further figures of ALOHA and CSMA, which no batch of a run has.
+pub const WHOLE: &[Number<SlottedFigure>] = &[
+    Number {
+        name: "longest_waiting_bt",
+        label: "Longest waiting",
+        unit: "BT",
+        about: "the longest that a frame has waited with which the medium is not done at the end, in bit times; not with `csma-ca`",
+        key_figure: "",
+        value: |slotted| slotted.longest_waiting_bt.map(|bits| bits as f64),
+    },
+    Number {
+        name: RAN_AWAY,
+        label: "Ran away slot",
+        unit: "",
+        about: "in CSV, of `ran_away`: the mean of the slots in which [infinitely many users ran away](access.md#infinitely-many-users-run-away), if they did",
+        key_figure: "",
+        value: |slotted| slotted.ran_away.as_ref().map(RanAway::mean_slot),
+    },
+];
+
 /// Columns that are no metrics: their names, labels and units.
 pub const OTHERS: &[(&str, &str, &str)] = &[
     ("wall_s", "Wall-clock time", "s"),
@@ -272,7 +318,7 @@ pub fn label(column: &str) -> Option<(String, &'static str)> {
         return Some((format!("{}, {words}", delay.label), "BT"));
     }
     let numbers = NUMBERS.iter().map(|it| (it.name, it.label, it.unit));
-    let slotted = SLOTTED.iter().chain(CSMA_CA).map(|it| (it.name, it.label, it.unit));
+    let slotted = SLOTTED.iter().chain(CSMA_CA).chain(WHOLE).map(|it| (it.name, it.label, it.unit));
     let (_, words, unit) = numbers.chain(slotted).chain(OTHERS.iter().copied()).find(|(name, ..)| *name == column)?;
     Some((words.to_owned(), unit))
 }
@@ -311,7 +357,7 @@ pub fn rows(table: &str) -> Option<String> {
             "DELAYS" => {
                 DELAYS.iter().map(|delay| row(delay.name, &format!("{}: {figures}", delay.about))).collect::<String>()
             }
-            "SLOTTED" => slotted(SLOTTED),
+            "SLOTTED" => slotted(SLOTTED) + &slotted(WHOLE),
             "CSMA_CA" => slotted(CSMA_CA),
             "COUNTERS" => return Some(counters::rows()),
             _ => return None,

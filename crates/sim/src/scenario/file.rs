@@ -10,7 +10,7 @@ pub use crate::settings::sections::{
 pub use crate::settings::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText,
     MachineText, Network, OctetsNumber, PersistenceText, PhyText, PlaceText, PopulationChoice, PortKind, PpmText,
-    RateText, RetryLimitsText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
+    RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
 };
 
 use crate::scenario::check;

@@ -4,7 +4,7 @@ use super::methods::Of;
 use super::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText,
     MachineText, Network, PersistenceText, PhyText, PlaceText, PopulationChoice, PortKind, PpmText, RateText,
-    RetryLimitsText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
+    RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use crate::words::{plca, units};

@@ -5,7 +5,7 @@
 use super::values::{
     AccessMethod, ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText,
     MachineText, Network, OctetsNumber, PersistenceText, PhyText, PlaceText, PopulationChoice, PortKind, PpmText,
-    RateText, RetryLimitsText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
+    RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
 };
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
 use medium::Parameters;

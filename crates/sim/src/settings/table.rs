@@ -174,12 +174,12 @@ macro_rules! settings {
                         )),
                         ..Opt::NEW
                     };
-                /// without collision detection: slots until a sender knows
+                /// without collision detection: slots until a sender knows of a collision
                 ack_delay: Given<u32>, Whole(0, 1 << 24), "a whole number of slots from 0 to 16777216, like `ack_delay = 12`",
                     default "0", of Of::CONTENDERS,
                     option Opt {
                         long: "ack-delay", value: "SLOTS", place: 60, on: SIM | SWEEP,
-                        help: "Slots until the sender knows, without collision detection [default: 0]", ..Opt::NEW
+                        help: "Slots until the sender knows of a collision, without collision detection [default: 0]", ..Opt::NEW
                     };
                 /// of `csma`: `"1"`, `"non"`, or a probability
                 persistence: Given<PersistenceText>, Text(text::<PersistenceText>),
@@ -205,6 +205,10 @@ macro_rules! settings {
                         more: "The physical layer. Its rate is the medium's; `fhss-1` has the values of Bianchi 2000.",
                         ..Opt::NEW
                     };
+                /// of `csma-ca` with `dsss-11`: the rate of ACK, RTS and CTS, `"1Mbit/s"` or `"11Mbit/s"`
+                control_rate: Given<RateText>, Text(text::<RateText>),
+                    "a rate with its unit in quotes, like `control_rate = \"11Mbit/s\"`",
+                    default "`\"1Mbit/s\"`", of Of::CSMA_CA;
                 /// of `csma-ca`: RTS and CTS before each frame for one station
                 rts: Given<bool>, Switch, "`rts = true` or `rts = false`",
                     default "`false`", of Of::CSMA_CA,
@@ -352,16 +356,18 @@ macro_rules! settings {
 
             /// `[run]`
             RunSection RUN {
-                /// how long is measured
-                duration: Given<DurationText>, Text(text::<DurationText>),
+                /// how long is measured; in slots of the access method too, like `"1000000 slots"`
+                duration: Given<RunTimeText>, Text(text::<RunTimeText>),
                     "a time with its unit in quotes, like `duration = \"10s\"`",
                     default "`\"100s\"`",
                     option Opt {
                         long: "duration", short: Some('t'), value: "TIME", place: 200, on: SIM | SWEEP, in_short: true,
-                        help: "How long is measured [default: 100s]", ..Opt::NEW
+                        help: "How long is measured [default: 100s]",
+                        more: "In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.",
+                        ..Opt::NEW
                     };
-                /// how long the medium runs before that
-                warmup: Given<DurationText>, Text(text::<DurationText>),
+                /// how long the medium runs before that, likewise
+                warmup: Given<RunTimeText>, Text(text::<RunTimeText>),
                     "a time with its unit in quotes, like `warmup = \"2s\"`",
                     default "`\"2s\"`",
                     option Opt {
@@ -376,13 +382,13 @@ macro_rules! settings {
                         help: "Independent runs, taken together [default: 1]",
                         more: "Seeded SEED, SEED + 1 …, on all cores.", ..Opt::NEW
                     };
-                /// the half-width at which a run ends before `duration` is over, like `"1%"` or `"mac_delay_p99_bt=5%"`; see [results.md](results.md#intervals)
+                /// the half-width at which a run ends before `duration` is over, like `"1%"` or `"mac_delay_p99_bt=5%"`; see [results.md](results.md#intervals); `"collapse"`: see [access.md](access.md#infinitely-many-users-run-away)
                 until: Given<UntilText>, Text(text::<UntilText>), "a half-width in quotes, like `until = \"1%\"`",
                     default "–",
                     option Opt {
                         long: "until", value: "[METRIC=]PART", place: 220, on: SIM | SWEEP,
                         help: "End a run when a metric is known this well: `1%`",
-                        more: "When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.",
+                        more: "When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md. `collapse` ends it when infinitely many users of ALOHA have run away; see docs/access.md.",
                         ..Opt::NEW
                     };
             }

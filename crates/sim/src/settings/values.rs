@@ -6,7 +6,7 @@ use crate::words::MacAddr;
 use crate::words::choices::choice;
 use crate::words::contention;
 use crate::words::fault::fault;
-use crate::words::units::{self, Length};
+use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
 use medium::{BitInstant, BitRate, BitTimes, Fault, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
@@ -276,6 +276,17 @@ impl FromStr for DurationText {
     }
 }
 
+/// How long a run is, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTimeText(pub RunTime);
+
+impl FromStr for RunTimeText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RunTimeText, String> {
+        units::run_time(text).map(RunTimeText)
+    }
+}
+
 /// An instant since the medium's time began, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstantText {
@@ -419,6 +430,7 @@ deserialize_from_text!(
     RateText,
     DurationText,
     InstantText,
+    RunTimeText,
     BackoffText,
     PersistenceText,
     PhyText,

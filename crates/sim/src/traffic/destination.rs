@@ -35,6 +35,16 @@ impl To {
         }
     }
 
+    /// The stations that frames of `own`, of `stations`, can be for; none if they are for a group, or for nobody.
+    pub fn addressees(self, own: usize, stations: usize) -> impl Iterator<Item = usize> {
+        (0..stations).filter(move |&to| match self {
+            To::All => false,
+            To::Station(number) => to == number,
+            To::Next => to != own && to == (own + 1) % stations,
+            To::Random => to != own,
+        })
+    }
+
     /// Whether `own` of `stations` can send there.
     pub(super) fn check(self, own: usize, stations: usize) -> Result<(), TrafficError> {
         let wrong = |to, problem| Err(TrafficError::Destination { station: own, to, problem });
@@ -107,6 +117,16 @@ mod tests {
         assert_eq!(drawn(0, 2), Destination::Station(station(1)));
         assert_eq!(drawn(1, 2), Destination::Station(station(0)));
         assert_eq!(drawn(0, 1), Destination::Nobody);
+    }
+
+    #[test]
+    fn addressees_are_those_that_frames_can_be_for() {
+        let of = |to: To, own, stations| to.addressees(own, stations).collect::<Vec<_>>();
+        assert_eq!(of(To::Next, 2, 3), [0]);
+        assert_eq!(of(To::Next, 0, 1), [] as [usize; 0]);
+        assert_eq!(of(To::Random, 1, 3), [0, 2]);
+        assert_eq!(of(To::Station(1), 0, 3), [1]);
+        assert_eq!(of(To::All, 0, 3), [] as [usize; 0]);
     }
 
     #[test]

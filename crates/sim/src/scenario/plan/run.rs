@@ -2,11 +2,12 @@
 
 use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
-use crate::scenario::file::{DurationText, Given, SourceSection, StationSection, span, value};
+use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
 use crate::settings::overrides::option_at;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
-use medium::{Config, Fault, Method, Octets};
+use crate::words::units::RunTime;
+use medium::{BitRate, BitTimes, Config, Fault, Method, Octets};
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
@@ -15,12 +16,23 @@ use toml::Spanned;
 type FurtherSources = Vec<(usize, TrafficSpec)>;
 
 impl Planner<'_> {
-    pub(super) fn run(&self) -> Result<RunPlan, PlanError> {
+    /// How long a run is, and how often it is repeated; `slot` is that of its method.
+    pub(super) fn run(&self, slot: BitTimes, rate: BitRate) -> Result<RunPlan, PlanError> {
         let (given, default) = (&self.scenario.run, RunPlan::DEFAULT);
-        let time = |of: &Given<DurationText>, default: Duration| value(of).map_or(default, |text| text.0);
+        let time = |name, key: &Given<RunTimeText>, usual| {
+            let Some(given) = value(key).map(|text| text.0) else { return Ok(usual) };
+            let time = match given {
+                RunTime::Time(time) => Some(time),
+                RunTime::Slots(slots) => slot.get().checked_mul(slots).map(|bits| BitTimes::new(bits).at(rate)),
+            };
+            time.filter(|time| *time <= RunPlan::LONGEST).ok_or_else(|| {
+                let what = format!("`{given}`, a slot taking {slot} here: write up to 1,000 days");
+                self.wrong(name, span(key), what)
+            })
+        };
         let run = RunPlan {
-            duration: time(&given.duration, default.duration),
-            warmup: time(&given.warmup, default.warmup),
+            duration: time("duration", &given.duration, default.duration)?,
+            warmup: time("warmup", &given.warmup, default.warmup)?,
             replications: value(&given.replications).unwrap_or(1),
             until: value(&given.until).map(|text| text.0),
         };
@@ -33,7 +45,7 @@ impl Planner<'_> {
 
     /// An early end is one run's, and its metric one that the medium has.
     pub(super) fn check_until(&self, run: &RunPlan, method: &Method) -> Result<(), PlanError> {
-        let Some(until) = &run.until else { return Ok(()) };
+        let Some(until) = run.until_known() else { return Ok(()) };
         let what = if run.replications > 1 {
             format!(
                 "`{until}` ends one run, and {} were asked for: leave replications out, or write a longer duration in place of it",
@@ -45,6 +57,15 @@ impl Planner<'_> {
             return Ok(());
         };
         Err(self.wrong("until", span(&self.scenario.run.until), what))
+    }
+
+    /// Only `endless` users run away.
+    pub(super) fn check_collapse(&self, run: &RunPlan, endless: bool) -> Result<(), PlanError> {
+        if endless || !run.until_collapse() {
+            return Ok(());
+        }
+        let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
+        Err(self.wrong("until", span(&self.scenario.run.until), what.to_owned()))
     }
 
     /// How a live bus follows real time.
