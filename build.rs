@@ -13,6 +13,13 @@ pub mod units;
 mod words {
     pub use super::units;
 }
+/// The table of settings, and the options in it.
+#[allow(dead_code, missing_docs, reason = "only the definitions are used here")]
+#[path = "crates/sim/src/settings"]
+mod settings {
+    pub mod options;
+    pub(crate) mod table;
+}
 
 use clap::{Command, CommandFactory, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -22,6 +29,8 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=src/cli/args");
     println!("cargo::rerun-if-changed=src/cli/completions");
     println!("cargo::rerun-if-changed=crates/sim/src/words/units.rs");
+    println!("cargo::rerun-if-changed=crates/sim/src/settings/options.rs");
+    println!("cargo::rerun-if-changed=crates/sim/src/settings/table.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let (completions, man) = (out.join("completions"), out.join("man"));
     std::fs::create_dir_all(&completions)?;

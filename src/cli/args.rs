@@ -1,4 +1,4 @@
-//! The command line. Used by `build.rs` too, which makes man pages and completions from it: std and clap only.
+//! The command line. Used by `build.rs` too, which makes man pages and completions from it: std, clap, and the table of settings.
 //!
 //! Here are the commands and the demonstration's options; each group of commands has its options in a file of its own.
 
@@ -12,6 +12,8 @@ use std::time::Duration;
 mod labs;
 #[path = "args/machine.rs"]
 mod machine;
+#[path = "args/overruled.rs"]
+mod overruled;
 #[path = "args/retry.rs"]
 pub mod retry;
 #[path = "args/simulation.rs"]
@@ -23,15 +25,16 @@ mod windows;
 
 pub use self::labs::{
     CutArgs, DownArgs, ExecArgs, FaultArgs, LabArgs, ListArgs, MetricsArgs, NamedLabArgs, PlcaArgs, PlcaCommand,
-    PlcaSetArgs, PlcaStationArgs, PortArgs, Punctuality, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs,
-    UpArgs, WatchArgs,
+    PlcaSetArgs, PlcaStationArgs, PortArgs, ReceiveArgs, SendArgs, ShellArgs, StationFault, StatsArgs, UpArgs,
+    WatchArgs,
 };
 pub use self::machine::{
     Beginning, BenchCommand, BenchLiveArgs, CheckArgs, CompletionsArgs, DoctorArgs, InitArgs, ManArgs, NamesArgs, Shell,
 };
+pub use self::overruled::Overruled;
 pub use self::simulation::{
-    CsmaCaArgs, ExplainArgs, MergeArgs, PlcaOptions, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, RunArgs, SimArgs,
-    SimFormat, StoryArgs, SweepArgs, Switch, ValidateArgs,
+    ExplainArgs, MergeArgs, PlotArgs, PlotUnit, ReplayArgs, ReportArgs, SimArgs, SimFormat, StoryArgs, SweepArgs,
+    ValidateArgs,
 };
 pub use self::windows::{ConvertArgs, ConvertTo, WindowArgs};
 

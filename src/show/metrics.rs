@@ -1,8 +1,10 @@
 //! Results of labs as text that Prometheus reads: OpenMetrics 1.0, or the older format for those who ask for no other.
 
 use serde_json::Value;
+use sim::figures::counters::{COUNTERS, Counter};
 use sim::figures::delays::DelayResults;
 use sim::figures::results::Results;
+use sim::figures::table::DELAYS;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -35,35 +37,6 @@ struct Page {
     text: String,
     exposition: Exposition,
 }
-
-/// Counters of a station under the names of RFC 3635: what they count, and the attribute of 802.3, 30.3.1.1.
-pub const STATION_COUNTERS: [(&str, &str); 25] = [
-    ("offered", "Frames that the host handed over"),
-    ("queue_drops", "Frames dropped because the transmit queue was full"),
-    ("frames_transmitted_ok", "aFramesTransmittedOK (802.3, 30.3.1.1.2)"),
-    ("single_collision_frames", "aSingleCollisionFrames (802.3, 30.3.1.1.3)"),
-    ("multiple_collision_frames", "aMultipleCollisionFrames (802.3, 30.3.1.1.4)"),
-    ("deferred_transmissions", "aFramesWithDeferredXmissions (802.3, 30.3.1.1.9)"),
-    ("late_collisions", "aLateCollisions (802.3, 30.3.1.1.10)"),
-    ("excessive_collisions", "aFramesAbortedDueToXSColls (802.3, 30.3.1.1.11)"),
-    ("late_collision_discards", "Frames discarded after a late collision at 1000 Mb/s"),
-    ("excessive_deferrals", "aFramesWithExcessiveDeferral (802.3, 30.3.1.1.20)"),
-    ("carrier_sense_errors", "aCarrierSenseErrors (802.3, 30.3.1.1.13)"),
-    ("internal_mac_transmit_errors", "aFramesLostDueToIntMACXmitError (802.3, 30.3.1.1.12)"),
-    ("too_short", "Frames discarded because they had no whole header"),
-    ("too_long", "Frames discarded because they were above maxBasicFrameSize"),
-    ("detached", "Frames discarded because the station was taken off the medium"),
-    ("octets_transmitted_ok", "aOctetsTransmittedOK (802.3, 30.3.1.1.8)"),
-    ("frames_received_ok", "aFramesReceivedOK (802.3, 30.3.1.1.5)"),
-    ("octets_received_ok", "aOctetsReceivedOK (802.3, 30.3.1.1.14)"),
-    ("fcs_errors", "aFrameCheckSequenceErrors (802.3, 30.3.1.1.6)"),
-    ("alignment_errors", "aAlignmentErrors (802.3, 30.3.1.1.7)"),
-    ("frame_too_long_errors", "aFrameTooLongErrors (802.3, 30.3.1.1.25)"),
-    ("attempts", "Attempts to send, first ones included"),
-    ("collisions", "Attempts that collided"),
-    ("fragments_received", "Fragments below minFrameSize that were addressed to the station"),
-    ("delivered", "Frames of the station that an addressee received whole"),
-];
 
 /// What a number of the emulator is: it only grows, or it is as it is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +112,7 @@ pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
     sample(text, "ethbus_info", &[("version", env!("CARGO_PKG_VERSION"))], "1");
     family(text, "ethbus_up", "gauge", "Whether the lab answers");
     labs.iter().for_each(|(lab, _)| sample(text, "ethbus_up", &[("lab", lab)], "1"));
-    for (name, help) in STATION_COUNTERS {
+    for Counter { name, help, .. } in COUNTERS {
         let metric = format!("ethbus_{name}");
         family(text, &metric, "counter", help);
         for (lab, station) in stations(labs) {
@@ -155,22 +128,12 @@ pub fn text(exposition: Exposition, labs: &[(String, Results)]) -> String {
         }
     }
     gauges(text, labs);
-    for (name, help) in [
-        ("access_delay", "From the head of the queue to the first bit"),
-        ("mac_delay", "From the queue's tail to the last bit"),
-    ] {
-        let metric = format!("ethbus_{name}_seconds");
-        family(text, &metric, "histogram", help);
+    for delay in DELAYS {
+        let metric = format!("ethbus_{}_seconds", delay.name);
+        family(text, &metric, "histogram", delay.help);
         for (lab, results) in labs {
-            let delay = if name == "access_delay" { &results.medium.access_delay } else { &results.medium.mac_delay };
-            histogram(
-                text,
-                &metric,
-                lab,
-                &delay.histogram,
-                1.0 / results.config.rate_bits_per_second as f64,
-                sum(delay),
-            );
+            let (delay, bit) = ((delay.of)(&results.medium), 1.0 / results.config.rate_bits_per_second as f64);
+            histogram(text, &metric, lab, &delay.histogram, bit, sum(delay));
         }
     }
     emulator(text, labs);
@@ -303,7 +266,7 @@ mod tests {
     #[test]
     fn every_number_of_a_lab_is_told() {
         let counters: Vec<&str> = Counters::default().named().map(|(name, _)| name).collect();
-        assert_eq!(STATION_COUNTERS.map(|(name, _)| name).to_vec(), counters);
+        assert_eq!(COUNTERS.iter().map(|counter| counter.name).collect::<Vec<_>>(), counters);
         let told: Value = serde_json::from_slice(include_bytes!("../../fuzz/corpus/messages/results")).expect("JSON");
         let mut results: Results = serde_json::from_value(told["results"].clone()).expect("results");
         let mut emulator = EmulatorResults::default();

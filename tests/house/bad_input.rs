@@ -118,6 +118,35 @@ fn a_file_that_is_no_text_is_told_of_with_the_place_of_the_first_wrong_octet() {
     assert_eq!(ended.code(), Some(WRONG_USE));
 }
 
+/// For programs: place, key and remedy each by itself, and the same exit code.
+#[test]
+fn check_says_as_json_what_it_says_in_words() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    std::fs::write(folder.path().join("wrong.toml"), "seed = 1\n[medium]\nrate = '10'\n").expect("own folder");
+    std::fs::write(folder.path().join("right.toml"), "[access]\nmethod = 'aloha'\n").expect("own folder");
+    let mut command = ethbus(["check", "--format", "json", "wrong.toml", "right.toml", "missing.toml"]);
+    command.current_dir(folder.path());
+    let ended = run(command);
+    assert_eq!((ended.code(), ended.stderr.as_str()), (Some(WRONG_USE), ""));
+    let told: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let what = "`10` has no unit: write it like `10M`";
+    assert_eq!(told[0]["errors"][0], serde_json::json!({ "line": 3, "column": 8, "key": "rate", "what": what }));
+    assert_eq!(told[0]["right"], false);
+    assert_eq!((&told[1]["right"], &told[1]["commands"]), (&true.into(), &serde_json::json!(["sim"])));
+    let missing = told[2]["errors"][0]["what"].as_str().expect("words");
+    assert!(missing.starts_with("missing.toml: "), "{missing}");
+}
+
+/// The schema that is checked in is the one that the program prints.
+#[test]
+fn check_prints_the_schema_of_scenarios() {
+    let printed = run(ethbus(["check", "--schema"])).succeeded().stdout;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scenario.schema.json");
+    assert_eq!(printed, std::fs::read_to_string(path).expect("the file"));
+    run(ethbus(["check", "--schema", "lab.toml"])).failed_with(WRONG_USE, &["--schema"]);
+    run(ethbus(["check"])).failed_with(WRONG_USE, &["SCENARIO.toml"]);
+}
+
 #[test]
 fn an_unknown_key_is_named_with_file_line_and_what_is_allowed() {
     refused("seed = 1\n[medium]\nraet = '10M'\n", &[":3:1: raet:", "rate", "topology"]);

@@ -12,23 +12,17 @@ use sim::scenario::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::windows::capture::Framing;
 use sim::windows::{Known, WindowKind, Windows};
-use sim::words::units::RunTime;
 use std::fs::File;
 use std::path::Path;
-use std::time::Duration;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, default| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
     let wanted: Vec<&str> = arguments.first().map_or("pcapng", String::as_str).split(',').collect();
-    let overrides = Overrides {
-        stations: Some(number(1, 10)),
-        topology: Some("star:0bt".parse().expect("a topology")),
-        sizes: Some("64".parse().expect("a size")),
-        duration: Some(RunTime::Time(Duration::from_secs(number(2, 3) as u64))),
-        warmup: Some(RunTime::Time(Duration::ZERO)),
-        ..Overrides::default()
-    };
+    let overrides = Overrides::default()
+        .with("stations", number(1, 10))
+        .with("duration", format!("{}s", number(2, 3)))
+        .with("warmup", 0);
     let plan = Plan::new(&Scenario::default(), None, &overrides, 1).expect("a plan");
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     let header = Header::new(&plan.name, &plan.medium, &names);

@@ -1,7 +1,8 @@
-//! What happened, as figures: sums, delays and contention, how far they can be off, the results schema, and results as one
-//! flat row.
+//! What happened, as figures: the table of metrics, sums, delays and contention, how far they can be off, the results
+//! schema, and results as one flat row.
 
 pub mod contention;
+pub mod counters;
 pub mod delays;
 pub mod histogram;
 pub mod intervals;
@@ -10,4 +11,5 @@ pub mod plca;
 pub mod results;
 pub mod row;
 pub mod slotted;
+pub mod table;
 pub mod until;

@@ -6,6 +6,7 @@
 //! | [`traffic`] | what stations offer in virtual time |
 //! | [`files`] | the event log and the record |
 //! | [`figures`] | sums, delays, the results schema, flat rows |
+//! | [`settings`] | every key of a scenario, declared once, and what is made of that table |
 //! | [`scenario`] | the scenario file, and the plan that it and the command line make |
 //! | [`run`] | the loop in virtual time, and a measurement made of it |
 //! | [`windows`] | what a run looks like to other tools: captures, timelines, tables |
@@ -18,6 +19,7 @@ pub mod figures;
 pub mod files;
 pub mod run;
 pub mod scenario;
+pub mod settings;
 pub mod traffic;
 pub mod windows;
 pub mod words;

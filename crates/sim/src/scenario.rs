@@ -2,8 +2,8 @@
 
 mod check;
 pub mod file;
-pub mod keys;
 pub mod plan;
-pub mod wrong;
+
+pub use crate::settings::wrong;
 
 pub use file::{MacText, Network, PortKind, Scenario, ScenarioError, SourceText, TopologyText};

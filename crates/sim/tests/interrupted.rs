@@ -6,7 +6,7 @@ use sim::scenario::plan::{Overrides, Plan};
 /// What the warm-up counted is no result: an interrupt in it leaves nothing, at the stations as on the medium.
 #[test]
 fn nothing_is_counted_before_the_measurement_begins() {
-    let overrides = Overrides { stations: Some(3), ..Overrides::default() };
+    let overrides = Overrides::default().with("stations", 3);
     let plan = Plan::read(None, &overrides, 1).expect("a plan");
     let measured = run(&plan, 1, &mut (), |_| false).expect("nothing can fail");
     let results = results(&plan, &[measured]);

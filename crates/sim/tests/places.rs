@@ -20,7 +20,7 @@ const TWO_SEGMENTS: &str = "[medium]\ntopology = \"segments\"\n[[segment]]\nleng
 fn any_number_of_stations_is_spread_evenly_over_segments() {
     let (_folder, path) = scenario(TWO_SEGMENTS);
     for stations in 2..=200 {
-        let overrides = Overrides { stations: Some(stations), ..Overrides::default() };
+        let overrides = Overrides::default().with("stations", stations);
         let plan = Plan::read(Some(&path), &overrides, 1).unwrap_or_else(|error| panic!("{stations}: {error}"));
         let Topology::Segments(_) = &plan.medium.topology else { panic!("{stations}: no segments") };
         let last = StationId::new(stations as u16 - 1);

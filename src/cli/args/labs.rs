@@ -1,10 +1,9 @@
 //! Arguments of the commands that bring labs up, use them and take them down.
 
-use super::{Format, PlcaOptions, WindowArgs};
+use super::{Format, Overruled, WindowArgs};
 use clap::{Args, Subcommand, ValueEnum};
-use sim::words::units::{
-    FrameRate, count, duration, frame_rate, frame_size, instant, lab_name, rate, seed, stations, time_scale, tolerance,
-};
+use sim::settings::options::UP;
+use sim::words::units::{FrameRate, count, duration, frame_rate, frame_size, instant, lab_name, tolerance};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -58,50 +57,9 @@ pub struct UpArgs {
     /// Scenario file; see docs/scenario.md
     #[arg(value_name = "SCENARIO.toml")]
     pub scenario: Option<PathBuf>,
-    /// How many stations, 1 to 1024 [default: 4]
-    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
-    pub stations: Option<usize>,
-    /// The medium's rate [default: 10M]
-    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
-    pub rate: Option<u64>,
-    /// `star:50bt`, `bus:500m` [default: star:0bt]
-    ///
-    /// A star has the same distance between every pair, a bus is a cable of this length.
-    #[arg(long, value_name = "TOPOLOGY")]
-    pub topology: Option<String>,
-    /// `csma-cd`, `plca` or `csma` [default: csma-cd]
-    ///
-    /// How stations get to send; see docs/access.md.
-    #[arg(long, value_name = "METHOD", hide_short_help = true)]
-    pub access: Option<String>,
-    /// `beb:1024`, `uniform:20`, `rcp:1,10,100,200`, …
-    ///
-    /// How many slots a sender waits after an unsuccessful attempt; see docs/access.md. If left out, that of 802.3 with
-    /// `csma-cd`, and `uniform:20` with `csma`.
-    #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
-    pub backoff: Option<String>,
-    /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
-    #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
-    pub persistence: Option<String>,
-    /// What only `plca` has.
+    /// What is said over the scenario.
     #[command(flatten)]
-    pub plca: PlcaOptions,
-    /// The lab's name [default: ethbus]
-    #[arg(long, value_name = "LAB", value_parser = lab_name)]
-    pub name: Option<String>,
-    /// Run slower than life: 0.1 is ten times slower
-    ///
-    /// The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.
-    #[arg(long, value_name = "PART", value_parser = time_scale, hide_short_help = true)]
-    pub time_scale: Option<f64>,
-    /// How punctual: `normal` or `low` [default: normal]
-    ///
-    /// `low` keeps the processors from sleeping deeply, and reads on for a while after each frame; see docs/live.md.
-    #[arg(long, value_name = "LATENCY", value_enum, hide_possible_values = true, hide_short_help = true)]
-    pub latency: Option<Punctuality>,
-    /// Seed of every draw [default: drawn, and printed]
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
-    pub seed: Option<u64>,
+    pub over: Overruled<UP>,
     /// Record the run, for `ethbus replay`
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -150,15 +108,6 @@ pub struct UpArgs {
     /// Be the supervisor that `--background` starts.
     #[arg(long, hide = true)]
     pub in_background: bool,
-}
-
-/// What a live bus spends on being punctual.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Punctuality {
-    /// It sleeps whenever nothing is due.
-    Normal,
-    /// It keeps processors from sleeping deeply, and reads on for a while after each frame.
-    Low,
 }
 
 /// Options of `exec`.

@@ -117,6 +117,12 @@ pub struct ManArgs {
 #[derive(Args, Clone, Debug)]
 pub struct CheckArgs {
     /// Scenario files; see docs/scenario.md
-    #[arg(value_name = "SCENARIO.toml", required = true)]
+    #[arg(value_name = "SCENARIO.toml", required_unless_present = "schema")]
     pub scenarios: Vec<PathBuf>,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+    /// Print a JSON Schema of scenarios instead, for editors
+    #[arg(long, conflicts_with_all = ["scenarios", "format"])]
+    pub schema: bool,
 }

@@ -1,8 +1,9 @@
 //! Arguments of the commands that run the medium in virtual time, and of those that read what such runs wrote.
 
-use super::{Format, WindowArgs};
+use super::{Format, Overruled, WindowArgs};
 use clap::{Args, ValueEnum};
-use sim::words::units::{RunTime, duration, instant, jobs, rate, replications, run_time, seed, stations};
+use sim::settings::options::{SIM, SWEEP};
+use sim::words::units::{duration, instant, jobs, seed};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,15 +19,6 @@ pub enum SimFormat {
     Csv,
 }
 
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Switch {
-    /// Yes.
-    On,
-    /// No.
-    Off,
-}
-
 /// Options of `sim`.
 #[derive(Args, Clone, Debug)]
 pub struct SimArgs {
@@ -35,15 +27,7 @@ pub struct SimArgs {
     pub scenario: Option<PathBuf>,
     /// What is run.
     #[command(flatten)]
-    pub run: RunArgs,
-    /// Seed of every random draw [default: 1]
-    #[arg(short = 's', long, value_name = "SEED", value_parser = seed)]
-    pub seed: Option<u64>,
-    /// Independent runs, taken together [default: 1]
-    ///
-    /// Seeded SEED, SEED + 1 …, on all cores.
-    #[arg(long, value_name = "R", value_parser = replications, hide_short_help = true)]
-    pub replications: Option<u64>,
+    pub run: Overruled<SIM>,
     /// `table`, `json` or `csv`
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: SimFormat,
@@ -83,122 +67,6 @@ pub struct SimArgs {
     pub timing: bool,
 }
 
-/// What is run in virtual time: over what the scenario says.
-#[derive(Args, Clone, Debug, Default)]
-pub struct RunArgs {
-    /// How many stations, 1 to 1024 [default: 4]
-    #[arg(short = 'n', long, value_name = "N", value_parser = stations)]
-    pub stations: Option<usize>,
-    /// Octets: `64`, `64:7,1518:1`, `uniform:64-1518`
-    ///
-    /// From destination address to FCS; a mix has weights. 64 if left out.
-    #[arg(short = 'l', long, value_name = "OCTETS")]
-    pub frame_size: Option<String>,
-    /// What stations offer: `saturated`, `poisson:0.4`, …
-    ///
-    /// Also `periodic:0.4`, `on_off:0.4`, `window:4`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left
-    /// out.
-    #[arg(long, value_name = "TRAFFIC")]
-    pub traffic: Option<String>,
-    /// `csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]
-    ///
-    /// How stations get to send; see docs/access.md.
-    #[arg(long, value_name = "METHOD", hide_short_help = true)]
-    pub access: Option<String>,
-    /// `beb:1024`, `uniform:20`, `geometric:20`, `rcp:1,10,100,200`, …
-    ///
-    /// How many slots a sender waits after an unsuccessful attempt; also `rcp-multipliers:10,10,2` and `exponential:3,6`. If left
-    /// out, that of 802.3 with `csma-cd`, and `uniform:20` with others.
-    #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
-    pub backoff: Option<String>,
-    /// Slots until the sender knows of a collision, without collision detection [default: 0]
-    #[arg(long, value_name = "SLOTS", hide_short_help = true)]
-    pub ack_delay: Option<u32>,
-    /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
-    ///
-    /// What a sender does that finds the medium busy: waits for silence, gives way, or waits and sends in each slot of the
-    /// line with this probability.
-    #[arg(long, value_name = "PERSISTENCE", hide_short_help = true)]
-    pub persistence: Option<String>,
-    /// What only `csma-ca` has.
-    #[command(flatten)]
-    pub csma_ca: CsmaCaArgs,
-    /// What only `plca` has.
-    #[command(flatten)]
-    pub plca: PlcaOptions,
-    /// The medium's rate [default: 10M]
-    #[arg(short = 'r', long, value_name = "RATE", value_parser = rate)]
-    pub rate: Option<u64>,
-    /// `star:50bt`, `bus:500m` [default: star:0bt]
-    ///
-    /// A star has the same distance between every pair, a bus is a cable of this length.
-    #[arg(long, value_name = "TOPOLOGY")]
-    pub topology: Option<String>,
-    /// Frame bursting, at 1000 Mb/s only [default: on there]
-    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
-    pub bursting: Option<Switch>,
-    /// How long is measured [default: 100s]
-    ///
-    /// In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.
-    #[arg(short = 't', long, value_name = "TIME", value_parser = run_time)]
-    pub duration: Option<RunTime>,
-    /// How long the medium runs before [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = run_time, hide_short_help = true)]
-    pub warmup: Option<RunTime>,
-    /// End a run when a metric is known this well: `1%`
-    ///
-    /// When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric
-    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md. `collapse` ends it when infinitely many
-    /// users of ALOHA have run away; see docs/access.md.
-    #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
-    pub until: Option<String>,
-}
-
-/// What only `--access plca` has, in virtual time and in a lab.
-#[derive(Args, Clone, Copy, Debug, Default)]
-pub struct PlcaOptions {
-    /// Of `plca`: turns in a cycle, 1 to 255 [default: stations]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub node_count: Option<u8>,
-    /// Of `plca`: how long a turn is, 1 to 255 BT [default: 32]
-    #[arg(long, value_name = "BT", value_parser = clap::value_parser!(u8).range(1..), hide_short_help = true)]
-    pub to_timer: Option<u8>,
-    /// Of `plca`: frames that may follow the first of a turn [default: 0]
-    #[arg(long, value_name = "FRAMES", hide_short_help = true)]
-    pub burst_count: Option<u8>,
-    /// Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]
-    #[arg(long, value_name = "BT", hide_short_help = true)]
-    pub burst_timer: Option<u8>,
-}
-
-/// What only `--access csma-ca` has.
-#[derive(Args, Clone, Debug, Default)]
-pub struct CsmaCaArgs {
-    /// Of `csma-ca`: `dsss-1`, `dsss-11`, `ofdm-6` … `ofdm-54`, `fhss-1` [default: dsss-11]
-    ///
-    /// The physical layer. Its rate is the medium's; `fhss-1` has the values of Bianchi 2000.
-    #[arg(long, value_name = "PHY", hide_short_help = true)]
-    pub phy: Option<String>,
-    /// Of `csma-ca`: RTS and CTS before each frame [default: off]
-    #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
-    pub rts: Option<Switch>,
-    /// Of `csma-ca`: first and largest window, `32:1024` [default: the layer's]
-    ///
-    /// From how many numbers of slots, 0 included, the first draw of a frame chooses; each failure doubles it up to the largest.
-    #[arg(long, value_name = "FIRST:MOST", hide_short_help = true)]
-    pub window: Option<String>,
-    /// Of `csma-ca`: short and long retry limit [default: 7:4]
-    ///
-    /// A frame is discarded after so many attempts without CTS (or ACK, if no RTS was sent), or so many with CTS and without ACK.
-    #[arg(long, value_name = "SHORT:LONG", hide_short_help = true)]
-    pub retry_limits: Option<String>,
-    /// Of `csma-ca`: how far stations hear each other, on a bus [default: everywhere]
-    ///
-    /// Stations that are farther apart are hidden from each other.
-    #[arg(long, value_name = "LENGTH", hide_short_help = true)]
-    pub range: Option<String>,
-}
-
 /// Options of `sweep`.
 #[derive(Args, Clone, Debug)]
 pub struct SweepArgs {
@@ -219,7 +87,7 @@ pub struct SweepArgs {
     pub seeds: String,
     /// What is run.
     #[command(flatten)]
-    pub run: RunArgs,
+    pub run: Overruled<SWEEP>,
     /// The table, as CSV; `-` for standard output
     #[arg(short = 'o', long, value_name = "FILE.csv")]
     pub out: PathBuf,

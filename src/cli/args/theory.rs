@@ -2,6 +2,7 @@
 
 use super::Format;
 use clap::{Args, Subcommand};
+use sim::words::units::number;
 
 /// Options of `theory`.
 #[derive(Args, Clone, Debug)]
@@ -59,7 +60,7 @@ pub enum Theory {
 #[derive(Args, Clone, Debug)]
 pub struct AlohaArgs {
     /// G, the attempts in a frame time; without it only the maximum is given
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
     /// N stations [default: infinitely many]
     #[arg(long, value_name = "N", value_parser = users, default_value = "infinite", hide_default_value = true)]
@@ -82,7 +83,7 @@ pub struct PlcaTheoryArgs {
     #[arg(long, value_name = "BT", default_value_t = 32)]
     pub to_tmr: u32,
     /// Offered utilization of all nodes together; without it only the limits are given
-    #[arg(long, value_name = "U", allow_negative_numbers = true)]
+    #[arg(long, value_name = "U", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
 }
 
@@ -93,7 +94,7 @@ pub struct KleinrockLamArgs {
     #[arg(long, value_name = "K")]
     pub retransmit: u32,
     /// G, the attempts a slot; without it only the maximum and the curve are given
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
 }
 
@@ -104,7 +105,7 @@ pub struct LamArgs {
     #[arg(long, value_name = "N", value_parser = users)]
     pub stations: Users,
     /// S, the input in packets a slot if nobody is blocked
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = number, allow_negative_numbers = true)]
     pub load: f64,
     /// K: a blocked user sends with the chance p, 1/p = R + (K + 1)/2
     #[arg(long, value_name = "K")]
@@ -121,10 +122,10 @@ pub struct CsmaArgs {
     #[arg(long, value_name = "non|P", value_parser = persistence, allow_negative_numbers = true)]
     pub persistence: Persistence,
     /// G, the attempts in a packet time; without it only the maximum is given
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = number, allow_negative_numbers = true)]
     pub load: Option<f64>,
     /// a, the time of a signal across the channel, in packets
-    #[arg(long, value_name = "A", default_value_t = 0.01, allow_negative_numbers = true)]
+    #[arg(long, value_name = "A", default_value_t = 0.01, value_parser = number, allow_negative_numbers = true)]
     pub distance: f64,
     /// Users begin with slots of a; below 1 a probability always means so
     #[arg(long)]
@@ -138,10 +139,10 @@ pub struct MetcalfeBoggsArgs {
     #[arg(long, value_name = "Q")]
     pub stations: u32,
     /// Length of a packet in bits
-    #[arg(long, value_name = "BITS", default_value_t = 4096.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", default_value_t = 4096.0, value_parser = number, allow_negative_numbers = true)]
     pub packet: f64,
     /// Length of a slot in bits
-    #[arg(long, value_name = "BITS", default_value_t = 48.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", default_value_t = 48.0, value_parser = number, allow_negative_numbers = true)]
     pub slot: f64,
 }
 

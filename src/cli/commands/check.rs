@@ -2,12 +2,17 @@
 
 use super::sim::DEFAULT_SEED;
 use super::{CommandError, Outcome, print};
-use crate::cli::args::CheckArgs;
+use crate::cli::args::{CheckArgs, Format};
 use crate::cli::wrong_use::WRONG_USE;
-use crate::show::say;
+use crate::show::{say, with_causes};
 use crate::study::runaway::warnings;
-use sim::scenario::plan::{Overrides, Plan};
+use serde_json::{Value, json};
+use sim::scenario::file::ScenarioError;
+use sim::scenario::plan::{Overrides, Plan, ReadError};
+use sim::scenario::wrong::{Wrong, Wrongs};
+use sim::settings::schema::schema;
 use sim::words::units::many;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Checks scenario files, each wholly.
@@ -15,20 +20,35 @@ use std::process::ExitCode;
 /// # Errors
 /// The answer cannot be written. Files that are wrong are told of, and give the exit code for wrong use.
 pub fn check(args: &CheckArgs) -> Outcome {
-    let mut code = ExitCode::SUCCESS;
-    for path in &args.scenarios {
-        match Plan::read(Some(path), &Overrides::default(), DEFAULT_SEED) {
-            Ok(plan) => {
-                warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-                print(&format!("{}: {}", path.display(), told(&plan)))?;
-            }
-            Err(error) => {
-                say(&CommandError::from(error).told());
-                code = ExitCode::from(WRONG_USE);
-            }
-        }
+    if args.schema {
+        print(&in_lines(&schema()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let read = |path| Plan::read(Some(path), &Overrides::default(), DEFAULT_SEED);
+    let read: Vec<_> = args.scenarios.iter().map(|path| (path.as_path(), read(path))).collect();
+    let code = if read.iter().all(|(_, plan)| plan.is_ok()) { ExitCode::SUCCESS } else { ExitCode::from(WRONG_USE) };
+    match args.format {
+        Format::Table => read.into_iter().try_for_each(|(path, plan)| tell(path, plan))?,
+        Format::Json => print(&in_lines(&read.iter().map(|(path, plan)| in_json(path, plan)).collect()))?,
     }
     Ok(code)
+}
+
+fn in_lines(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn tell(path: &Path, plan: Result<Plan, ReadError>) -> Result<(), CommandError> {
+    match plan {
+        Ok(plan) => {
+            warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+            print(&format!("{}: {}", path.display(), told(&plan)))
+        }
+        Err(error) => {
+            say(&CommandError::from(error).told());
+            Ok(())
+        }
+    }
 }
 
 /// What the scenario is, and what it can be used for.
@@ -38,5 +58,44 @@ fn told(plan: &Plan) -> String {
     match plan.require_real_time() {
         Ok(()) => format!("right: {stations} at {rate}; for `ethbus sim` and `ethbus up`\n"),
         Err(error) => format!("right: {stations} at {rate}; for `ethbus sim` alone, since {error}\n"),
+    }
+}
+
+/// The same for programs.
+fn in_json(path: &Path, plan: &Result<Plan, ReadError>) -> Value {
+    let file = path.display().to_string();
+    match plan {
+        Ok(plan) => {
+            let commands = if plan.require_real_time().is_ok() { vec!["sim", "up"] } else { vec!["sim"] };
+            json!({
+                "file": file,
+                "right": true,
+                "stations": plan.stations.len(),
+                "rate_bits_per_second": plan.medium.rate.get(),
+                "commands": commands,
+                "warnings": warnings(plan).collect::<Vec<_>>(),
+                "errors": [],
+            })
+        }
+        Err(error) => json!({ "file": file, "right": false, "warnings": [], "errors": errors(error) }),
+    }
+}
+
+/// All that is wrong; without a place where a file cannot be read at all.
+fn errors(error: &ReadError) -> Vec<Value> {
+    let all = |wrongs: &Wrongs| wrongs.iter().map(wrong).collect();
+    match error {
+        ReadError::Scenario(ScenarioError::Content(wrongs)) => all(wrongs),
+        ReadError::Plan(error) => all(error.wrongs()),
+        ReadError::Scenario(error) => vec![json!({ "key": null, "what": with_causes(error) })],
+    }
+}
+
+fn wrong(wrong: &Wrong) -> Value {
+    let Wrong { place, name, what } = wrong;
+    let key = Some(name).filter(|name| !name.is_empty());
+    match place {
+        Some(place) => json!({ "line": place.line, "column": place.column, "key": key, "what": what }),
+        None => json!({ "key": key, "what": what }),
     }
 }

@@ -50,14 +50,12 @@ pub fn run_demo(args: &DemoArgs) -> Outcome {
     // As root as it is; otherwise in a user namespace of its own.
     rights::gain("ethbus")?;
     let interrupts = interrupts()?;
-    let overrides = Overrides {
-        stations: Some(args.stations),
-        rate: Some(args.rate),
-        seed: args.seed,
-        time_scale: args.time_scale,
-        ..Overrides::default()
+    let overrides = Overrides::default().with("stations", args.stations).with("rate", format!("{}bit/s", args.rate));
+    let overrides = match args.time_scale {
+        Some(time_scale) => overrides.with("time-scale", time_scale),
+        None => overrides,
     };
-    let mut plan = Plan::new(&Scenario::default(), None, &overrides, draw_seed()?)?;
+    let mut plan = Plan::new(&Scenario::default(), None, &overrides, args.seed.map_or_else(draw_seed, Ok)?)?;
     plan.require_real_time()?;
     lab::keep_least(plan.stations.len(), plan.filter)?;
     let level = saturating_level(plan.pace.rate(plan.medium.rate), Octets::new(args.frame_size));

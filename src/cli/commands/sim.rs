@@ -2,7 +2,7 @@
 
 use super::watch;
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run, print_beside, refuse_one_file_for_two};
-use crate::cli::args::{PlcaOptions, RunArgs, SimArgs, SimFormat, Switch};
+use crate::cli::args::{SimArgs, SimFormat};
 use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
 use crate::study::runaway::warnings;
@@ -23,8 +23,7 @@ use sim::run::measure::{Measured, RunError, results, run};
 use sim::run::observer::{Both, Observer, RunFiles};
 use sim::run::pool::{self, Stop};
 use sim::run::series::{Series, SeriesTable};
-use sim::scenario::file::{BackoffText, LengthText, PersistenceText, PhyText};
-use sim::scenario::plan::{Overrides, Plan, PlanError, PlcaOverrides};
+use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::windows::rotation::Rotating;
 use sim::windows::{Known, WindowsBeside};
 use sim::words::units::{group, many};
@@ -33,7 +32,6 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -43,7 +41,7 @@ use std::time::Instant;
 /// # Errors
 /// A scenario or options that make no plan, traffic that cannot be had, or a result that cannot be written.
 pub fn sim(args: &SimArgs) -> Outcome {
-    let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
+    let overrides = Overrides::of(args.run.given())?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
     warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let [pcapng, perfetto, vcd] = named(&args.windows);
@@ -113,50 +111,6 @@ pub fn sim(args: &SimArgs) -> Outcome {
 
 /// Seed of a run in virtual time unless said otherwise: the same command gives the same numbers.
 pub const DEFAULT_SEED: u64 = 1;
-
-impl From<PlcaOptions> for PlcaOverrides {
-    fn from(options: PlcaOptions) -> PlcaOverrides {
-        let PlcaOptions { node_count, to_timer, burst_count, burst_timer } = options;
-        PlcaOverrides { node_count, to_timer, burst_count, burst_timer }
-    }
-}
-
-/// What the options of a run say over its scenario.
-///
-/// # Errors
-/// An option whose text makes no sense.
-pub fn overrides(args: &RunArgs) -> Result<Overrides, CommandError> {
-    Ok(Overrides {
-        stations: args.stations,
-        rate: args.rate,
-        access: option("--access", args.access.as_deref())?,
-        backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
-        ack_delay: args.ack_delay,
-        persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
-        phy: option("--phy", args.csma_ca.phy.as_deref())?.map(|PhyText(phy)| phy),
-        rts: args.csma_ca.rts.map(|switch| switch == Switch::On),
-        window: option("--window", args.csma_ca.window.as_deref())?,
-        retry_limits: option("--retry-limits", args.csma_ca.retry_limits.as_deref())?,
-        range: option("--range", args.csma_ca.range.as_deref())?.map(|LengthText(length)| length),
-        plca: args.plca.into(),
-        topology: option("--topology", args.topology.as_deref())?,
-        arrivals: option("--traffic", args.traffic.as_deref())?,
-        sizes: option("--frame-size", args.frame_size.as_deref())?,
-        bursting: args.bursting.map(|switch| switch == Switch::On),
-        duration: args.duration,
-        warmup: args.warmup,
-        until: option("--until", args.until.as_deref())?,
-        ..Overrides::default()
-    })
-}
-
-/// An option's value, or what is wrong with it.
-///
-/// # Errors
-/// A text that makes no sense.
-pub fn option<T: FromStr<Err = String>>(name: &str, text: Option<&str>) -> Result<Option<T>, PlanError> {
-    text.map(str::parse).transpose().map_err(|what| PlanError::option(name, what))
-}
 
 /// Successful frames of the measured time, and the wall time of everything, warm-up included.
 fn timing(results: &Results, took: f64) -> String {

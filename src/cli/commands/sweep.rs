@@ -1,8 +1,8 @@
 //! `ethbus sweep` and `ethbus merge`: a grid of runs into one table.
 
-use super::sim::{DEFAULT_SEED, overrides, unobserved};
+use super::sim::{DEFAULT_SEED, unobserved};
 use super::{CommandError, INTERRUPTED, Outcome, interrupts_of_a_run};
-use crate::cli::args::{CsmaCaArgs, MergeArgs, PlcaOptions, RunArgs, SweepArgs, Switch};
+use crate::cli::args::{MergeArgs, SweepArgs};
 use crate::show::{progress, say};
 use crate::study::sweep::grid::Grid;
 use crate::study::sweep::manifest::{Manifest, Shard};
@@ -16,8 +16,9 @@ use sim::figures::row::{Value, columns_with};
 use sim::files::output::{PARQUET, TABLE, create, ready};
 use sim::run::measure::{Measured, results, run};
 use sim::run::pool::{self, Stop};
-use sim::scenario::plan::{Plan, PlanError};
-use sim::words::units::{group, many};
+use sim::scenario::plan::{Overrides, Plan, PlanError};
+use sim::settings::overrides::dotted_key;
+use sim::words::units::{self, group, many};
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -31,15 +32,15 @@ use std::time::Instant;
 /// A grid that makes no sense anywhere, a table that is of another grid or cannot be written, a run that fails.
 pub fn sweep(args: &SweepArgs) -> Outcome {
     check_parquet(args.parquet.as_deref())?;
-    let options = options(&args.run);
-    let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (*key, *option)).collect();
+    let options = options(args);
+    let given: Vec<(&str, &str)> = options.iter().map(|(option, key, _)| (key.as_str(), option.as_str())).collect();
     let (shard, learned) = shard(args.shard.as_deref())?;
     let args = &SweepArgs { out: again::named(&args.out, shard), ..args.clone() };
-    let overrides = overrides(&args.run)?;
+    let overrides = Overrides::of(args.run.given())?;
     let grid = Grid::read(args.scenario.as_deref(), &overrides, &given, &args.set, &args.seeds, DEFAULT_SEED)?;
     let checked = grid.check()?;
     checked.warnings.iter().for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
-    let texts: Vec<(&str, String)> = options.into_iter().map(|(option, _, text)| (option, text)).collect();
+    let texts: Vec<(&str, String)> = options.iter().map(|(option, _, text)| (option.as_str(), text.clone())).collect();
     let manifest = Manifest::new(&grid, &texts, args.timing, shard);
     if let Some(whom) = learned {
         say(&format!("ethbus: this is shard {shard}, as told by {whom}\n"));
@@ -101,50 +102,19 @@ pub fn merge(args: &MergeArgs) -> Outcome {
 }
 
 /// What options say over the scenario: each with its key and its value.
-fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
-    let RunArgs {
-        stations,
-        frame_size,
-        traffic,
-        access,
-        backoff,
-        ack_delay,
-        persistence,
-        csma_ca: CsmaCaArgs { phy, rts, window, retry_limits, range },
-        plca: PlcaOptions { node_count, to_timer, burst_count, burst_timer },
-        rate,
-        topology,
-        bursting,
-        duration,
-        warmup,
-        until,
-    } = args;
-    let switched = |it: Switch| if it == Switch::On { "on" } else { "off" }.to_owned();
-    let options = [
-        ("--stations", "stations", stations.map(|stations| stations.to_string())),
-        ("--frame-size", "traffic.frame_size", frame_size.clone()),
-        ("--traffic", "traffic.arrivals", traffic.clone()),
-        ("--access", "access.method", access.clone()),
-        ("--backoff", "access.backoff", backoff.clone()),
-        ("--ack-delay", "access.ack_delay", ack_delay.map(|slots| slots.to_string())),
-        ("--persistence", "access.persistence", persistence.clone()),
-        ("--phy", "access.phy", phy.clone()),
-        ("--rts", "access.rts", rts.map(switched)),
-        ("--window", "access.window", window.clone()),
-        ("--retry-limits", "access.retry_limits", retry_limits.clone()),
-        ("--range", "access.range", range.clone()),
-        ("--node-count", "plca.node-cnt", node_count.map(|count| count.to_string())),
-        ("--to-timer", "plca.to-tmr", to_timer.map(|bits| bits.to_string())),
-        ("--burst-count", "plca.burst-cnt", burst_count.map(|count| count.to_string())),
-        ("--burst-timer", "plca.burst-tmr", burst_timer.map(|bits| bits.to_string())),
-        ("--rate", "medium.rate", rate.map(|rate| rate.to_string())),
-        ("--topology", "medium.topology", topology.clone()),
-        ("--bursting", "medium.bursting", bursting.map(switched)),
-        ("--duration", "run.duration", duration.map(|duration| duration.to_string())),
-        ("--warmup", "run.warmup", warmup.map(|warmup| warmup.to_string())),
-        ("--until", "run.until", until.clone()),
-    ];
-    options.into_iter().filter_map(|(option, key, text)| Some((option, key, text?))).collect()
+fn options(args: &SweepArgs) -> Vec<(String, String, String)> {
+    let option = |(long, value): (&str, &str)| (format!("--{long}"), dotted_key(long), in_manifest(long, value));
+    args.run.given().map(option).collect()
+}
+
+/// A value as manifests have it, so that `10M` is the same as `10Mbit/s`.
+fn in_manifest(long: &str, value: &str) -> String {
+    let plain = match long {
+        "rate" => units::rate(value).map(|rate| rate.to_string()),
+        "duration" | "warmup" => units::run_time(value).map(|time| time.to_string()),
+        _ => Ok(value.to_owned()),
+    };
+    plain.unwrap_or_else(|_| value.to_owned())
 }
 
 /// Rows can only be added, not read again.

@@ -5,12 +5,11 @@ mod greeting;
 mod serve;
 
 use super::metrics;
-use super::sim::option;
 use super::{
     CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result_beside,
     refuse_one_file_for_two, rights,
 };
-use crate::cli::args::{Format, Punctuality, UpArgs};
+use crate::cli::args::{Format, UpArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
 use crate::live::driver::scenario::Prepared;
@@ -31,11 +30,10 @@ use link::signals::Signal;
 use serve::{Schedule, Serving};
 use sim::figures::results::Results;
 use sim::files::json_lines::create;
-use sim::scenario::file::{BackoffText, PersistenceText, Scenario};
+use sim::scenario::file::Scenario;
 use sim::scenario::plan::host::Host;
 use sim::scenario::plan::{DEFAULT_NAME, Overrides, Plan, PlanError, StationPlan};
 use sim::windows::rotation::Rotating;
-use sim::words::choices::LatencyChoice;
 use sim::words::fault::FaultName;
 use std::collections::VecDeque;
 use std::fs::File;
@@ -124,29 +122,12 @@ struct Ended {
 fn name(args: &UpArgs) -> String {
     let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
     let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
-    args.name.clone().or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
+    args.over.get("name").map(str::to_owned).or(written).unwrap_or_else(|| DEFAULT_NAME.to_owned())
 }
 
 fn plan(args: &UpArgs) -> Result<Plan, CommandError> {
-    let overrides = Overrides {
-        name: args.name.clone(),
-        stations: args.stations,
-        rate: args.rate,
-        seed: args.seed,
-        time_scale: args.time_scale,
-        attach: args.lend.clone(),
-        topology: option("--topology", args.topology.as_deref())?,
-        access: option("--access", args.access.as_deref())?,
-        backoff: option("--backoff", args.backoff.as_deref())?.map(|BackoffText(policy)| policy),
-        persistence: option("--persistence", args.persistence.as_deref())?.map(|PersistenceText(it)| it),
-        plca: args.plca.into(),
-        latency: args.latency.map(|latency| match latency {
-            Punctuality::Normal => LatencyChoice::Normal,
-            Punctuality::Low => LatencyChoice::Low,
-        }),
-        even_default_route: args.even_default_route,
-        ..Overrides::default()
-    };
+    let mut overrides = Overrides::of(args.over.given())?.lending(args.lend.clone());
+    overrides.even_default_route = args.even_default_route;
     let seed = draw_seed()?;
     let plan = Plan::read(args.scenario.as_deref(), &overrides, seed)?;
     plan.require_real_time()?;

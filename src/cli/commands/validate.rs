@@ -1,6 +1,5 @@
 //! `ethbus validate`: known figures beside measured ones.
 
-use super::sim::overrides;
 use super::{INTERRUPTED, Outcome, interrupts, print_result};
 use crate::cli::args::{Cli, Command, SimArgs, ValidateArgs};
 use crate::show::terminal::output_columns;
@@ -54,11 +53,7 @@ pub fn validate(args: &ValidateArgs) -> Outcome {
 /// If `command` is no command that `ethbus sim` takes: the check's mistake.
 pub fn plan(command: &str) -> Plan {
     let arguments = sim_arguments(command);
-    let overrides = Overrides {
-        seed: arguments.seed,
-        replications: arguments.replications,
-        ..overrides(&arguments.run).unwrap_or_else(|error| panic!("{command}: {error}"))
-    };
+    let overrides = Overrides::of(arguments.run.given()).unwrap_or_else(|error| panic!("{command}: {error}"));
     let (scenario, source) = match &arguments.scenario {
         None => (Scenario::default(), None),
         Some(path) => {

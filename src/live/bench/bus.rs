@@ -199,14 +199,11 @@ impl Wanted<'_> {
     /// # Errors
     /// Numbers that make no bus.
     pub fn plan(&self, context: &Context<'_>) -> Result<Plan, PlanError> {
-        let overrides = Overrides {
-            stations: Some(self.stations),
-            rate: Some(self.rate.get()),
-            seed: Some(context.seed),
-            time_scale: Some(self.time_scale),
-            latency: Some(self.latency),
-            ..Overrides::default()
-        };
+        let overrides = Overrides::default()
+            .with("stations", self.stations)
+            .with("rate", format!("{}bit/s", self.rate.get()))
+            .with("time-scale", self.time_scale)
+            .with("latency", self.latency.word());
         let mut plan = Plan::new(&Scenario::default(), None, &overrides, context.seed)?;
         plan.filter = self.filter;
         if let Some(limit) = self.queue_limit {

@@ -1,5 +1,6 @@
 //! What columns of a table are called in a figure, and their units.
 
+use sim::figures::table;
 use sim::words::units;
 
 /// A column's name in words and its unit.
@@ -11,50 +12,15 @@ pub struct Label {
     pub unit: &'static str,
 }
 
+/// The unit of loads.
 const RATE: &str = "part of the rate";
-const FRAMES: &str = "part of frames";
-
-/// Columns whose words do not follow from their names.
-const KNOWN: &[(&str, &str, &str)] = &[
-    ("utilization_frame", "Utilization, frames", RATE),
-    ("utilization_wire", "Utilization, with preambles", RATE),
-    ("utilization_total", "Utilization, with preambles and gaps", RATE),
-    ("utilization_payload", "Utilization, payload", RATE),
-    ("attempts_per_frame", "Attempts per frame", ""),
-    ("discard_fraction", "Discarded frames", FRAMES),
-    ("same_winner", "Same winner as before", FRAMES),
-    ("fairness", "Fairness, Jain's index", ""),
-    ("stations_per_collision", "Stations per collision", ""),
-    ("access_delay_mean_bt", "Access delay, mean", "BT"),
-    ("access_delay_p50_bt", "Access delay, median", "BT"),
-    ("access_delay_p90_bt", "Access delay, 90 % quantile", "BT"),
-    ("access_delay_p95_bt", "Access delay, 95 % quantile", "BT"),
-    ("access_delay_p99_bt", "Access delay, 99 % quantile", "BT"),
-    ("access_delay_p999_bt", "Access delay, 99.9 % quantile", "BT"),
-    ("access_delay_max_bt", "Access delay, longest", "BT"),
-    ("mac_delay_mean_bt", "MAC delay, mean", "BT"),
-    ("mac_delay_p50_bt", "MAC delay, median", "BT"),
-    ("mac_delay_p90_bt", "MAC delay, 90 % quantile", "BT"),
-    ("mac_delay_p95_bt", "MAC delay, 95 % quantile", "BT"),
-    ("mac_delay_p99_bt", "MAC delay, 99 % quantile", "BT"),
-    ("mac_delay_p999_bt", "MAC delay, 99.9 % quantile", "BT"),
-    ("mac_delay_max_bt", "MAC delay, longest", "BT"),
-    ("wall_s", "Wall-clock time", "s"),
-    ("frames_per_wall_s", "Simulated frames per second of wall-clock time", "1/s"),
-    ("stations", "Stations", ""),
-    ("rate_bits_per_second", "Rate", "bit/s"),
-];
 
 /// The label of the column `name`.
 pub fn label(name: &str) -> Label {
-    if let Some((_, words, unit)) = KNOWN.iter().find(|(known, _, _)| *known == name) {
-        return Label { words: (*words).to_owned(), unit };
+    if let Some((words, unit)) = table::label(name) {
+        return Label { words, unit };
     }
-    let (stem, unit) = match name.strip_suffix("_bt") {
-        Some(stem) => (stem, "BT"),
-        None if name == "measured_bit_times" => ("measured", "BT"),
-        None => (name, ""),
-    };
+    let (stem, unit) = name.strip_suffix("_bt").map_or((name, ""), |stem| (stem, "BT"));
     Label { words: words(stem), unit }
 }
 

@@ -11,6 +11,7 @@ use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology}
 use serde_json::{Value, json};
 use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
+use sim::figures::table;
 use sim::words::configuration::{kind, longest_distance};
 use sim::words::places::by_place;
 use sim::words::sentences::{ALL, TIED, nanos, why};
@@ -21,20 +22,6 @@ use std::fmt::Write;
 pub const MOST_EVENTS: usize = 2_000_000;
 
 const ANY: &str = "a string takes any text";
-
-/// The figures that stand at the top, with what they are and whether they count bit times.
-const KEY_FIGURES: [(&str, &str); 10] = [
-    ("utilization_total", "utilization: frames with preamble and gap, as a part of the rate"),
-    ("utilization_payload", "utilization: data alone"),
-    ("attempts_per_frame", "attempts for each frame"),
-    ("discard_fraction", "frames that were discarded after too many attempts, as a part"),
-    ("stations_per_collision", "stations in a collision"),
-    ("same_winner", "capture: frames whose sender also sent the one before, as a part"),
-    ("fairness", "fairness of octets (Jain's index)"),
-    ("access_delay_mean_bt", "access delay, mean, BT"),
-    ("access_delay_p99_bt", "access delay, 99th percentile, BT"),
-    ("mac_delay_mean_bt", "MAC delay, mean, BT"),
-];
 
 /// What of a run is drawn.
 #[derive(Clone, Copy, Debug, Default)]
@@ -190,7 +177,8 @@ fn key_figures(runs: &[Run]) -> String {
             .for_each(|run| write!(text, "<td class=\"number\">{}</td>", group(count(run, counter))).expect(ANY));
         text += if runs.len() == 2 { "<td></td></tr>\n" } else { "</tr>\n" };
     }
-    for (name, what) in KEY_FIGURES {
+    for (name, what) in table::key_figures() {
+        let name = name.as_str();
         let values: Vec<Option<f64>> = rows.iter().map(|row| value(row, name)).collect();
         if values.iter().all(Option::is_none) {
             continue;

@@ -7,7 +7,7 @@ use super::values::{Value, values};
 use crate::study::runaway;
 use medium::BitTimes;
 use sim::figures::metrics::places;
-use sim::scenario::file::{Scenario, ScenarioError, file_text};
+use sim::scenario::file::{Scenario, ScenarioError, file_text, value};
 use sim::scenario::plan::{Overrides, Plan, PlanError};
 use sim::traffic::{Arrivals, Sizes, TrafficSpec, replays};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ impl Grid {
             let axis = grid.axis(set, given).map_err(wrong)?;
             grid.axes.push(axis);
         }
-        grid.seeds = read_seeds(seeds, scenario.seed.unwrap_or(default_seed))
+        grid.seeds = read_seeds(seeds, value(&scenario.seed).unwrap_or(default_seed))
             .map_err(|what| PlanError::option(&format!("--seeds {seeds}"), what))?;
         let runs =
             grid.axes.iter().fold(grid.seeds.len() as u64, |runs, axis| runs.saturating_mul(axis.values.len() as u64));
@@ -221,7 +221,7 @@ impl Grid {
             put(&mut table, key, value.clone()).map_err(wrong)?;
         }
         let scenario = self.scenario(&table).map_err(wrong)?;
-        let overrides = Overrides { seed: Some(seed), ..self.overrides.clone() };
+        let overrides = self.overrides.clone().with("seed", seed);
         let plan = Plan::new(&scenario, None, &overrides, seed)
             .map_err(|error| wrong(error.to_string().replace('\n', "; ")))?;
         if plan.run.replications > 1 {

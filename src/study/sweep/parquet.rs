@@ -6,8 +6,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use parquet::{basic, errors::ParquetError};
-use sim::figures::metrics::{DELAYS, FIGURES, NUMBERS};
-use sim::figures::slotted;
+use sim::figures::table::is_measure;
 use sim::files::output::{PARQUET, Unfinished};
 use std::error::Error;
 use std::fs::File;
@@ -26,11 +25,7 @@ enum Kind {
 
 impl Kind {
     fn of(name: &str, values: &[&str]) -> Kind {
-        let is_measure = NUMBERS.iter().any(|(number, _)| *number == name)
-            || DELAYS.iter().any(|(delay, _)| FIGURES.iter().any(|(figure, _)| format!("{delay}_{figure}") == name))
-            || slotted::all().any(|(figure, _)| *figure == name)
-            || name.starts_with("ci95_")
-            || name.ends_with("wall_s");
+        let is_measure = is_measure(name) || name.starts_with("ci95_") || name.ends_with("wall_s");
         let is_count = |value: &&str| value.is_empty() || value.parse::<i64>().is_ok_and(|count| count >= 0);
         match () {
             () if is_measure => Kind::Measure,

@@ -6,8 +6,9 @@
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 
 use crate::figures::delays::Delays;
-use crate::figures::metrics::{DELAYS, NUMBERS, QUANTILES, Sums};
+use crate::figures::metrics::Sums;
 use crate::figures::results::MediumResults;
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS};
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
@@ -156,32 +157,32 @@ pub fn intervals(
     config: &Config,
 ) -> Intervals {
     let mut half_widths = BTreeMap::new();
-    for (name, metric) in NUMBERS {
-        // Shares become even with time, so those of batches say nothing of those of the run.
-        if *name == "fairness" && matches!(samples, Samples::Batches(_)) {
+    for number in NUMBERS {
+        let name = number.name;
+        if name == FAIRNESS && matches!(samples, Samples::Batches(_)) {
             continue;
         }
-        let half = samples.half_width_of_mean(&samples.values(metric));
+        let half = samples.half_width_of_mean(&samples.values(number.value));
         if let Some(half) = half.and_then(|half| of_counts(name, half, sums, samples.all().len())) {
-            half_widths.insert((*name).to_owned(), HalfWidth::Number(half));
+            half_widths.insert(name.to_owned(), HalfWidth::Number(half));
         }
     }
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
     let short = matches!(samples, Samples::Batches(_)) && is_short_for_queues(whole, sums, config);
-    for (which, (name, delay)) in DELAYS.iter().enumerate() {
-        let known = !short || *name != "mac_delay";
+    for (which, delay) in DELAYS.iter().enumerate() {
+        let known = !short || delay.name != "mac_delay";
         let mut figures = BTreeMap::new();
         if known {
-            figures.extend(of_mean(samples, |sample| delay(sample).mean_bt, &rare));
+            figures.extend(of_mean(samples, |sample| (delay.of)(sample).mean_bt, &rare));
         }
-        let quantiles = QUANTILES.iter().filter(|(_, part)| known || *part <= 0.5);
+        let quantiles = FIGURES.iter().filter_map(|figure| Some((figure.name, figure.part?)));
+        let quantiles = quantiles.filter(|(_, part)| known || *part <= 0.5);
         figures.extend(
-            quantiles
-                .filter_map(|(figure, part)| Some(((*figure).to_owned(), tails?.half_width(samples, which, *part)?))),
+            quantiles.filter_map(|(name, part)| Some((name.to_owned(), tails?.half_width(samples, which, part)?))),
         );
         if !figures.is_empty() {
-            half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
+            half_widths.insert(delay.name.to_owned(), HalfWidth::Delay(figures));
         }
     }
     Intervals { method: samples.method().to_owned(), samples: samples.all().len(), half_widths }

@@ -162,43 +162,6 @@ impl MediumResults {
     }
 }
 
-/// How a metric is had from results; a mean of nothing is none.
-pub type Metric = fn(&MediumResults) -> Option<f64>;
-/// How a delay is had from results.
-pub type DelayOf = fn(&MediumResults) -> &DelayResults;
-/// How a figure is had from a delay; of no frames there is none.
-pub type Figure = fn(&DelayResults) -> Option<f64>;
-
-/// Metrics that are one number, under their names.
-pub const NUMBERS: &[(&str, Metric)] = &[
-    ("utilization_frame", |m| Some(m.utilization_frame)),
-    ("utilization_wire", |m| Some(m.utilization_wire)),
-    ("utilization_total", |m| Some(m.utilization_total)),
-    ("utilization_payload", |m| Some(m.utilization_payload)),
-    ("attempts_per_frame", |m| m.attempts_per_frame),
-    ("discard_fraction", |m| m.discard_fraction),
-    ("stations_per_collision", |m| m.stations_per_collision),
-    ("same_winner", |m| m.same_winner),
-    ("fairness", |m| m.fairness),
-];
-
-/// Metrics that are delays, under their names.
-pub const DELAYS: &[(&str, DelayOf)] = &[("access_delay", |m| &m.access_delay), ("mac_delay", |m| &m.mac_delay)];
-
-/// The figures of a delay that are estimates.
-pub const FIGURES: &[(&str, Figure)] = &[
-    ("mean_bt", |d| d.mean_bt),
-    ("p50_bt", |d| d.p50_bt.map(|bits| bits as f64)),
-    ("p90_bt", |d| d.p90_bt.map(|bits| bits as f64)),
-    ("p95_bt", |d| d.p95_bt.map(|bits| bits as f64)),
-    ("p99_bt", |d| d.p99_bt.map(|bits| bits as f64)),
-    ("p999_bt", |d| d.p999_bt.map(|bits| bits as f64)),
-];
-
-/// The quantiles among them: up to which part of the frames each is.
-pub const QUANTILES: &[(&str, f64)] =
-    &[("p50_bt", 0.5), ("p90_bt", 0.9), ("p95_bt", 0.95), ("p99_bt", 0.99), ("p999_bt", 0.999)];
-
 /// None where there is nothing to divide by.
 fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)

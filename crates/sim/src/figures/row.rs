@@ -1,9 +1,8 @@
 //! Results as one flat row: for CSV, for sweeps and for plots. See docs/results.md.
 
 use crate::figures::intervals::BELOW;
-use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::figures::results::Results;
-use crate::figures::slotted::SlottedFigure;
+use crate::figures::table::{DELAYS, FIGURES, LONGEST, NUMBERS};
 use std::collections::BTreeMap;
 
 /// A row's value.
@@ -61,27 +60,27 @@ pub fn columns_with(results: &Results, places: usize) -> Vec<(String, Value)> {
         ("measured_bit_times".to_owned(), Value::Count(results.measured_bit_times)),
         ("collision_episodes".to_owned(), Value::Count(medium.collision_episodes)),
     ];
-    row.extend(NUMBERS.iter().map(|(name, metric)| ((*name).to_owned(), metric(medium).into())));
-    for (name, delay) in DELAYS {
-        let delay = delay(medium);
-        row.extend(FIGURES.iter().map(|(figure, value)| (format!("{name}_{figure}"), value(delay).into())));
-        row.push((format!("{name}_max_bt"), delay.max_bt.map_or(Value::Missing, Value::Count)));
+    row.extend(NUMBERS.iter().map(|number| (number.name.to_owned(), (number.value)(medium).into())));
+    for delay in DELAYS {
+        let (name, delay) = (delay.name, (delay.of)(medium));
+        row.extend(FIGURES.iter().map(|figure| (format!("{name}_{}", figure.name), (figure.value)(delay).into())));
+        row.push((format!("{name}_{}", LONGEST.0), delay.max_bt.map_or(Value::Missing, Value::Count)));
     }
     if let Some(slotted) = &medium.slotted {
-        let value = |figure: SlottedFigure| figure(slotted).map_or(Value::Missing, Value::Measure);
-        row.extend(slotted.figures().map(|(name, figure)| ((*name).to_owned(), value(*figure))));
+        row.extend(slotted.figures().map(|figure| (figure.name.to_owned(), (figure.value)(slotted).into())));
     }
     let half = |metric: &str, figure: Option<&str>| {
         medium.ci95.as_ref().and_then(|intervals| intervals.half_width(metric, figure)).into()
     };
-    row.extend(NUMBERS.iter().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
-    for (name, _) in DELAYS {
-        row.extend(FIGURES.iter().map(|(figure, _)| (format!("ci95_{name}_{figure}"), half(name, Some(figure)))));
+    row.extend(NUMBERS.iter().map(|number| (format!("ci95_{}", number.name), half(number.name, None))));
+    for name in DELAYS.iter().map(|delay| delay.name) {
+        let figures = FIGURES.iter().map(|figure| figure.name);
+        row.extend(figures.map(|figure| (format!("ci95_{name}_{figure}"), half(name, Some(figure)))));
         let below = format!("mean_bt{BELOW}");
         row.push((format!("ci95_{name}_{below}"), half(name, Some(&below))));
     }
     if let Some(slotted) = &medium.slotted {
-        row.extend(slotted.figures().map(|(name, _)| (format!("ci95_{name}"), half(name, None))));
+        row.extend(slotted.figures().map(|figure| (format!("ci95_{}", figure.name), half(figure.name, None))));
     }
     let collision_frames = medium.collision_frames.iter().map(|&count| Value::Count(count));
     let collision_frames = collision_frames.chain(std::iter::repeat(Value::Missing)).take(places);

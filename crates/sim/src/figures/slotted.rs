@@ -5,6 +5,8 @@
 
 use crate::figures::intervals::half_width;
 use crate::figures::results::{HalfWidth, Intervals};
+pub use crate::figures::table::RAN_AWAY;
+use crate::figures::table::{CSMA_CA, Number, SLOTTED, SlottedFigure, WHOLE};
 use crate::words::configuration::slot;
 use medium::{BitInstant, BitTimes, Cause, Config, Event, FrameId, Input, Kind, Method, StationId};
 use serde::{Deserialize, Serialize};
@@ -101,34 +103,8 @@ impl Lookout {
     }
 }
 
-/// How a figure is had from the results of a slotted medium.
-pub type SlottedFigure = fn(&SlottedResults) -> Option<f64>;
-
-/// The figures under their names.
-pub const SLOTTED: &[(&str, SlottedFigure)] = &[
-    ("throughput", |slotted| Some(slotted.throughput)),
-    ("offered_traffic", |slotted| Some(slotted.offered_traffic)),
-    ("backlog", |slotted| Some(slotted.backlog)),
-    ("delay", |slotted| slotted.delay),
-];
-
-/// The further figures of CSMA/CA.
-pub const CSMA_CA: &[(&str, SlottedFigure)] = &[
-    ("goodput_mbps", |slotted| slotted.goodput_mbps),
-    ("collision_probability", |slotted| slotted.collision_probability),
-    ("tau", |slotted| slotted.tau),
-];
-
-/// The further figures of ALOHA and CSMA, which no batch of a run has.
-const WHOLE: &[(&str, SlottedFigure)] = &[
-    ("longest_waiting_bt", |slotted| slotted.longest_waiting_bt.map(|bits| bits as f64)),
-    (RAN_AWAY, |slotted| slotted.ran_away.as_ref().map(RanAway::mean_slot)),
-];
-/// The column of the slot in which infinitely many users ran away.
-pub const RAN_AWAY: &str = "ran_away_slot";
-
 /// All that any method has in a stretch of a run.
-pub fn all() -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+pub fn all() -> impl Iterator<Item = &'static Number<SlottedFigure>> {
     SLOTTED.iter().chain(CSMA_CA)
 }
 
@@ -142,7 +118,7 @@ impl SlottedResults {
     }
 
     /// What the method has whose results these are.
-    pub fn figures(&self) -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
+    pub fn figures(&self) -> impl Iterator<Item = &'static Number<SlottedFigure>> {
         let further = if self.goodput_mbps.is_some() { CSMA_CA } else { WHOLE };
         SLOTTED.iter().chain(further)
     }
@@ -351,7 +327,7 @@ impl SlotSums {
 /// from pairs and from groups of four serves. Runs are independent.
 pub fn add_half_widths(intervals: &mut Intervals, samples: &[SlotSums], independent: bool) {
     let groups: &[usize] = if independent { &[1] } else { &[1, 2, 4] };
-    for (name, figure) in all() {
+    for Number { name, value: figure, .. } in all() {
         let half = |size: &usize| {
             let sums =
                 samples.chunks_exact(*size).map(|group| group.iter().copied().fold(SlotSums::default(), SlotSums::and));

@@ -1,10 +1,10 @@
 //! When a run has been long enough: one metric is known to within a part of itself.
 
 use crate::figures::intervals::BELOW;
-use crate::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use crate::figures::results::Results;
 use crate::figures::row::columns;
 use crate::figures::slotted;
+use crate::figures::table::{DELAYS, FAIRNESS, FIGURES, NUMBERS};
 use crate::words::units;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -27,16 +27,15 @@ const COLLAPSE: &str = "collapse";
 
 /// Metrics of any medium that have an interval in a single run, under the names of their columns.
 fn metrics() -> impl Iterator<Item = String> {
-    // Shares become even with time, so those of batches say nothing of those of the run.
-    let numbers = NUMBERS.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != "fairness");
-    let delays =
-        DELAYS.iter().flat_map(|(delay, _)| FIGURES.iter().map(move |(figure, _)| format!("{delay}_{figure}")));
+    let numbers = NUMBERS.iter().map(|number| number.name.to_owned()).filter(|name| name != FAIRNESS);
+    let of_delay = |delay: &'static str| FIGURES.iter().map(move |figure| format!("{delay}_{}", figure.name));
+    let delays = DELAYS.iter().flat_map(move |delay| of_delay(delay.name));
     numbers.chain(delays)
 }
 
 /// Those that only a slotted medium has.
 fn of_slots() -> impl Iterator<Item = String> {
-    slotted::all().map(|(name, _)| (*name).to_owned())
+    slotted::all().map(|number| number.name.to_owned())
 }
 
 impl FromStr for Until {
@@ -49,7 +48,7 @@ impl FromStr for Until {
             Some((metric, part)) => (metric.trim(), part),
             None => (DEFAULT_METRIC, text),
         };
-        if metric == "fairness" {
+        if metric == FAIRNESS {
             return Err(format!(
                 "`{text}`: fairness of a single run has no interval: leave `fairness=` out, or name another metric"
             ));

@@ -4,8 +4,8 @@
 //! say; it must not judge by what was taken out, so it is told in which sections that was.
 
 use super::file::SourceText;
-use super::keys::{HABITS, Key, SCENARIO, Takes};
 use super::wrong::{Wrong, meant};
+use crate::settings::keys::{HABITS, Key, SCENARIO, Takes};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
@@ -45,6 +45,10 @@ pub(super) fn syntax(source: &SourceText, error: &toml::de::Error) -> Wrong {
         Some((key, value)) if value.starts_with(|c: char| c.is_alphabetic() || c == ':') => {
             wrong(key, format!("`{value}` is no TOML: text needs quotes: write `{key} = \"{value}\"`"))
         }
+        Some((key, value)) if whole_fraction(value).is_some() => {
+            let right = whole_fraction(value).unwrap_or_default();
+            wrong(key, format!("`{value}` is no TOML: a point has digits on both sides: write `{key} = {right}`"))
+        }
         Some((key, value)) if !key.is_empty() && looks_like_a_quantity(value) => {
             wrong(key, format!("`{value}` is no TOML: a number with a unit needs quotes: write `{key} = \"{value}\"`"))
         }
@@ -60,6 +64,15 @@ pub(super) fn syntax(source: &SourceText, error: &toml::de::Error) -> Wrong {
 fn looks_like_a_quantity(value: &str) -> bool {
     let has_unit = value.contains(|c: char| c.is_alphabetic() || matches!(c, ':' | '/'));
     has_unit && value.starts_with(|c: char| c.is_ascii_digit()) && !value.contains(['"', '\'', ',', '='])
+}
+
+/// `1.` and `.5` as TOML has them.
+fn whole_fraction(value: &str) -> Option<String> {
+    let (whole, fraction) = value.split_once('.')?;
+    let digits = |text: &str| text.bytes().all(|octet| octet.is_ascii_digit());
+    let lacks_one = whole.is_empty() != fraction.is_empty() && digits(whole) && digits(fraction);
+    let or_zero = |text: &'_ str| if text.is_empty() { "0".to_owned() } else { text.to_owned() };
+    lacks_one.then(|| format!("{}.{}", or_zero(whole), or_zero(fraction)))
 }
 
 /// Not more of a value than fits a line.

@@ -1,423 +1,176 @@
-//! The scenario file: one TOML file that describes the medium and its stations. See docs/scenario.md.
+//! How a scenario is read: from a file or a text, with all that is wrong in it and where. See docs/scenario.md.
 //!
-//! Here are its sections; `texts` has the values in them, `reading` reads a file. `check` looks at each value by itself, and
-//! whether they fit together is `plan`'s to say.
+//! Its sections are those of the table of settings. `check` looks at each value by itself, and whether values fit together
+//! is for `plan` to say.
 
-mod reading;
-mod texts;
-
-pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
-pub use self::texts::{
-    ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
-    TopologyText, UntilText, WindowText,
+pub use crate::settings::sections::{
+    AccessSection, AtSection, CutSection, EmulatorSection, FrameSection, Given, MediumSection, PlcaSection,
+    RepeaterSection, RunSection, Scenario, SegmentSection, SourceSection, StationSection, TrafficSection, span, value,
+};
+pub use crate::settings::values::{
+    AccessMethod, ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText,
+    MachineText, Network, OctetsNumber, PersistenceText, PhyText, PlaceText, PopulationChoice, PortKind, PpmText,
+    RateText, RetryLimitsText, RunTimeText, SizesText, SpeedText, TopologyText, UntilText, WindowText,
 };
 
-use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
-use crate::words::units;
+use crate::scenario::check;
+use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
-use std::str::FromStr;
-use toml::Spanned;
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::DeTable;
 
-/// What a scenario file says. What it leaves out has a default.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Scenario {
-    /// The lab's name.
-    pub name: Option<Spanned<String>>,
-    /// Seed of every random draw.
-    pub seed: Option<u64>,
-    /// How many stations, if there is no `[[station]]` for each.
-    pub stations: Option<Spanned<usize>>,
-    /// Where stations get their IPv4 addresses from.
-    pub ipv4: Option<Spanned<Network>>,
-    /// Where stations get their IPv6 addresses from.
-    pub ipv6: Option<Spanned<Network>>,
-    /// The medium.
-    pub medium: MediumSection,
-    /// How stations get to send.
-    pub access: AccessSection,
-    /// PLCA of all stations, unless their own section says otherwise.
-    pub plca: PlcaSection,
-    /// What stations offer in virtual time, unless their own section says otherwise.
-    pub traffic: TrafficSection,
-    /// How long a run in virtual time is.
-    pub run: RunSection,
-    /// How a live bus follows real time.
-    pub emulator: EmulatorSection,
-    /// Segments of cable, for topology `"segments"`.
-    pub segment: Vec<Spanned<SegmentSection>>,
-    /// What joins them.
-    pub repeater: Vec<Spanned<RepeaterSection>>,
-    /// When the cable is cut, and where.
-    pub cut: Vec<Spanned<CutSection>>,
-    /// What is done to stations and cable while the medium runs, and when.
-    pub at: Vec<Spanned<AtSection>>,
-    /// Frames whose instants are written down.
-    pub frame: Vec<Spanned<FrameSection>>,
-    /// One for each station, in order along the bus.
-    pub station: Vec<Spanned<StationSection>>,
+/// Where a scenario's text came from, so that an error can name the place.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    path: PathBuf,
+    text: String,
 }
 
-/// `[medium]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct MediumSection {
-    /// Bits per second, like `"10Mbit/s"`.
-    pub rate: Option<Spanned<RateText>>,
-    /// `"star:50bt"` or `"bus:500m"`.
-    pub topology: Option<Spanned<TopologyText>>,
-    /// Metres per second, like `"0.77c"`.
-    #[serde(deserialize_with = "with_speed")]
-    pub propagation_speed: Option<f64>,
-    /// Frames that a station's transmit queue holds.
-    pub queue: Option<Spanned<usize>>,
-    /// Frame bursting at 1000 Mb/s.
-    pub bursting: Option<Spanned<bool>>,
-    /// slotTime.
-    pub slot_time: Option<Spanned<BitTimesText>>,
-    /// interPacketGap.
-    pub inter_packet_gap: Option<Spanned<BitTimesText>>,
-    /// The part of it in which carrier starts it anew.
-    pub inter_packet_gap_part_1: Option<Spanned<BitTimesText>>,
-    /// attemptLimit.
-    pub attempt_limit: Option<Spanned<u32>>,
-    /// backoffLimit.
-    pub backoff_limit: Option<Spanned<u32>>,
-    /// jamSize.
-    pub jam_size: Option<Spanned<BitTimesText>>,
-    /// Octets from destination address to FCS.
-    pub max_frame_size: Option<Spanned<u32>>,
-    /// Octets from destination address to FCS.
-    pub min_frame_size: Option<Spanned<u32>>,
-    /// maxDeferTime.
-    pub max_defer_time: Option<Spanned<BitTimesText>>,
+impl SourceText {
+    /// The text of the file `path`.
+    pub fn new(path: &Path, text: String) -> SourceText {
+        SourceText { path: path.to_owned(), text }
+    }
+
+    /// File, line and column of the octets `span` of the text.
+    pub fn place(&self, span: Range<usize>) -> FilePlace {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        FilePlace {
+            file: self.path.display().to_string(),
+            line: before.matches('\n').count() + 1,
+            column: before[line..].chars().count() + 1,
+        }
+    }
+
+    /// What stands at `span`.
+    pub fn text(&self, span: &Range<usize>) -> &str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// The line in which the octet `at` is.
+    pub fn line_at(&self, at: usize) -> &str {
+        let at = at.min(self.text.len());
+        let begin = self.text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+        self.text.get(begin..).and_then(|rest| rest.lines().next()).unwrap_or_default()
+    }
 }
 
-/// `[access]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AccessSection {
-    /// `"csma-cd"`, `"plca"`, `"csma"`, `"csma-ca"`, `"aloha"` or `"slotted-aloha"`.
-    pub method: Option<Spanned<AccessMethod>>,
-    /// `"uniform:20"`, `"geometric:20"`, `"beb"`, `"rcp:1,10,100,200"` …
-    pub backoff: Option<Spanned<BackoffText>>,
-    /// Of methods without collision detection: slots until a sender knows what became of a frame.
-    pub ack_delay: Option<Spanned<u32>>,
-    /// Of methods without collision detection: `"stations"` or `"infinite"`.
-    pub population: Option<Spanned<PopulationChoice>>,
-    /// Of CSMA: `"1"`, `"non"`, or a probability.
-    pub persistence: Option<Spanned<PersistenceText>>,
-    /// Of CSMA/CA: `"dsss-11"`, `"ofdm-54"` …
-    pub phy: Option<Spanned<PhyText>>,
-    /// Of CSMA/CA with `dsss-11`: the rate of ACK, RTS and CTS.
-    pub control_rate: Option<Spanned<RateText>>,
-    /// Of CSMA/CA: RTS and CTS before each frame for one station.
-    pub rts: Option<Spanned<bool>>,
-    /// Of CSMA/CA: `"32:1024"`, the first and the largest window.
-    pub window: Option<Spanned<WindowText>>,
-    /// Of CSMA/CA: `"7:4"`, the short and the long retry limit.
-    pub retry_limits: Option<Spanned<RetryLimitsText>>,
-    /// Of CSMA/CA: stations that are farther apart do not hear each other.
-    pub range: Option<Spanned<LengthText>>,
+/// Why a scenario file could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The file could not be read.
+    #[error("{}: cannot read the scenario", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Keys are unknown, or values are wrong: all that are.
+    #[error("{0}")]
+    Content(Wrongs),
 }
 
-/// How stations get to send.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AccessMethod {
-    /// 802.3, clause 4.
-    #[default]
-    CsmaCd,
-    /// Kleinrock and Tobagi 1975.
-    Csma,
-    /// IEEE 802.11, clause 10.3.
-    CsmaCa,
-    /// Abramson 1970.
-    Aloha,
-    /// Roberts 1972.
-    SlottedAloha,
-    /// 802.3, clause 148.
-    Plca,
+/// What a file says, as far as it makes sense.
+#[derive(Debug)]
+pub struct Reading {
+    /// All that is right in it.
+    pub scenario: Scenario,
+    /// Where it came from.
+    pub source: SourceText,
+    /// All that is wrong in it.
+    pub wrongs: Vec<Wrong>,
+    /// Sections from which wrong values were taken out; empty text for the top of the file.
+    pub broken: Vec<&'static str>,
+    /// A line is no TOML, so nobody knows what the file says.
+    pub is_broken: bool,
 }
 
-impl AccessMethod {
-    /// How messages call it.
-    pub fn title(self) -> &'static str {
-        match self {
-            AccessMethod::CsmaCd => "CSMA/CD",
-            AccessMethod::Csma => "CSMA",
-            AccessMethod::CsmaCa => "CSMA/CA",
-            AccessMethod::Aloha => "pure ALOHA",
-            AccessMethod::SlottedAloha => "slotted ALOHA",
-            AccessMethod::Plca => "PLCA",
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// A file that cannot be read; unknown keys and bad values, all of them, with file, line, column and key.
+    pub fn read(path: &Path) -> Result<(Scenario, SourceText), ScenarioError> {
+        Scenario::from_text(path, file_text(path)?)
+    }
+
+    /// Reads a scenario from `text`, which stands in, or was made from, the file `path`.
+    ///
+    /// # Errors
+    /// Unknown keys and bad values, all of them, with file, line, column and key.
+    pub fn from_text(path: &Path, text: String) -> Result<(Scenario, SourceText), ScenarioError> {
+        let reading = Reading::of(path, text);
+        match reading.wrongs.is_empty() {
+            true => Ok((reading.scenario, reading.source)),
+            false => Err(ScenarioError::Content(Wrongs::new(reading.wrongs))),
         }
     }
 }
 
-impl FromStr for AccessMethod {
-    type Err = String;
-    fn from_str(text: &str) -> Result<AccessMethod, String> {
-        match text.trim() {
-            "csma-cd" => Ok(AccessMethod::CsmaCd),
-            "csma" => Ok(AccessMethod::Csma),
-            "csma-ca" => Ok(AccessMethod::CsmaCa),
-            "aloha" => Ok(AccessMethod::Aloha),
-            "slotted-aloha" => Ok(AccessMethod::SlottedAloha),
-            "plca" => Ok(AccessMethod::Plca),
-            _ => Err(format!(
-                "`{text}` is no access method: write `csma-cd`, `plca`, `csma`, `csma-ca`, `aloha` or `slotted-aloha`"
-            )),
-        }
+/// The longest scenario file. 1,024 stations with every key take a tenth of it.
+const LARGEST: u64 = 4 << 20;
+
+/// The octets of a file, a device or a pipe that is no longer than a scenario can be.
+fn octets(path: &Path) -> io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut octets)?;
+    match octets.len() as u64 {
+        ..=LARGEST => Ok(octets),
+        _ => Err(io::Error::other(format!("it has more than {} MiB, and no scenario has", LARGEST >> 20))),
     }
 }
 
-/// Who sends on a medium without collision detection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PopulationChoice {
-    /// The stations, each one frame after the other.
-    Stations,
-    /// Infinitely many users, one for each frame.
-    Infinite,
+/// The text of a scenario file.
+///
+/// # Errors
+/// The file cannot be read, or is no text.
+pub fn file_text(path: &Path) -> Result<String, ScenarioError> {
+    let octets = octets(path).map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    String::from_utf8(octets).map_err(|error| {
+        let (right, octets) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let source = SourceText::new(path, String::from_utf8_lossy(&octets[..right]).into_owned());
+        let what = format!("octet 0x{:02X} is no text in UTF-8: save the file as UTF-8", octets[right]);
+        let place = Some(source.place(right..right));
+        ScenarioError::Content(Wrong { place, name: String::new(), what }.into())
+    })
 }
 
-/// `[traffic]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TrafficSection {
-    /// `"saturated"`, `"poisson:0.4"` …: a load is that of all stations together.
-    pub arrivals: Option<Spanned<ArrivalsText>>,
-    /// When the first of periodic arrivals comes.
-    pub phase: Option<Spanned<DurationText>>,
-    /// `"64"`, `"64:7,594:4,1518:1"` …
-    pub frame_size: Option<Spanned<SizesText>>,
-    /// `"next"`, `"broadcast"`, `"random"` or a station's name.
-    pub destination: Option<Spanned<String>>,
-}
-
-/// `[run]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RunSection {
-    /// How long is measured, like `"100s"` or `"1000000 slots"`.
-    pub duration: Option<Spanned<RunTimeText>>,
-    /// How long the medium runs before.
-    pub warmup: Option<Spanned<RunTimeText>>,
-    /// Independent runs.
-    pub replications: Option<Spanned<u64>>,
-    /// `"1%"`: the half-width at which it ends before `duration` is over.
-    pub until: Option<Spanned<UntilText>>,
-}
-
-/// `[emulator]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct EmulatorSection {
-    /// The medium's time as a part of real time.
-    pub time_scale: Option<Spanned<f64>>,
-    /// `"slip"` or `"drop"`.
-    pub on_overload: Option<OnOverload>,
-    /// `"normal"` or `"low"`.
-    pub latency: Option<LatencyChoice>,
-    /// With `latency = "low"`: how long the ring is read after each frame.
-    pub read_on: Option<Spanned<DurationText>>,
-    /// The number of the processor that the data plane runs on.
-    pub processor: Option<usize>,
-    /// `"auto"`, `"kernel"` or `"batch"`.
-    pub fan_out: Option<FanOutChoice>,
-    /// `"none"` or `"address"`.
-    pub filter: Option<FilterChoice>,
-}
-
-/// `[[segment]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SegmentSection {
-    /// The segment's name; its number from 1 unless said otherwise.
-    pub name: Option<Spanned<String>>,
-    /// How long the cable is.
-    pub length: Option<Spanned<LengthText>>,
-}
-
-/// `[[repeater]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RepeaterSection {
-    /// How long a signal takes through it.
-    pub delay: Option<Spanned<BitTimesText>>,
-    /// Where its ports are: `["a:185m", "b:0m"]`.
-    pub ports: Vec<Spanned<PlaceText>>,
-}
-
-/// `[[cut]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CutSection {
-    /// Two stations, by name: the cut is halfway between them.
-    pub between: Vec<Spanned<String>>,
-    /// When it is cut, in the medium's time; at the first instant unless said otherwise.
-    pub from: Option<Spanned<DurationText>>,
-    /// When it is mended; never unless said otherwise.
-    pub until: Option<Spanned<DurationText>>,
-}
-
-/// `[[at]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AtSection {
-    /// When, since the medium's time began: `"1s"` or `"512 BT"`.
-    pub time: Option<Spanned<InstantText>>,
-    /// Whose fault it is.
-    pub station: Option<Spanned<String>>,
-    /// What is wrong with it from then on, or `"none"`.
-    pub fault: Option<Spanned<FaultText>>,
-    /// Two stations, by name: the cable is cut halfway between them.
-    pub cut: Option<Vec<Spanned<String>>>,
-    /// The cable is mended.
-    pub mend: Option<Spanned<bool>>,
-    /// The station that is put back on the medium.
-    pub plug: Option<Spanned<String>>,
-    /// The station that is taken off.
-    pub unplug: Option<Spanned<String>>,
-    /// What the PLCA of `station` is told from then on.
-    pub plca: Option<Spanned<PlcaSection>>,
-}
-
-/// `[[station]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct StationSection {
-    /// The station's name, and that of its interface on the bus's side.
-    pub name: Option<Spanned<String>>,
-    /// Its place on a bus, from the cable's end.
-    pub position: Option<Spanned<LengthText>>,
-    /// Its MAC address.
-    pub mac: Option<Spanned<MacText>>,
-    /// What its host is, in a live lab.
-    pub kind: PortKind,
-    /// For kind "interface": the interface that is its port. With `netns`: what its interface is called there.
-    pub interface: Option<Spanned<String>>,
-    /// For kind "veth": the namespace that its host is in already, a container's or one with a name.
-    pub netns: Option<Spanned<String>>,
-    /// For kind "bridge": the bridge that it leads to; ethbus makes one if this is left out.
-    pub bridge: Option<Spanned<String>>,
-    /// For kind "vxlan": the machine that the station is on.
-    pub remote: Option<Spanned<MachineText>>,
-    /// For kind "vxlan": this machine's own address.
-    pub local: Option<Spanned<MachineText>>,
-    /// For kind "vxlan": the VXLAN Network Identifier.
-    pub vni: Option<Spanned<u32>>,
-    /// For kind "vxlan": the UDP port.
-    pub port: Option<Spanned<u16>>,
-    /// What is wrong with it from the first instant on.
-    pub fault: Option<Spanned<FaultText>>,
-    /// Its IPv4 address with prefix length.
-    pub ipv4: Option<Spanned<Network>>,
-    /// Its IPv6 address with prefix length.
-    pub ipv6: Option<Spanned<Network>>,
-    /// The segment that it is on.
-    pub segment: Option<Spanned<String>>,
-    /// When its own frames arrive; a load is this station's own.
-    pub arrivals: Option<Spanned<ArrivalsText>>,
-    /// When the first of its periodic arrivals comes.
-    pub phase: Option<Spanned<DurationText>>,
-    /// Several sources, in place of `arrivals`.
-    pub source: Vec<Spanned<SourceSection>>,
-    /// How long its own frames are.
-    pub frame_size: Option<Spanned<SizesText>>,
-    /// Whom its own frames are for.
-    pub destination: Option<Spanned<String>>,
-    /// Its PLCA.
-    pub plca: PlcaSection,
-}
-
-/// `[plca]`, and of one station `plca.node-id = 3` and so on: the names are ethtool's.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub struct PlcaSection {
-    /// PLCA is on.
-    pub enable: Option<Spanned<bool>>,
-    /// aPLCALocalNodeID, of one station.
-    pub node_id: Option<Spanned<u8>>,
-    /// Of one station: further turns beside that of its id.
-    pub more_ids: Option<Spanned<Vec<String>>>,
-    /// aPLCANodeCount.
-    pub node_cnt: Option<Spanned<u8>>,
-    /// aPLCATransmitOpportunityTimer, in bit times.
-    pub to_tmr: Option<Spanned<u8>>,
-    /// aPLCAMaxBurstCount.
-    pub burst_cnt: Option<Spanned<u8>>,
-    /// aPLCABurstTimer, in bit times.
-    pub burst_tmr: Option<Spanned<u8>>,
-    /// The PHY tells the MAC of collisions on the line.
-    pub collision_detection: Option<Spanned<bool>>,
-    /// The MAC takes notice of logical collisions.
-    pub logical_collisions: Option<Spanned<bool>>,
-    /// How long the host takes to hand a frame over.
-    pub host_delay: Option<Spanned<BitTimesText>>,
-    /// How much faster the node's clock is than it should be.
-    pub clock: Option<Spanned<PpmText>>,
-    /// Of all stations: delay_line_length.
-    pub delay_line: Option<Spanned<BitTimesText>>,
-    /// Of all stations: plca_status_timer.
-    pub status_timer: Option<Spanned<BitTimesText>>,
-    /// Of all stations: invalid_beacon_timer.
-    pub invalid_beacon_timer: Option<Spanned<BitTimesText>>,
-    /// Of all stations: from TX_EN to the line and on to CRS.
-    pub phy_on: Option<Spanned<BitTimesText>>,
-    /// Of all stations: the same as a signal ends.
-    pub phy_off: Option<Spanned<BitTimesText>>,
-}
-
-/// `[[station.source]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct SourceSection {
-    /// When its frames arrive; a load is this source's own.
-    pub arrivals: Option<Spanned<ArrivalsText>>,
-    /// When the first of its periodic arrivals comes.
-    pub phase: Option<Spanned<DurationText>>,
-    /// How long its frames are.
-    pub frame_size: Option<Spanned<SizesText>>,
-    /// Whom its frames are for.
-    pub destination: Option<Spanned<String>>,
-}
-
-/// `[[frame]]`
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FrameSection {
-    /// The station that offers it.
-    pub station: Option<Spanned<String>>,
-    /// When, since the medium's time began: `"1ms"` or `"512 BT"`.
-    pub at: Option<Spanned<InstantText>>,
-    /// `"next"`, `"broadcast"`, or a station's name.
-    pub destination: Option<Spanned<String>>,
-    /// Octets from destination address to FCS.
-    pub size: Option<Spanned<u32>>,
-}
-
-/// What a station's host is, in a live lab.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PortKind {
-    /// A network namespace with a kernel's own stack.
-    #[default]
-    Veth,
-    /// A program that opens a TAP device in the station's namespace.
-    Tap,
-    /// Whatever is behind an interface of the namespace that ethbus is run in.
-    Interface,
-    /// Whatever is behind a bridge of that namespace.
-    Bridge,
-    /// Another machine, at the other end of a VXLAN tunnel.
-    Vxlan,
-}
-
-fn with_speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    units::speed(&String::deserialize(deserializer)?).map(Some).map_err(D::Error::custom)
+impl Reading {
+    /// Reads what can be read of `text`, and finds all that is wrong in it.
+    pub fn of(path: &Path, text: String) -> Reading {
+        let source = SourceText::new(path, text.clone());
+        let (mut table, errors) = DeTable::parse_recoverable(&text);
+        let mut wrongs: Vec<Wrong> = errors.iter().map(|error| check::syntax(&source, error)).collect();
+        // One error leads to others on its line.
+        wrongs.sort_by(|one, other| one.place.cmp(&other.place));
+        wrongs.dedup_by_key(|wrong| wrong.place.as_ref().map(|place| place.line));
+        // Behind a heading that is none, values would belong to another section.
+        let is_value =
+            |error: &toml::de::Error| source.line_at(error.span().map_or(0, |span| span.start)).contains('=');
+        if !errors.iter().all(is_value) {
+            return Reading { scenario: Scenario::default(), source, wrongs, broken: Vec::new(), is_broken: true };
+        }
+        let found = check::check(&source, table.get_mut());
+        let line = |wrong: &Wrong| wrong.place.as_ref().map(|place| place.line);
+        let mut is_broken = !wrongs.is_empty();
+        let known: Vec<Option<usize>> = wrongs.iter().map(line).collect();
+        wrongs.extend(found.wrongs.into_iter().filter(|wrong| !known.contains(&line(wrong))));
+        let scenario = Scenario::deserialize(toml::de::Deserializer::from(table)).unwrap_or_else(|error| {
+            is_broken = true;
+            let place = Some(source.place(error.span().unwrap_or(0..0)));
+            let wrong = Wrong { place, name: String::new(), what: error.message().to_owned() };
+            // What is no TOML was said of that line already.
+            wrongs.extend(Some(wrong).filter(|wrong| !known.contains(&line(wrong))));
+            Scenario::default()
+        });
+        Reading { scenario, source, wrongs, broken: found.broken, is_broken }
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ mod run;
 mod script;
 mod stations;
 
+pub use crate::settings::overrides::Overrides;
+pub use crate::settings::wrong::PlanError;
 pub use stations::default_mac;
 
 use self::csma_ca::range_warnings;
@@ -25,18 +27,16 @@ use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
 use crate::scenario::file::{
-    AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
-    WindowText, file_text,
+    Network, Reading, Scenario, ScenarioError, SourceText, StationSection, file_text, span, value,
 };
-use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
-use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
+use crate::settings::overrides::option_at;
+use crate::settings::wrong::{FilePlace, Wrong, Wrongs};
+use crate::traffic::{Capture, FurtherTraffic, Recorded, TrafficSpec};
 use crate::words::MacAddr;
-use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
+use crate::words::choices::{FanOutChoice, FilterChoice, Pace};
 use crate::words::configuration::{longest_distance, slot};
-use crate::words::units::{Length, RunTime, lab_name, many};
-use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Place};
-use ::medium::{Method, Persistence, Phy};
-use backoff::Policy;
+use crate::words::units::many;
+use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Method, Place};
 use host::Host;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -155,29 +155,6 @@ pub struct CutPlan {
     pub until: Option<BitInstant>,
 }
 
-/// Why a scenario or the options make no lab: all that is wrong. Each says place, value, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct PlanError(Wrongs);
-
-impl PlanError {
-    /// An option has a value that makes no sense.
-    pub fn option(name: &str, what: String) -> PlanError {
-        Wrong { place: None, name: name.to_owned(), what }.into()
-    }
-
-    /// All that is wrong.
-    pub fn wrongs(&self) -> &Wrongs {
-        &self.0
-    }
-}
-
-impl From<Wrong> for PlanError {
-    fn from(wrong: Wrong) -> PlanError {
-        PlanError(wrong.into())
-    }
-}
-
 /// Why a scenario file makes no plan.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
@@ -189,79 +166,10 @@ pub enum ReadError {
     Plan(#[from] PlanError),
 }
 
-/// What the command line says over the scenario.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// `--name`
-    pub name: Option<String>,
-    /// `--stations`
-    pub stations: Option<usize>,
-    /// `--rate`, in bits per second
-    pub rate: Option<u64>,
-    /// `--seed`
-    pub seed: Option<u64>,
-    /// `--topology`
-    pub topology: Option<TopologyText>,
-    /// `--access`
-    pub access: Option<AccessMethod>,
-    /// `--backoff`
-    pub backoff: Option<Policy>,
-    /// `--ack-delay`, in slots
-    pub ack_delay: Option<u32>,
-    /// `--persistence`
-    pub persistence: Option<Persistence>,
-    /// `--phy`
-    pub phy: Option<Phy>,
-    /// `--rts`
-    pub rts: Option<bool>,
-    /// `--window`
-    pub window: Option<WindowText>,
-    /// `--retry-limits`
-    pub retry_limits: Option<RetryLimitsText>,
-    /// `--range`
-    pub range: Option<Length>,
-    /// `--node-count`, `--to-timer`, `--burst-count` and `--burst-timer`
-    pub plca: PlcaOverrides,
-    /// `--traffic`
-    pub arrivals: Option<Arrivals>,
-    /// `--frame-size`
-    pub sizes: Option<Sizes>,
-    /// `--bursting`
-    pub bursting: Option<bool>,
-    /// `--duration`
-    pub duration: Option<RunTime>,
-    /// `--warmup`
-    pub warmup: Option<RunTime>,
-    /// `--replications`
-    pub replications: Option<u64>,
-    /// `--until`
-    pub until: Option<Until>,
-    /// `--time-scale`
-    pub time_scale: Option<f64>,
-    /// What a live bus spends on being punctual.
-    pub latency: Option<LatencyChoice>,
-    /// `--lend`
-    pub attach: Vec<String>,
-    /// `--even-default-route`
-    pub even_default_route: bool,
-}
-
-/// What the command line says of PLCA at all stations.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PlcaOverrides {
-    /// `--node-count`
-    pub node_count: Option<u8>,
-    /// `--to-timer`, in bit times
-    pub to_timer: Option<u8>,
-    /// `--burst-count`
-    pub burst_count: Option<u8>,
-    /// `--burst-timer`, in bit times
-    pub burst_timer: Option<u8>,
-}
-
 /// A scenario with the place of each value, so that an error can name it.
 struct Planner<'a> {
-    scenario: &'a Scenario,
+    /// What the file says, and the command line over it.
+    scenario: Scenario,
     source: Option<&'a SourceText>,
     overrides: &'a Overrides,
     /// Sections from which wrong values were taken out, so that nothing can be said about what depends on them.
@@ -371,12 +279,12 @@ fn replay_warnings(replay: &Capture, medium: &Config) -> Vec<String> {
 
 impl<'a> Planner<'a> {
     fn new(
-        scenario: &'a Scenario,
+        scenario: &Scenario,
         source: Option<&'a SourceText>,
         overrides: &'a Overrides,
         broken: &'a [&'static str],
     ) -> Planner<'a> {
-        Planner { scenario, source, overrides, broken, found: RefCell::default() }
+        Planner { scenario: overrides.over(scenario), source, overrides, broken, found: RefCell::default() }
     }
 
     /// The plan, or all that is wrong.
@@ -391,26 +299,25 @@ impl<'a> Planner<'a> {
 
     /// Every part by itself, so that what is wrong with one does not hide what is wrong with others.
     fn parts(&self, drawn_seed: u64) -> Option<Plan> {
-        let name = self.keep(self.name());
+        let name = value(&self.scenario.name).unwrap_or_else(|| DEFAULT_NAME.to_owned());
         // Only the medium knows how long a slot is: what is wrong otherwise is found before.
         let (run, pace) = (self.keep(self.run(BitTimes::new(1), BitRate::MBIT_10)), self.keep(self.pace()));
         let rate = self.keep(self.rate());
         let parameters = rate.and_then(|rate| self.keep(self.parameters(rate)));
-        let queue_limit = self.keep(self.queue_limit());
+        let queue_limit = value(&self.scenario.medium.queue).unwrap_or(Config::DEFAULT_QUEUE_LIMIT);
         let sections = self.keep(self.sections())?;
-        let lab = name.as_deref().unwrap_or(DEFAULT_NAME);
-        let stations = self.if_sound(&["station", ""]).and_then(|()| self.stations(lab, &sections));
+        let stations = self.if_sound(&["station", ""]).and_then(|()| self.stations(&name, &sections));
         let placed = ["", "medium", "station", "segment", "repeater"];
         let topology =
             rate.and_then(|rate| self.if_sound(&placed).and_then(|()| self.keep(self.topology(&sections, rate))));
-        let (name, run, pace, rate, stations) = (name?, run?, pace?, rate?, stations?);
-        let seed = self.overrides.seed.or(self.scenario.seed).unwrap_or(drawn_seed);
+        let (run, pace, rate, stations) = (run?, pace?, rate?, stations?);
+        let seed = value(&self.scenario.seed).unwrap_or(drawn_seed);
         let (topology, parameters) = (topology?, parameters?);
         let (method, backoff) =
             self.if_sound(&["access"]).and_then(|()| self.keep(self.method(&sections, &parameters, &topology)))?;
         self.keep(self.check_until(&run, &method));
         let config = Config::new(rate, topology, seed);
-        let medium = Config { method, backoff, parameters, queue_limit: queue_limit?, ..config };
+        let medium = Config { method, backoff, parameters, queue_limit, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
         let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
         let run = self.keep(self.run(slot, medium.rate))?;
@@ -433,7 +340,6 @@ impl<'a> Planner<'a> {
             run.misses(changes.iter().map(|(at, _)| *at), "changes ([[at]] and [[cut]]) come", medium.rate),
         ];
         let too_much = overload_warning(&medium, &traffic, &further);
-        let given_rate = self.scenario.medium.rate.as_ref().filter(|_| self.overrides.rate.is_none());
         Some(Plan {
             name,
             stations,
@@ -443,15 +349,15 @@ impl<'a> Planner<'a> {
             replays,
             run,
             pace,
-            fan_out: self.scenario.emulator.fan_out.unwrap_or_default(),
-            filter: self.scenario.emulator.filter.unwrap_or_default(),
+            fan_out: value(&self.scenario.emulator.fan_out).unwrap_or_default(),
+            filter: value(&self.scenario.emulator.filter).unwrap_or_default(),
             medium,
             even_default_route: self.overrides.even_default_route,
             warnings,
             run_warnings: late.into_iter().chain([too_much]).flatten().collect(),
             has_traffic: self.has_traffic(&sections),
             timed_cut: self.place(self.timed_cut()),
-            rate_place: self.place(given_rate.map(Spanned::span)),
+            rate_place: self.place(span(&self.scenario.medium.rate)),
         })
     }
 
@@ -483,12 +389,16 @@ impl<'a> Planner<'a> {
         if wrongs.is_empty() { Ok(right) } else { Err(PlanError(Wrongs::new(wrongs))) }
     }
 
+    /// The place in the file; none for an option.
     fn place(&self, span: Option<Range<usize>>) -> Option<FilePlace> {
-        Some(self.source?.place(span?))
+        Some(self.source?.place(span.filter(|span| option_at(span).is_none())?))
     }
 
-    /// An error at `span` of the scenario, or else at the option or key `name`.
+    /// An error at `span` of the scenario, which may be an option's place, or else at the option or key `name`.
     fn wrong(&self, name: &str, span: Option<Range<usize>>, what: String) -> PlanError {
+        if let Some(option) = span.as_ref().and_then(option_at) {
+            return PlanError::option(&format!("--{}", option.long), what);
+        }
         Wrong { place: self.place(span), name: name.to_owned(), what }.into()
     }
 
@@ -499,13 +409,5 @@ impl<'a> Planner<'a> {
 
     fn at<T>(&self, key: &str, value: &Spanned<T>, what: String) -> PlanError {
         self.wrong(key, Some(value.span()), what)
-    }
-
-    fn name(&self) -> Result<String, PlanError> {
-        if let Some(name) = &self.scenario.name {
-            lab_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
-        }
-        let name = self.overrides.name.clone().or_else(|| self.scenario.name.clone().map(Spanned::into_inner));
-        Ok(name.unwrap_or_else(|| DEFAULT_NAME.to_owned()))
     }
 }

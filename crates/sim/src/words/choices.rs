@@ -5,6 +5,34 @@
 use medium::BitRate;
 use serde::{Deserialize, Serialize};
 
+/// An enum whose variants each have a word: how scenarios, results and event logs spell it.
+macro_rules! choice {
+    ($(#[$meta:meta])* pub enum $name:ident {$($(#[$of_variant:meta])* $variant:ident = $word:literal),* $(,)?}) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
+        pub enum $name {$(
+            $(#[$of_variant])*
+            #[serde(rename = $word)]
+            $variant,
+        )*}
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &[$name] = &[$($name::$variant),*];
+            /// The word of each.
+            pub const WORDS: &[&str] = &[$($word),*];
+
+            /// Its word.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+        }
+    };
+}
+pub(crate) use choice;
+
 /// How the medium's time follows real time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
@@ -53,50 +81,54 @@ impl Default for Latency {
     }
 }
 
-/// How much is spent on being punctual.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LatencyChoice {
-    /// The data plane sleeps whenever nothing is due.
-    #[default]
-    Normal,
-    /// Processors do not sleep deeply, and the ring is read for a while after each frame.
-    Low,
+choice! {
+    /// How much is spent on being punctual.
+    #[derive(Default)]
+    pub enum LatencyChoice {
+        /// The data plane sleeps whenever nothing is due.
+        #[default]
+        Normal = "normal",
+        /// Processors do not sleep deeply, and the ring is read for a while after each frame.
+        Low = "low",
+    }
 }
 
-/// What to do when the machine does not keep up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnOverload {
-    /// The medium's time stands still until deliveries are punctual again.
-    #[default]
-    Slip,
-    /// What would be delivered too late is not delivered.
-    Drop,
+choice! {
+    /// What to do when the machine does not keep up.
+    #[derive(Default)]
+    pub enum OnOverload {
+        /// The medium's time stands still until deliveries are punctual again.
+        #[default]
+        Slip = "slip",
+        /// What would be delivered too late is not delivered.
+        Drop = "drop",
+    }
 }
 
-/// Which way is wanted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FanOutChoice {
-    /// The kernel, from some number of stations on, and where it lets itself be told to.
-    #[default]
-    Auto,
-    /// The kernel, with however few.
-    Kernel,
-    /// One by one.
-    Batch,
+choice! {
+    /// Which way is wanted.
+    #[derive(Default)]
+    pub enum FanOutChoice {
+        /// The kernel, from some number of stations on, and where it lets itself be told to.
+        #[default]
+        Auto = "auto",
+        /// The kernel, with however few.
+        Kernel = "kernel",
+        /// One by one.
+        Batch = "batch",
+    }
 }
 
-/// Whom frames are copied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FilterChoice {
-    /// Every other station, as on a cable.
-    #[default]
-    None,
-    /// Those that it can mean anything to.
-    Address,
+choice! {
+    /// Whom frames are copied to.
+    #[derive(Default)]
+    pub enum FilterChoice {
+        /// Every other station, as on a cable.
+        #[default]
+        None = "none",
+        /// Those that it can mean anything to.
+        Address = "address",
+    }
 }
 
 /// What became of a station's interface.

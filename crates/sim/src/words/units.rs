@@ -68,6 +68,14 @@ pub fn whole(text: &str, least: u64, most: u64, like: &str) -> Result<u64, Strin
     number.ok_or_else(|| format!("`{text}`: write a whole number{range}, like `{like}`"))
 }
 
+/// A number as formulas take it, like `0.4` or `1e-3`.
+///
+/// # Errors
+/// No number.
+pub fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is no number: write one like `0.4`"))
+}
+
 /// How many stations a medium has (802.3 allows 1 to 1024).
 ///
 /// # Errors

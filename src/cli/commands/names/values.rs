@@ -5,8 +5,10 @@ use crate::study::explain::choice::Pick;
 use crate::study::sweep::grid;
 use medium::Phy;
 use sim::scenario::file::Scenario;
-use sim::scenario::keys::{Key, SCENARIO, Takes};
 use sim::scenario::plan::{Overrides, Plan};
+use sim::settings::keys::{Key, SCENARIO, Takes};
+use sim::settings::options;
+use sim::settings::overrides::dotted_key;
 
 /// What no parser takes.
 const NONSENSE: &str = "?";
@@ -14,20 +16,12 @@ const NONSENSE: &str = "?";
 /// What stands in an example for the name of a file, which the shell completes.
 const FILE: &str = "FILE";
 
-/// Options by the names that the help gives their values, and the keys that say the same in a scenario.
-const OPTIONS: [(&str, &str); 6] = [
-    ("TOPOLOGY", "medium.topology"),
-    ("METHOD", "access.method"),
-    ("TRAFFIC", "traffic.arrivals"),
-    ("BACKOFF", "access.backoff"),
-    ("PERSISTENCE", "access.persistence"),
-    ("PHY", "access.phy"),
-];
+/// Options whose values complete, by the names that the help gives these.
+const OPTIONS: [&str; 6] = ["TOPOLOGY", "METHOD", "TRAFFIC", "BACKOFF", "PERSISTENCE", "PHY"];
 
 /// The values of an option of a command.
 pub fn of_option(command: &str, value_name: &str) -> Option<Vec<String>> {
-    let (_, path) = OPTIONS.iter().find(|(name, _)| *name == value_name)?;
-    let mut values = of_key(path);
+    let mut values = of_key(&key_of(value_name)?);
     // Segments have sections of their own in a scenario.
     values.retain(|value| value != "segments");
     if command == "up" && value_name == "METHOD" {
@@ -36,10 +30,16 @@ pub fn of_option(command: &str, value_name: &str) -> Option<Vec<String>> {
     Some(values)
 }
 
+/// The key that says the same as the option whose value the help gives this name.
+fn key_of(value_name: &str) -> Option<String> {
+    let named = OPTIONS.iter().find(|name| **name == value_name)?;
+    let overruling = options::OPTIONS.iter().find(|overruling| overruling.option.value == *named)?;
+    Some(dotted_key(overruling.option.long))
+}
+
 /// Whether a lab can have this access method.
 fn runs_in_real_time(method: &str) -> bool {
-    let Ok(access) = method.parse() else { return false };
-    let overrides = Overrides { access: Some(access), ..Overrides::default() };
+    let Ok(overrides) = Overrides::default().and("access", method) else { return false };
     Plan::new(&Scenario::default(), None, &overrides, 1).is_ok_and(|plan| plan.require_real_time().is_ok())
 }
 
@@ -119,11 +119,12 @@ mod tests {
     /// Whatever is offered is understood.
     #[test]
     fn every_value_that_is_offered_is_read() {
-        for (option, path) in OPTIONS {
+        for option in OPTIONS {
+            let path = key_of(option).expect("a key");
             let values = of_option("sim", option).expect("known");
             assert!(values.len() >= 2, "{option}: {values:?}");
             for value in values.iter().filter(|value| !value.ends_with(':')) {
-                assert_eq!(read(path, value), Ok(()), "{option} {value}");
+                assert_eq!(read(&path, value), Ok(()), "{option} {value}");
             }
         }
         assert!(of_option("sim", "TRAFFIC").expect("known").contains(&"replay:".to_owned()));

@@ -1,14 +1,15 @@
 //! The access method of a plan, and what belongs to it alone.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{AccessMethod, PopulationChoice, StationSection};
+use crate::scenario::file::{AccessMethod, PopulationChoice, StationSection, value};
+use crate::settings::keys::{ACCESS, MEDIUM, PLCA};
+use crate::settings::overrides::option_at;
+use crate::settings::wrong::Wrongs;
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::configuration::longest_distance;
 use backoff::Policy;
 use medium::{Aloha, Csma, Method, Octets, Parameters, Population, SlottedAloha, Topology};
 use std::num::NonZeroU32;
-use std::ops::Range;
-use toml::Spanned;
 
 /// What methods without collision detection have in common.
 struct Shared {
@@ -50,8 +51,8 @@ impl Planner<'_> {
                 let standard = Csma::new(size);
                 let attempt_limit = attempt_limit.or(standard.attempt_limit);
                 let backoff = backoff.unwrap_or(standard.backoff);
-                let given = self.scenario.access.persistence.as_ref().map(|text| text.get_ref().0);
-                let persistence = self.overrides.persistence.or(given).unwrap_or(standard.persistence);
+                let given = value(&self.scenario.access.persistence);
+                let persistence = given.map_or(standard.persistence, |text| text.0);
                 Method::Csma(Csma {
                     persistence,
                     ack_delay,
@@ -85,24 +86,20 @@ impl Planner<'_> {
 
     /// How stations get to send, by name.
     pub(super) fn access_method(&self) -> AccessMethod {
-        let given = self.scenario.access.method.as_ref().map(|method| *method.get_ref());
-        self.overrides.access.or(given).unwrap_or_default()
+        value(&self.scenario.access.method).unwrap_or_default()
     }
 
     pub(super) fn backoff(&self) -> Option<Policy> {
-        self.overrides.backoff.or(self.scenario.access.backoff.as_ref().map(|text| text.get_ref().0))
+        value(&self.scenario.access.backoff).map(|text| text.0)
     }
 
     fn shared(&self, sections: &[StationSection], parameters: &Parameters) -> Shared {
         let access = &self.scenario.access;
-        let population = access.population.as_ref().map(|choice| *choice.get_ref());
-        let limit = self.scenario.medium.attempt_limit.as_ref();
-        let ack_delay = self.overrides.ack_delay.or(access.ack_delay.as_ref().map(|delay| *delay.get_ref()));
         Shared {
-            ack_delay: ack_delay.unwrap_or(0),
+            ack_delay: value(&access.ack_delay).unwrap_or(0),
             backoff: self.backoff(),
-            attempt_limit: limit.and_then(|limit| NonZeroU32::new(*limit.get_ref())),
-            population: match population.unwrap_or_else(|| self.usual_population(sections)) {
+            attempt_limit: value(&self.scenario.medium.attempt_limit),
+            population: match value(&access.population).unwrap_or_else(|| self.usual_population(sections)) {
                 PopulationChoice::Stations => Population::Stations,
                 PopulationChoice::Infinite => Population::Infinite,
             },
@@ -113,7 +110,7 @@ impl Planner<'_> {
     /// The longest frame that anybody offers: a slot has room for it.
     fn longest_frame(&self, sections: &[StationSection], parameters: &Parameters) -> Octets {
         let common = &self.scenario.traffic;
-        let all = self.overrides.sizes.as_ref().or(common.frame_size.as_ref().map(|sizes| &sizes.get_ref().0));
+        let all = common.frame_size.as_ref().map(|sizes| &sizes.get_ref().0);
         let own = sections.iter().flat_map(|section| {
             let sources = section.source.iter().filter_map(|source| source.get_ref().frame_size.as_ref());
             section.frame_size.iter().chain(sources).map(|sizes| sizes.get_ref().0.longest())
@@ -144,8 +141,7 @@ impl Planner<'_> {
     /// What is offered, as far as it is written.
     fn arrivals<'a>(&'a self, sections: &'a [StationSection]) -> impl Iterator<Item = &'a Arrivals> {
         let shares = |section: &StationSection| section.arrivals.is_none() && section.source.is_empty();
-        let common = self.overrides.arrivals.as_ref();
-        let common = common.or(self.scenario.traffic.arrivals.as_ref().map(|text| &text.get_ref().0));
+        let common = self.scenario.traffic.arrivals.as_ref().map(|text| &text.get_ref().0);
         let common = common.filter(|_| sections.iter().any(shares));
         let own = sections.iter().flat_map(|section| {
             let sources = section.source.iter().filter_map(|source| source.get_ref().arrivals.as_ref());
@@ -154,53 +150,29 @@ impl Planner<'_> {
         common.into_iter().chain(own)
     }
 
-    /// Refuses what belongs to other methods.
+    /// Refuses what belongs to other methods: all of it.
     fn only_its_own(&self, method: AccessMethod) -> Result<(), PlanError> {
-        self.only_of_plca(method)?;
+        let (medium, access) = (&self.scenario.medium, &self.scenario.access);
+        let medium = MEDIUM.iter().map(|key| (key, medium.place_of(key.field)));
+        let access = ACCESS.iter().map(|key| (key, access.place_of(key.field)));
+        let keys = access.chain(medium).filter_map(|(key, place)| {
+            let place = place?;
+            let what = key.of.refusal(method, option_at(&place).is_some())?;
+            Some(self.wrong(key.name, Some(place), what))
+        });
+        // A section [plca] may be in any scenario, for a run that is asked to take turns.
+        let plca = PLCA.iter().filter(|_| method != AccessMethod::Plca).filter_map(|key| {
+            let place = self.scenario.plca.place_of(key.field).filter(|place| option_at(place).is_some())?;
+            let what = format!("{} has no such thing: leave it out, or write `--access plca`", method.title());
+            Some(self.wrong(key.name, Some(place), what))
+        });
+        let wrongs: Vec<_> = keys.chain(plca).flat_map(|PlanError(wrongs)| wrongs.into_vec()).collect();
+        if !wrongs.is_empty() {
+            return Err(PlanError(Wrongs::new(wrongs)));
+        }
         match method {
-            AccessMethod::CsmaCd | AccessMethod::Plca => {
-                self.only_of_csma_ca(method)?;
-                self.only_of_others(method)?;
-                self.one_backoff()
-            }
-            AccessMethod::CsmaCa => {
-                self.only_of_csma_cd(method)?;
-                self.only_of_others(method)?;
-                self.nothing_of_contenders()
-            }
-            AccessMethod::Csma | AccessMethod::Aloha | AccessMethod::SlottedAloha => {
-                self.only_of_csma_ca(method)?;
-                self.only_of_csma_cd(method)?;
-                if method == AccessMethod::Csma { Ok(()) } else { self.no_persistence(method, "csma") }
-            }
-        }
-    }
-
-    /// Refuses what neither CSMA/CD nor CSMA/CA has a use for.
-    fn only_of_others(&self, method: AccessMethod) -> Result<(), PlanError> {
-        let access = &self.scenario.access;
-        let what = format!("{} has no such thing: leave it out, or choose another method with", method.title());
-        if self.overrides.ack_delay.is_some() {
-            return Err(self.wrong("--ack-delay", None, format!("{what} `--access slotted-aloha`")));
-        }
-        let keys = [
-            ("ack_delay", access.ack_delay.as_ref().map(Spanned::span)),
-            ("population", access.population.as_ref().map(Spanned::span)),
-        ];
-        if let Some((key, span)) = keys.into_iter().find_map(|(key, span)| Some((key, span?))) {
-            return Err(self.wrong(key, Some(span), format!("{what} `method = \"slotted-aloha\"`")));
-        }
-        self.no_persistence(method, "csma")
-    }
-
-    fn no_persistence(&self, method: AccessMethod, of: &str) -> Result<(), PlanError> {
-        let what = format!("{} has no such thing: leave it out, or choose another method with", method.title());
-        if self.overrides.persistence.is_some() {
-            return Err(self.wrong("--persistence", None, format!("{what} `--access {of}`")));
-        }
-        match &self.scenario.access.persistence {
-            Some(text) => Err(self.wrong("persistence", Some(text.span()), format!("{what} `method = \"{of}\"`"))),
-            None => Ok(()),
+            AccessMethod::CsmaCd | AccessMethod::Plca => self.one_backoff(),
+            AccessMethod::Csma | AccessMethod::CsmaCa | AccessMethod::Aloha | AccessMethod::SlottedAloha => Ok(()),
         }
     }
 
@@ -209,32 +181,9 @@ impl Planner<'_> {
         match &self.scenario.medium.backoff_limit {
             Some(limit) if self.backoff().is_some() => {
                 let what = "it belongs to the backoff of 802.3, and another one is chosen: leave one of them out";
-                Err(self.wrong("backoff_limit", Some(limit.span()), what.to_owned()))
+                Err(self.at("backoff_limit", limit, what.to_owned()))
             }
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Refuses what only CSMA/CD has.
-    fn only_of_csma_cd(&self, method: AccessMethod) -> Result<(), PlanError> {
-        let medium = &self.scenario.medium;
-        fn span<T>(given: &Option<Spanned<T>>) -> Option<Range<usize>> {
-            given.as_ref().map(Spanned::span)
-        }
-        let keys = [
-            ("slot_time", span(&medium.slot_time)),
-            ("inter_packet_gap", span(&medium.inter_packet_gap)),
-            ("inter_packet_gap_part_1", span(&medium.inter_packet_gap_part_1)),
-            ("jam_size", span(&medium.jam_size)),
-            ("max_defer_time", span(&medium.max_defer_time)),
-            ("backoff_limit", span(&medium.backoff_limit)),
-            ("bursting", span(&medium.bursting)),
-        ];
-        let what = format!("{} detects no collision, and has no such thing: leave it out", method.title());
-        if self.overrides.bursting.is_some() {
-            return Err(self.wrong("--bursting", None, what));
-        }
-        let given = keys.into_iter().find_map(|(key, span)| Some((key, span?)));
-        given.map_or(Ok(()), |(key, span)| Err(self.wrong(key, Some(span), what)))
     }
 }

@@ -73,7 +73,7 @@ impl Planner<'_> {
                 Input::SetFault { station: self.number("station", station, names)?, fault: fault.get_ref().0 }
             }
             (_, Some(between), ..) => {
-                Input::SetCut { cut: Some(self.place_between("cut", section, between, names, medium)?) }
+                Input::SetCut { cut: Some(self.place_between("cut", section, between.get_ref(), names, medium)?) }
             }
             (_, _, Some(station), _) => Input::Attach { station: self.number("plug", station, names)? },
             (_, _, _, Some(station)) => Input::Detach { station: self.number("unplug", station, names)? },

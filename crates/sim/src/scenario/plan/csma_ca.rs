@@ -1,23 +1,16 @@
 //! What belongs to CSMA/CA alone: physical layer, RTS, window, retry limits, and who is hidden from whom.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{AccessMethod, RetryLimitsText, StationSection, TopologyText, WindowText};
+use crate::scenario::file::{RetryLimitsText, StationSection, TopologyText, WindowText, value};
 use crate::traffic::{Arrivals, FurtherTraffic, TrafficSpec};
 use crate::words::units::{Length, group};
 use medium::{Config, CsmaCa, Destination, Method, Octets, Phy, Reach, StationId, Topology};
 use std::collections::BTreeSet;
-use std::ops::Range;
-use toml::Spanned;
-
-fn span<T>(given: &Option<Spanned<T>>) -> Option<Range<usize>> {
-    given.as_ref().map(Spanned::span)
-}
 
 impl Planner<'_> {
     /// The physical layer: 802.11b's at its highest rate unless said otherwise.
     pub(super) fn phy(&self) -> Phy {
-        let given = self.scenario.access.phy.as_ref().map(|text| text.get_ref().0);
-        let phy = self.overrides.phy.or(given).unwrap_or(Phy::Dsss11);
+        let phy = value(&self.scenario.access.phy).map_or(Phy::Dsss11, |text| text.0);
         let control_rate = self.scenario.access.control_rate.as_ref().map(|rate| rate.get_ref().0);
         if phy == Phy::Dsss11 && control_rate == Some(phy.rate().get()) { Phy::Dsss11Control11 } else { phy }
     }
@@ -43,32 +36,28 @@ impl Planner<'_> {
         self.check_control_rate()?;
         let access = &self.scenario.access;
         let standard = CsmaCa::new(self.phy(), size);
-        let window = self.overrides.window.or(access.window.as_ref().map(|text| *text.get_ref()));
-        let WindowText(window, most_window) = window.unwrap_or(WindowText(standard.window, standard.most_window));
-        let limits = self.overrides.retry_limits.or(access.retry_limits.as_ref().map(|text| *text.get_ref()));
+        let usual = WindowText(standard.window, standard.most_window);
+        let WindowText(window, most_window) = value(&access.window).unwrap_or(usual);
         let usual = RetryLimitsText(standard.short_retry_limit, standard.long_retry_limit);
-        let RetryLimitsText(short_retry_limit, long_retry_limit) = limits.unwrap_or(usual);
-        let rts = self.overrides.rts.or(access.rts.as_ref().map(|rts| *rts.get_ref())).unwrap_or(false);
+        let RetryLimitsText(short_retry_limit, long_retry_limit) = value(&access.retry_limits).unwrap_or(usual);
+        let rts = value(&access.rts).unwrap_or(false);
         let reach = self.reach(sections, topology)?;
         Ok(CsmaCa { rts, window, most_window, short_retry_limit, long_retry_limit, reach, ..standard })
     }
 
     /// Who hears whom, by where they are on the line. A bit time is too coarse for that: positions are in millimetres.
     fn reach(&self, sections: &[StationSection], topology: &Topology) -> Result<Option<Reach>, PlanError> {
-        let given = self.scenario.access.range.as_ref();
-        let Some(range) = self.overrides.range.or(given.map(|length| length.get_ref().0)) else { return Ok(None) };
-        let name = if self.overrides.range.is_some() { "--range" } else { "range" };
+        let Some(given) = &self.scenario.access.range else { return Ok(None) };
         let Topology::Bus { positions } = topology else {
             let what = "stations have a range where they stand along a line: write `topology = \"bus:200m\"`";
-            return Err(self.wrong(name, given.map(Spanned::span), what.to_owned()));
+            return Err(self.at("range", given, what.to_owned()));
         };
         let rate = self.rate()?;
         let millimetres = |length: Length| match length {
             Length::Metres(metres) => (metres * 1000.0).round() as u64,
             Length::BitTimes(bits) => (bits as f64 * self.metres_per_bit(rate) * 1000.0).round() as u64,
         };
-        let written = self.overrides.topology.or(self.scenario.medium.topology.as_ref().map(|it| *it.get_ref()));
-        let end = match written {
+        let end = match value(&self.scenario.medium.topology) {
             Some(TopologyText::Bus(length)) => millimetres(length) as f64,
             Some(TopologyText::Star(_) | TopologyText::Segments) | None => 0.0,
         };
@@ -78,53 +67,7 @@ impl Planner<'_> {
             section.position.as_ref().map_or(even, |position| millimetres(position.get_ref().0))
         };
         let positions = sections.iter().enumerate().map(place).collect();
-        Ok(Some(Reach { range: millimetres(range), positions }))
-    }
-
-    /// Refuses what only CSMA/CA has.
-    pub(super) fn only_of_csma_ca(&self, method: AccessMethod) -> Result<(), PlanError> {
-        let (given, access) = (self.overrides, &self.scenario.access);
-        let what = format!("{} has no such thing: leave it out, or choose another method with", method.title());
-        let options = [
-            ("--phy", given.phy.is_some()),
-            ("--rts", given.rts.is_some()),
-            ("--window", given.window.is_some()),
-            ("--retry-limits", given.retry_limits.is_some()),
-            ("--range", given.range.is_some()),
-        ];
-        if let Some((option, _)) = options.into_iter().find(|(_, given)| *given) {
-            return Err(self.wrong(option, None, format!("{what} `--access csma-ca`")));
-        }
-        let keys = [
-            ("phy", span(&access.phy)),
-            ("control_rate", span(&access.control_rate)),
-            ("rts", span(&access.rts)),
-            ("window", span(&access.window)),
-            ("retry_limits", span(&access.retry_limits)),
-            ("range", span(&access.range)),
-        ];
-        match keys.into_iter().find_map(|(key, span)| Some((key, span?))) {
-            Some((key, span)) => Err(self.wrong(key, Some(span), format!("{what} `method = \"csma-ca\"`"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses how others wait and give up.
-    pub(super) fn nothing_of_contenders(&self) -> Result<(), PlanError> {
-        let what = "CSMA/CA waits by the window of 802.11: write `--window 32:1024`, or `window` in [access]";
-        if self.overrides.backoff.is_some() {
-            return Err(self.wrong("--backoff", None, what.to_owned()));
-        }
-        if let Some(text) = &self.scenario.access.backoff {
-            return Err(self.at("backoff", text, what.to_owned()));
-        }
-        match &self.scenario.medium.attempt_limit {
-            Some(limit) => {
-                let what = "CSMA/CA has two limits: write `retry_limits = \"7:4\"` in [access]";
-                Err(self.at("attempt_limit", limit, what.to_owned()))
-            }
-            None => Ok(()),
-        }
+        Ok(Some(Reach { range: millimetres(given.get_ref().0), positions }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What each station's host will be in a live lab, and whether the keys of its section fit that.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{PortKind, StationSection};
+use crate::scenario::file::{PortKind, StationSection, span, value};
 use crate::words::interface::interface_name;
 use std::collections::HashMap;
 use std::fmt;
@@ -91,7 +91,7 @@ pub struct Hosts {
 
 /// A station on an interface is called as the interface, unless it has a name.
 pub fn default_name(section: &StationSection) -> Option<String> {
-    let interface = section.interface.as_ref().filter(|_| section.kind == PortKind::Interface);
+    let interface = section.interface.as_ref().filter(|_| value(&section.kind) == Some(PortKind::Interface));
     interface.map(|interface| interface.get_ref().clone())
 }
 
@@ -101,7 +101,11 @@ impl Planner<'_> {
         let section = |interface: &String| {
             interface_name(interface).map_err(|what| PlanError::option("--lend", what))?;
             let interface = Some(Spanned::new(NOWHERE, interface.clone()));
-            Ok(StationSection { kind: PortKind::Interface, interface, ..StationSection::default() })
+            Ok(StationSection {
+                kind: Some(Spanned::new(NOWHERE, PortKind::Interface)),
+                interface,
+                ..StationSection::default()
+            })
         };
         self.overrides.attach.iter().map(section).collect()
     }
@@ -115,7 +119,7 @@ impl Planner<'_> {
         hosts: &mut Hosts,
     ) -> Result<Host, PlanError> {
         self.refuse_keys_of_other_kinds(section)?;
-        match section.kind {
+        match value(&section.kind).unwrap_or_default() {
             PortKind::Veth => self.namespace(name, section, hosts),
             PortKind::Tap => Ok(Host::Tap),
             PortKind::Interface => self.interface(name, place, section, hosts),
@@ -125,9 +129,6 @@ impl Planner<'_> {
     }
 
     fn refuse_keys_of_other_kinds(&self, section: &StationSection) -> Result<(), PlanError> {
-        fn span<T>(value: &Option<Spanned<T>>) -> Option<Range<usize>> {
-            value.as_ref().map(Spanned::span)
-        }
         let keys = [
             ("netns", span(&section.netns), PortKind::Veth),
             ("interface", span(&section.interface).filter(|_| section.netns.is_none()), PortKind::Interface),
@@ -137,12 +138,13 @@ impl Planner<'_> {
             ("vni", span(&section.vni), PortKind::Vxlan),
             ("port", span(&section.port), PortKind::Vxlan),
         ];
-        let other = keys.into_iter().find(|(_, span, kind)| span.is_some() && *kind != section.kind);
+        let own = value(&section.kind).unwrap_or_default();
+        let other = keys.into_iter().find(|(_, span, kind)| span.is_some() && *kind != own);
         let Some((key, span, kind)) = other else { return Ok(()) };
         let value = span.as_ref().and_then(|span| Some(self.source?.text(span))).unwrap_or_default();
         let what = format!(
             "`{1}`: only a station of kind \"{0}\" has it: write `kind = \"{0}\"`, or leave it out",
-            word(kind),
+            kind.word(),
             value.trim_matches(['"', '\''])
         );
         Err(self.wrong(key, span, what))
@@ -256,16 +258,6 @@ impl Planner<'_> {
 /// The place of what no file says.
 const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
 
-fn word(kind: PortKind) -> &'static str {
-    match kind {
-        PortKind::Veth => "veth",
-        PortKind::Tap => "tap",
-        PortKind::Interface => "interface",
-        PortKind::Bridge => "bridge",
-        PortKind::Vxlan => "vxlan",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,7 +269,7 @@ mod tests {
         let (scenario, source) =
             Scenario::from_text(Path::new("lab.toml"), text.to_owned()).map_err(|e| format!("{e}"))?;
         let attach = attach.iter().map(|&name| name.to_owned()).collect();
-        let overrides = Overrides { attach, ..Overrides::default() };
+        let overrides = Overrides::default().lending(attach);
         Plan::new(&scenario, Some(&source), &overrides, 1).map_err(|error| error.to_string())
     }
 

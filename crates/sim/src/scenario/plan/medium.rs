@@ -2,13 +2,13 @@
 
 use super::{PlanError, Planner};
 use crate::scenario::file::{
-    AccessMethod, BitTimesText, LengthText, PlaceText, RepeaterSection, StationSection, TopologyText,
+    AccessMethod, LengthText, PlaceText, RepeaterSection, Scenario, StationSection, TopologyText, span, value,
 };
+use crate::settings::keys::MEDIUM;
+use crate::settings::overrides::option_at;
 use crate::words::units::Length;
-use medium::{
-    BitRate, BitTimes, Config, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError,
-};
-use std::num::NonZeroU32;
+use medium::{BitRate, BitTimes, ConfigError, Octets, Parameters, Place, Repeater, Segments, Topology, TopologyError};
+use std::ops::Range;
 use toml::Spanned;
 
 /// Least propagation velocity on 10BASE5 coaxial cable (802.3, 8.4.1.3), as a part of that of light.
@@ -17,9 +17,6 @@ const DEFAULT_SPEED: f64 = 0.77 * SPEED_OF_LIGHT;
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 /// A repeater's start-of-packet propagation delay at 10 Mb/s is at most 7.5 BT, or 8 in whole bit times (802.3, 9.5.5.1).
 const DEFAULT_REPEATER_DELAY: u64 = 8;
-
-/// The longest frame of 802.3, in octets from destination address to FCS (3.2.7).
-const ENVELOPE: u32 = 2000;
 
 /// A segment of the scenario.
 struct NamedSegment {
@@ -32,9 +29,9 @@ struct NamedSegment {
 
 impl Planner<'_> {
     pub(super) fn rate(&self) -> Result<BitRate, PlanError> {
-        let given = self.scenario.medium.rate.as_ref();
+        let given = &self.scenario.medium.rate;
         let usual = if self.access_method() == AccessMethod::CsmaCa { self.phy().rate() } else { BitRate::MBIT_10 };
-        let bits = self.overrides.rate.or(given.map(|rate| rate.get_ref().0)).unwrap_or(usual.get());
+        let bits = value(given).map_or(usual.get(), |rate| rate.0);
         let what = match BitRate::per_second(bits).filter(|rate| *rate <= BitRate::MBIT_1000) {
             Some(rate) if self.access_method() == AccessMethod::Plca && rate != BitRate::MBIT_10 => format!(
                 "`{rate}`: PLCA is of 10BASE-T1S, which has 10 Mb/s and no other rate (802.3, clauses 147 and 148): write `10M`, or take another way to send, like `csma-cd`"
@@ -42,57 +39,13 @@ impl Planner<'_> {
             Some(rate) => return Ok(rate),
             None => format!("{bits}bit/s: half-duplex Ethernet ends at 1Gbit/s"),
         };
-        Err(match self.overrides.rate {
-            Some(_) => self.wrong("--rate", None, what),
-            None => self.wrong("rate", given.map(Spanned::span), what),
-        })
-    }
-
-    pub(super) fn queue_limit(&self) -> Result<usize, PlanError> {
-        match &self.scenario.medium.queue {
-            None => Ok(Config::DEFAULT_QUEUE_LIMIT),
-            Some(queue) if *queue.get_ref() == 0 => {
-                Err(self.at("queue", queue, "a queue of 0 frames can send nothing: write 1 or more".to_owned()))
-            }
-            Some(queue) => Ok(*queue.get_ref()),
-        }
+        Err(self.wrong("rate", span(given), what))
     }
 
     /// The standard's values at this rate, with what the scenario changes.
     pub(super) fn parameters(&self, rate: BitRate) -> Result<Parameters, PlanError> {
-        let (section, mut parameters) = (&self.scenario.medium, Parameters::at(rate));
-        let spans = [
-            (&section.slot_time, &mut parameters.slot_time),
-            (&section.inter_packet_gap, &mut parameters.inter_packet_gap),
-            (&section.inter_packet_gap_part_1, &mut parameters.inter_packet_gap_part_1),
-            (&section.jam_size, &mut parameters.jam_size),
-            (&section.max_defer_time, &mut parameters.max_defer_time),
-        ];
-        for (given, parameter) in spans {
-            if let Some(BitTimesText(bits)) = given.as_ref().map(Spanned::get_ref) {
-                *parameter = BitTimes::new(*bits);
-            }
-        }
-        let sizes = [
-            (&section.max_frame_size, &mut parameters.max_frame_size),
-            (&section.min_frame_size, &mut parameters.min_frame_size),
-        ];
-        for (given, parameter) in sizes {
-            if let Some(octets) = given {
-                *parameter = Octets::new(*octets.get_ref());
-            }
-        }
-        if let Some(limit) = &section.attempt_limit {
-            let none = || self.at("attempt_limit", limit, "0 attempts send nothing: write 1 or more".to_owned());
-            parameters.attempt_limit = NonZeroU32::new(*limit.get_ref()).ok_or_else(none)?;
-        }
-        if let Some(limit) = &section.backoff_limit {
-            parameters.backoff_limit = *limit.get_ref();
-        }
-        if let Some(most) = section.max_frame_size.as_ref().filter(|most| *most.get_ref() > ENVELOPE) {
-            let what = format!("{} octets: an envelope frame has {ENVELOPE} at most (802.3, 3.2.7)", most.get_ref());
-            return Err(self.at("max_frame_size", most, what));
-        }
+        let mut parameters = Parameters::at(rate);
+        self.scenario.medium.set(&mut parameters);
         self.extend(&mut parameters)?;
         self.bursting(&mut parameters)?;
         Ok(parameters)
@@ -119,27 +72,25 @@ impl Planner<'_> {
 
     /// What the engine refuses, at the key that says so.
     pub(super) fn wrong_medium(&self, error: &ConfigError) -> PlanError {
-        let section = &self.scenario.medium;
+        let Scenario { medium, access, .. } = &self.scenario;
         let name = match error {
             ConfigError::Parameter { parameter, .. } => *parameter,
             _ => "medium",
         };
-        let span = match name {
-            "slot_time" => section.slot_time.as_ref().map(Spanned::span),
-            "inter_packet_gap" => section.inter_packet_gap.as_ref().map(Spanned::span),
-            "inter_packet_gap_part_1" => section.inter_packet_gap_part_1.as_ref().map(Spanned::span),
-            "attempt_limit" => section.attempt_limit.as_ref().map(Spanned::span),
-            "backoff_limit" => section.backoff_limit.as_ref().map(Spanned::span),
-            "jam_size" => section.jam_size.as_ref().map(Spanned::span),
-            "max_frame_size" => section.max_frame_size.as_ref().map(Spanned::span),
-            "min_frame_size" => section.min_frame_size.as_ref().map(Spanned::span),
-            "distance" => section.topology.as_ref().map(Spanned::span),
-            "rate" => section.rate.as_ref().map(Spanned::span),
-            "window" => self.scenario.access.window.as_ref().map(Spanned::span),
-            _ => None,
-        };
+        let key = if name == "distance" { "topology" } else { name };
+        let span = medium.place_of(key).or_else(|| access.place_of(key));
+        if let (None, ConfigError::Parameter { allowed, .. }) = (&span, error)
+            && let Some((other, place)) = self.named_in(allowed)
+        {
+            let written = self.source.map(|source| source.text(&place).to_owned()).unwrap_or_default();
+            let what = format!(
+                "`{}` does not fit the {name} that the standard has: that must be {allowed}: write another value, or {name} too",
+                written.trim_matches(['"', '\''])
+            );
+            return self.wrong(other, Some(place), what);
+        }
         // A value that contradicts another one may be the standard's own: then there is no better place than the file.
-        let written = span.as_ref().and_then(|span| Some(self.source?.text(span)));
+        let written = span.as_ref().and_then(|span| Some(self.source?.text(span))).filter(|text| !text.is_empty());
         let what = match (error, written) {
             (ConfigError::Parameter { allowed, .. }, Some(written)) => {
                 format!("`{}` is out of range: it must be {allowed}", written.trim_matches(['"', '\'']))
@@ -149,21 +100,25 @@ impl Planner<'_> {
         self.wrong(name, span.or_else(|| self.source.map(|_| 0..0)), what)
     }
 
+    /// The key of [medium] that is given and that `rule` names.
+    fn named_in(&self, rule: &str) -> Option<(&'static str, Range<usize>)> {
+        let is_word = |c: char| !(c.is_alphanumeric() || c == '_');
+        let named = MEDIUM.iter().filter(|key| rule.split(is_word).any(|word| word == key.name));
+        named.filter_map(|key| Some((key.name, self.scenario.medium.place_of(key.field)?))).next()
+    }
+
     fn bursting(&self, parameters: &mut Parameters) -> Result<(), PlanError> {
-        let given = self.scenario.medium.bursting.as_ref();
-        let asked = self.overrides.bursting.or(given.map(|bursting| *bursting.get_ref()));
-        match asked {
-            Some(true) if parameters.burst_limit == BitTimes::ZERO => Err(match self.overrides.bursting {
-                Some(_) => self.wrong(
-                    "--bursting",
-                    None,
-                    "`on`: bursting is for 1000 Mb/s: write `--rate 1Gbit/s`, or leave it off".to_owned(),
-                ),
-                None => {
-                    let what = "`true`: bursting is for 1000 Mb/s: write `rate = \"1Gbit/s\"`, or leave it off";
-                    self.wrong("bursting", given.map(Spanned::span), what.to_owned())
-                }
-            }),
+        let given = &self.scenario.medium.bursting;
+        match value(given) {
+            Some(true) if parameters.burst_limit == BitTimes::ZERO => {
+                let place = span(given);
+                let (value, rate) = match place.as_ref().and_then(option_at) {
+                    Some(_) => ("on", "--rate 1Gbit/s"),
+                    None => ("true", "rate = \"1Gbit/s\""),
+                };
+                let what = format!("`{value}`: bursting is for 1000 Mb/s: write `{rate}`, or leave it off");
+                Err(self.wrong("bursting", place, what))
+            }
             Some(false) => {
                 parameters.burst_limit = BitTimes::ZERO;
                 Ok(())
@@ -175,7 +130,7 @@ impl Planner<'_> {
     /// How far a signal gets in a bit time: in the air as far as light.
     pub(super) fn metres_per_bit(&self, rate: BitRate) -> f64 {
         let usual = if self.access_method() == AccessMethod::CsmaCa { SPEED_OF_LIGHT } else { DEFAULT_SPEED };
-        self.scenario.medium.propagation_speed.unwrap_or(usual) / rate.get() as f64
+        value(&self.scenario.medium.propagation_speed).map_or(usual, |speed| speed.0) / rate.get() as f64
     }
 
     pub(super) fn topology(&self, sections: &[StationSection], rate: BitRate) -> Result<Topology, PlanError> {
@@ -185,9 +140,7 @@ impl Planner<'_> {
             Length::Metres(length) => length / metres,
         };
         let positions: Vec<_> = sections.iter().map(|section| section.position.as_ref()).collect();
-        let given = self.scenario.medium.topology.as_ref();
-        let written = self.overrides.topology.or(given.map(|topology| *topology.get_ref()));
-        let text = written.unwrap_or(TopologyText::Star(Length::BitTimes(0)));
+        let text = value(&self.scenario.medium.topology).unwrap_or(TopologyText::Star(Length::BitTimes(0)));
         self.check_sections(text, sections)?;
         match text {
             TopologyText::Star(distance) => {

@@ -91,9 +91,7 @@ mod tests {
     fn warnings(access: &str, further: &str) -> Vec<String> {
         let text = format!("[run]\nduration = \"1s\"\n[access]\nmethod = {access}\n{further}");
         let scenario: Scenario = toml::from_str(&text).expect("a scenario");
-        Plan::new(&scenario, None, &Overrides { stations: Some(4), ..Overrides::default() }, 1)
-            .expect("a plan")
-            .run_warnings
+        Plan::new(&scenario, None, &Overrides::default().with("stations", 4), 1).expect("a plan").run_warnings
     }
 
     fn poisson(load: &str) -> String {

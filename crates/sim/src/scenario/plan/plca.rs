@@ -1,26 +1,16 @@
 //! PLCA of a plan: the nodes' settings, what belongs to PLCA alone, and what is legal but unwise, with its cost.
 
 use super::{PlanError, Planner};
-use crate::scenario::file::{AccessMethod, BitTimesText, PlcaSection, StationSection};
+use crate::scenario::file::{BitTimesText, Given, PlcaSection, StationSection, span, value};
 use crate::words::plca::{number, unwise};
 use medium::{BitTimes, Config, Input, Method, Plca, PlcaNode, PlcaSettings, StationId};
-use std::ops::Range;
 use toml::Spanned;
 
-/// The value, if it is given.
-fn value<T: Copy>(given: &Option<Spanned<T>>) -> Option<T> {
-    given.as_ref().map(|value| *value.get_ref())
+fn bits(given: &Given<BitTimesText>) -> Option<BitTimes> {
+    value(given).map(BitTimes::from)
 }
 
-fn span_of<T>(given: &Option<Spanned<T>>) -> Option<Range<usize>> {
-    given.as_ref().map(Spanned::span)
-}
-
-fn bits(given: &Option<Spanned<BitTimesText>>) -> Option<BitTimes> {
-    given.as_ref().map(|text| BitTimes::new(text.get_ref().0))
-}
-
-/// The settings of a station: what its own section says, or else the command line, or else what is said of all.
+/// The settings with what a section changes.
 fn changed(mut settings: PlcaSettings, section: &PlcaSection) -> PlcaSettings {
     settings.enabled = value(&section.enable).unwrap_or(settings.enabled);
     settings.node_id = value(&section.node_id).unwrap_or(settings.node_id);
@@ -35,14 +25,14 @@ impl Planner<'_> {
     /// PLCA of all stations: ids in order of stations, and the node count right, unless said otherwise.
     pub(super) fn plca(&self, sections: &[StationSection]) -> Result<Plca, PlanError> {
         let common = &self.scenario.plca;
-        let named = [("node-id", span_of(&common.node_id)), ("more-ids", span_of(&common.more_ids))];
+        let named = [("node-id", span(&common.node_id)), ("more-ids", span(&common.more_ids))];
         if let Some((key, span)) = named.into_iter().find_map(|(key, span)| Some((key, span?))) {
             let what = "ids are each station's own: write `plca.node-id` in its `[[station]]` section".to_owned();
             return Err(self.wrong(key, Some(span), what));
         }
         let right = Plca::right(sections.len());
         let nodes = Self::all(sections.iter().zip(&right.nodes).map(|(section, node)| {
-            let settings = self.overridden(changed(node.settings, common));
+            let settings = changed(node.settings, common);
             let node = PlcaNode { settings, ..*node };
             let node = Self::told(node, common);
             self.told_ids(
@@ -61,15 +51,6 @@ impl Planner<'_> {
         })
     }
 
-    fn overridden(&self, mut settings: PlcaSettings) -> PlcaSettings {
-        let options = self.overrides.plca;
-        settings.node_count = options.node_count.unwrap_or(settings.node_count);
-        settings.to_timer = options.to_timer.unwrap_or(settings.to_timer);
-        settings.burst_count = options.burst_count.unwrap_or(settings.burst_count);
-        settings.burst_timer = options.burst_timer.unwrap_or(settings.burst_timer);
-        settings
-    }
-
     /// What chips and host make of it.
     fn told(mut node: PlcaNode, section: &PlcaSection) -> PlcaNode {
         node.collision_detection = value(&section.collision_detection).unwrap_or(node.collision_detection);
@@ -81,11 +62,11 @@ impl Planner<'_> {
 
     fn told_ids(&self, mut node: PlcaNode, section: &StationSection) -> Result<PlcaNode, PlanError> {
         let of_all = [
-            ("delay-line", span_of(&section.plca.delay_line)),
-            ("status-timer", span_of(&section.plca.status_timer)),
-            ("invalid-beacon-timer", span_of(&section.plca.invalid_beacon_timer)),
-            ("phy-on", span_of(&section.plca.phy_on)),
-            ("phy-off", span_of(&section.plca.phy_off)),
+            ("delay-line", span(&section.plca.delay_line)),
+            ("status-timer", span(&section.plca.status_timer)),
+            ("invalid-beacon-timer", span(&section.plca.invalid_beacon_timer)),
+            ("phy-on", span(&section.plca.phy_on)),
+            ("phy-off", span(&section.plca.phy_off)),
         ];
         if let Some((key, span)) = of_all.into_iter().find_map(|(key, span)| Some((key, span?))) {
             let what = "it is the same at all stations: write it in a section `[plca]`".to_owned();
@@ -118,23 +99,6 @@ impl Planner<'_> {
         let settings = changed(plca.nodes[station.index()].settings, section.get_ref());
         settings.check().map_err(|error| self.at("plca", section, error.to_string()))?;
         Ok(Input::SetPlca { station, settings })
-    }
-
-    /// Refuses what only PLCA has, where another method is chosen.
-    pub(super) fn only_of_plca(&self, method: AccessMethod) -> Result<(), PlanError> {
-        if method == AccessMethod::Plca {
-            return Ok(());
-        }
-        let options = self.overrides.plca;
-        let given = [
-            ("--node-count", options.node_count),
-            ("--to-timer", options.to_timer),
-            ("--burst-count", options.burst_count),
-            ("--burst-timer", options.burst_timer),
-        ];
-        let Some((name, _)) = given.into_iter().find(|(_, value)| value.is_some()) else { return Ok(()) };
-        let what = format!("{} has no such thing: leave it out, or write `--access plca`", method.title());
-        Err(self.wrong(name, None, what))
     }
 }
 

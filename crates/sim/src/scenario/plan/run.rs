@@ -2,7 +2,8 @@
 
 use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
-use crate::scenario::file::{DurationText, RunSection, RunTimeText, SourceSection, StationSection};
+use crate::scenario::file::{DurationText, Given, RunTimeText, SourceSection, StationSection, span, value};
+use crate::settings::overrides::option_at;
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
 use crate::words::units::RunTime;
@@ -17,36 +18,27 @@ type FurtherSources = Vec<(usize, TrafficSpec)>;
 impl Planner<'_> {
     /// How long a run is, and how often it is repeated; `slot` is that of its method.
     pub(super) fn run(&self, slot: BitTimes, rate: BitRate) -> Result<RunPlan, PlanError> {
-        let RunSection { duration, warmup, replications, until } = &self.scenario.run;
-        let default = RunPlan::DEFAULT;
-        let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<RunTimeText>| text.span());
-        let time = |name, option: Option<RunTime>, key: &Option<Spanned<RunTimeText>>, usual| {
-            let Some(given) = option.or(key.as_ref().map(|text| text.get_ref().0)) else { return Ok(usual) };
+        let (given, default) = (&self.scenario.run, RunPlan::DEFAULT);
+        let time = |name, key: &Given<RunTimeText>, usual| {
+            let Some(given) = value(key).map(|text| text.0) else { return Ok(usual) };
             let time = match given {
                 RunTime::Time(time) => Some(time),
                 RunTime::Slots(slots) => slot.get().checked_mul(slots).map(|bits| BitTimes::new(bits).at(rate)),
             };
             time.filter(|time| *time <= RunPlan::LONGEST).ok_or_else(|| {
                 let what = format!("`{given}`, a slot taking {slot} here: write up to 1,000 days");
-                self.wrong(name, place(key).filter(|_| option.is_none()), what)
+                self.wrong(name, span(key), what)
             })
         };
         let run = RunPlan {
-            duration: time("duration", self.overrides.duration, duration, default.duration)?,
-            warmup: time("warmup", self.overrides.warmup, warmup, default.warmup)?,
-            replications: self.overrides.replications.or(replications.as_ref().map(|n| *n.get_ref())).unwrap_or(1),
-            until: self.overrides.until.clone().or(until.as_ref().map(|text| text.get_ref().0.clone())),
+            duration: time("duration", &given.duration, default.duration)?,
+            warmup: time("warmup", &given.warmup, default.warmup)?,
+            replications: value(&given.replications).unwrap_or(1),
+            until: value(&given.until).map(|text| text.0),
         };
         if run.duration.is_zero() {
             let what = "`0s`: nothing can be measured in no time: write one above zero, like `100s`".to_owned();
-            return Err(self.wrong("duration", place(duration), what));
-        }
-        if !(1..=RunPlan::MOST_REPLICATIONS).contains(&run.replications) {
-            let what = format!("{} runs: write 1 to {}", run.replications, RunPlan::MOST_REPLICATIONS);
-            return Err(match self.overrides.replications {
-                Some(_) => self.wrong("--replications", None, what),
-                None => self.wrong("replications", replications.as_ref().map(Spanned::span), what),
-            });
+            return Err(self.wrong("duration", span(&given.duration), what));
         }
         Ok(run)
     }
@@ -64,10 +56,7 @@ impl Planner<'_> {
         } else {
             return Ok(());
         };
-        Err(match (&self.overrides.until, &self.scenario.run.until) {
-            (None, Some(text)) => self.at("until", text, what),
-            (Some(_), _) | (None, None) => self.wrong("--until", None, what),
-        })
+        Err(self.wrong("until", span(&self.scenario.run.until), what))
     }
 
     /// Only `endless` users run away.
@@ -76,39 +65,27 @@ impl Planner<'_> {
             return Ok(());
         }
         let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
-        Err(match (&self.overrides.until, &self.scenario.run.until) {
-            (None, Some(text)) => self.at("until", text, what.to_owned()),
-            (Some(_), _) | (None, None) => self.wrong("--until", None, what.to_owned()),
-        })
+        Err(self.wrong("until", span(&self.scenario.run.until), what.to_owned()))
     }
 
     /// How a live bus follows real time.
     pub(super) fn pace(&self) -> Result<Pace, PlanError> {
         let section = &self.scenario.emulator;
-        let given = section.time_scale.as_ref();
-        let time_scale = self.overrides.time_scale.or(given.map(|scale| *scale.get_ref())).unwrap_or(1.0);
-        if !(1e-6..=1.0).contains(&time_scale) {
-            let what = format!("`{time_scale}`: write a part of real time from 0.000001 to 1, like `0.1`");
-            return Err(match self.overrides.time_scale {
-                Some(_) => self.wrong("--time-scale", None, what),
-                None => self.wrong("time_scale", given.map(Spanned::span), what),
-            });
-        }
-        Ok(Pace { time_scale, on_overload: section.on_overload.unwrap_or_default(), latency: self.latency()? })
+        let time_scale = value(&section.time_scale).unwrap_or(1.0);
+        let on_overload = value(&section.on_overload).unwrap_or_default();
+        Ok(Pace { time_scale, on_overload, latency: self.latency()? })
     }
 
     fn latency(&self) -> Result<Latency, PlanError> {
         /// Longer would keep a processor for nearly every traffic.
         const LONGEST: Duration = Duration::from_millis(10);
         let section = &self.scenario.emulator;
-        let choice = self.overrides.latency.or(section.latency).unwrap_or_default();
-        let read_on =
-            section.read_on.as_ref().map_or(Duration::from_nanos(Latency::READ_ON_NS), |text| text.get_ref().0);
+        let choice = value(&section.latency).unwrap_or_default();
+        let read_on = value(&section.read_on).map_or(Duration::from_nanos(Latency::READ_ON_NS), |text| text.0);
         if read_on > LONGEST {
-            let place = section.read_on.as_ref().map(Spanned::span);
-            return Err(self.wrong("read_on", place, format!("{read_on:?}: at most {LONGEST:?}")));
+            return Err(self.wrong("read_on", span(&section.read_on), format!("{read_on:?}: at most {LONGEST:?}")));
         }
-        Ok(Latency { choice, read_on_ns: read_on.as_nanos() as u64, processor: section.processor })
+        Ok(Latency { choice, read_on_ns: read_on.as_nanos() as u64, processor: value(&section.processor) })
     }
 
     /// What each station offers, its own or its even part of what is offered together; and the sources that stations have
@@ -123,7 +100,7 @@ impl Planner<'_> {
         let arrivals = common.arrivals.as_ref().map(|text| text.get_ref().0.clone());
         // Whoever writes frames down wants these, and no others that he did not ask for.
         let default = if self.scenario.frame.is_empty() { Arrivals::Saturated } else { Arrivals::Silent };
-        let arrivals = self.overrides.arrivals.clone().or(arrivals).unwrap_or(default);
+        let arrivals = arrivals.unwrap_or(default);
         let shares = |section: &&StationSection| section.arrivals.is_none() && section.source.is_empty();
         let share = arrivals.split(sections.iter().filter(shares).count().max(1));
         let stations = sections.iter().map(|section| self.station_sources(section, &share, names, max_frame_size));
@@ -183,20 +160,14 @@ impl Planner<'_> {
         longest: Octets,
     ) -> Result<TrafficSpec, PlanError> {
         let common = &self.scenario.traffic;
-        let sizes = match (own.frame_size.as_ref().or(station.frame_size.as_ref()), &self.overrides.sizes) {
-            (Some(sizes), _) => Some((sizes.get_ref().0.clone(), Some(sizes.span()))),
-            (None, Some(sizes)) => Some((sizes.clone(), None)),
-            (None, None) => common.frame_size.as_ref().map(|all| (all.get_ref().0.clone(), Some(all.span()))),
-        };
-        if let Some((sizes, span)) = &sizes
-            && sizes.longest() > longest
-        {
+        let sizes = own.frame_size.as_ref().or(station.frame_size.as_ref()).or(common.frame_size.as_ref());
+        if let Some(given) = sizes.filter(|given| given.get_ref().0.longest() > longest) {
+            let sizes = &given.get_ref().0;
             let what = format!(
                 "`{sizes}`: {} are above `max_frame_size` of {longest}: write less, or raise that, to 2000 at most",
                 sizes.longest()
             );
-            let name = if span.is_some() || self.overrides.sizes.is_none() { "frame_size" } else { "--frame-size" };
-            return Err(self.wrong(name, span.clone(), what));
+            return Err(self.at("frame_size", given, what));
         }
         let to = own.destination.as_ref().or(station.destination.as_ref()).or(common.destination.as_ref());
         let read = |to: &Spanned<String>| {
@@ -205,7 +176,7 @@ impl Planner<'_> {
         };
         let to = to.map(read);
         let arrivals = self.with_phase(arrivals, own.phase.as_ref())?;
-        Ok(TrafficSpec { arrivals, sizes: sizes.map(|(sizes, _)| sizes), destination: to.transpose()? })
+        Ok(TrafficSpec { arrivals, sizes: sizes.map(|given| given.get_ref().0.clone()), destination: to.transpose()? })
     }
 
     /// Periodic arrivals whose first one comes at `phase`.
@@ -219,12 +190,17 @@ impl Planner<'_> {
                 format!("`{:?}`: `arrivals` has a phase too: leave one out", phase.get_ref().0),
             )),
             // The command line took the place of the arrivals that the file has a phase for.
-            other if self.overrides.arrivals.is_some() => Ok(other),
+            other if self.arrivals_are_an_option() => Ok(other),
             other => {
                 let what = format!("`{other}` has no phase: leave it out, or write `arrivals = \"periodic:0.1\"`");
                 Err(self.at("phase", phase, what))
             }
         }
+    }
+
+    /// Whether the command line says what all stations offer.
+    fn arrivals_are_an_option(&self) -> bool {
+        span(&self.scenario.traffic.arrivals).is_some_and(|place| option_at(&place).is_some())
     }
 
     /// Reads the capture files that `traffic` names, and checks that every station can have a source.
@@ -240,7 +216,7 @@ impl Planner<'_> {
             let sources = sections[station].source.iter().find_map(|source| source.get_ref().arrivals.as_ref());
             sections[station].arrivals.as_ref().or(sources)
         };
-        let common = self.scenario.traffic.arrivals.as_ref().filter(|_| self.overrides.arrivals.is_none());
+        let common = self.scenario.traffic.arrivals.as_ref();
         let at = |station: Option<usize>, what: String| {
             let span = station.and_then(own).or(common).map(Spanned::span);
             self.wrong("arrivals", span, what)

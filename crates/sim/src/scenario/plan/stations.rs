@@ -3,6 +3,7 @@
 use super::host::{self, Hosts};
 use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{Network, StationSection};
+use crate::settings::overrides::option_at;
 use crate::words::MacAddr;
 use crate::words::interface::station_name;
 use crate::words::units::many;
@@ -44,11 +45,11 @@ impl Planner<'_> {
     /// Those given, or empty ones.
     fn own_sections(&self) -> Result<Vec<StationSection>, PlanError> {
         let given: Vec<_> = self.scenario.station.iter().map(|section| section.get_ref().clone()).collect();
-        let (count, place, span) = match (self.overrides.stations, &self.scenario.stations) {
-            (Some(count), _) => (count, "--stations", None),
-            (None, Some(count)) => (*count.get_ref(), "stations", Some(count.span())),
-            (None, None) if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
-            (None, None) => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
+        let (count, place, span) = match &self.scenario.stations {
+            Some(count) if option_at(&count.span()).is_some() => (*count.get_ref(), "--stations", Some(count.span())),
+            Some(count) => (*count.get_ref(), "stations", Some(count.span())),
+            None if given.is_empty() => (DEFAULT_STATIONS, "stations", None),
+            None => (given.len(), "station", self.scenario.station.first().map(Spanned::span)),
         };
         if !(1..=Config::MAX_STATIONS).contains(&count) {
             let what = format!("{count} stations: 802.3 allows 1 to {} on one medium", Config::MAX_STATIONS);
@@ -140,6 +141,16 @@ impl Planner<'_> {
             let what = match (key, lines) {
                 ("name", (Some(_), Some(_))) => format!("`{value}` is the name of the station{at} too"),
                 ("name", _) => format!("`{value}` is the default name of another station too, which has no `name`"),
+                (_, (None, Some(_))) => {
+                    let gets = format!("`{value}` of station {other} is what station {station} gets by itself");
+                    let what = format!("{gets}: write another one, or give {station} its own `{key}`");
+                    return Err(self.wrong(key, span, what));
+                }
+                (_, (Some(_), None)) => {
+                    let gets = format!("`{value}` of station {station} is what station {other} gets by itself");
+                    let what = format!("{gets}: write another one, or give {other} its own `{key}`");
+                    return Err(self.wrong(key, span, what));
+                }
                 (_, (Some(_), Some(_))) => {
                     format!("`{value}` of station {station} is that of station {other}{at} too")
                 }

@@ -1,18 +1,108 @@
-//! Values of a scenario as people write them, one type each.
+//! Values of settings as people write them, one type each.
 
 use crate::figures::until::Until;
 use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
+use crate::words::choices::choice;
 use crate::words::contention;
 use crate::words::fault::fault;
 use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
-use medium::{BitInstant, BitRate, BitTimes, Fault, Persistence, Phy};
+use medium::{BitInstant, BitRate, BitTimes, Fault, Octets, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
+
+choice! {
+    /// How stations get to send.
+    #[derive(Default)]
+    pub enum AccessMethod {
+        /// 802.3, clause 4.
+        #[default]
+        CsmaCd = "csma-cd",
+        /// 802.3, clause 148.
+        Plca = "plca",
+        /// Kleinrock and Tobagi 1975.
+        Csma = "csma",
+        /// IEEE 802.11, clause 10.3.
+        CsmaCa = "csma-ca",
+        /// Abramson 1970.
+        Aloha = "aloha",
+        /// Roberts 1972.
+        SlottedAloha = "slotted-aloha",
+    }
+}
+
+impl AccessMethod {
+    /// How messages call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            AccessMethod::CsmaCd => "CSMA/CD",
+            AccessMethod::Csma => "CSMA",
+            AccessMethod::CsmaCa => "CSMA/CA",
+            AccessMethod::Aloha => "pure ALOHA",
+            AccessMethod::SlottedAloha => "slotted ALOHA",
+            AccessMethod::Plca => "PLCA",
+        }
+    }
+}
+
+choice! {
+    /// Who sends on a medium without collision detection.
+    pub enum PopulationChoice {
+        /// The stations, each one frame after the other.
+        Stations = "stations",
+        /// Infinitely many users, one for each frame.
+        Infinite = "infinite",
+    }
+}
+
+choice! {
+    /// What a station's host is, in a live lab.
+    #[derive(Default)]
+    pub enum PortKind {
+        /// A network namespace with a kernel's own stack.
+        #[default]
+        Veth = "veth",
+        /// A program that opens a TAP device in the station's namespace.
+        Tap = "tap",
+        /// What is behind an interface of the namespace that ethbus is run in.
+        Interface = "interface",
+        /// What is behind a bridge of that namespace.
+        Bridge = "bridge",
+        /// Another machine, at the other end of a VXLAN tunnel.
+        Vxlan = "vxlan",
+    }
+}
+
+/// A number of octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct OctetsNumber(pub u32);
+
+impl From<OctetsNumber> for Octets {
+    fn from(OctetsNumber(octets): OctetsNumber) -> Octets {
+        Octets::new(octets)
+    }
+}
+
+impl From<BitTimesText> for BitTimes {
+    fn from(BitTimesText(bits): BitTimesText) -> BitTimes {
+        BitTimes::new(bits)
+    }
+}
+
+/// A speed of propagation in metres per second, as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedText(pub f64);
+
+impl FromStr for SpeedText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SpeedText, String> {
+        units::speed(text).map(SpeedText)
+    }
+}
 
 /// How senders wait, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -351,7 +441,8 @@ deserialize_from_text!(
     PlaceText,
     FaultText,
     MachineText,
-    UntilText
+    UntilText,
+    SpeedText
 );
 
 /// One size may also be a bare number.

@@ -96,6 +96,29 @@ impl Display for Wrongs {
     }
 }
 
+/// Why a scenario or the options make no lab: all that is wrong. Each says place, value, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PlanError(pub(crate) Wrongs);
+
+impl PlanError {
+    /// An option has a value that makes no sense.
+    pub fn option(name: &str, what: String) -> PlanError {
+        Wrong { place: None, name: name.to_owned(), what }.into()
+    }
+
+    /// All that is wrong.
+    pub fn wrongs(&self) -> &Wrongs {
+        &self.0
+    }
+}
+
+impl From<Wrong> for PlanError {
+    fn from(wrong: Wrong) -> PlanError {
+        PlanError(wrong.into())
+    }
+}
+
 /// The one of `known` that somebody meant who wrote `written`: a slip of one or two letters, or a longer or shorter form.
 pub fn meant<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");

@@ -1,0 +1,65 @@
+//! The access methods that use a key, and what a scenario of another method is told.
+
+use super::values::AccessMethod::{self, Aloha, Csma, CsmaCa, CsmaCd, Plca, SlottedAloha};
+
+/// The access methods that use a key.
+#[derive(Clone, Copy, Debug)]
+pub struct Of {
+    methods: &'static [AccessMethod],
+    otherwise: Otherwise,
+}
+
+/// What helps where another method is chosen.
+#[derive(Clone, Copy, Debug)]
+enum Otherwise {
+    /// This method has it.
+    Choose(AccessMethod),
+    /// It is of collision detection.
+    Detect,
+    /// The method has something else for it.
+    Write(&'static str),
+}
+
+impl Of {
+    /// All of them.
+    pub const ANY: Of = Of { methods: AccessMethod::ALL, otherwise: Otherwise::Detect };
+    /// Those that detect collisions.
+    pub const DETECTORS: Of = Of { methods: &[CsmaCd, Plca], otherwise: Otherwise::Detect };
+    /// Those without collision detection that contend in slots or frame times.
+    pub const CONTENDERS: Of = Of { methods: &[Csma, Aloha, SlottedAloha], otherwise: Otherwise::Choose(SlottedAloha) };
+    /// CSMA without collision detection.
+    pub const CSMA: Of = Of { methods: &[Csma], otherwise: Otherwise::Choose(Csma) };
+    /// IEEE 802.11.
+    pub const CSMA_CA: Of = Of { methods: &[CsmaCa], otherwise: Otherwise::Choose(CsmaCa) };
+    /// Those whose backoff can be chosen.
+    pub const FREE_BACKOFF: Of = Of {
+        methods: &[CsmaCd, Plca, Csma, Aloha, SlottedAloha],
+        otherwise: Otherwise::Write(
+            "CSMA/CA waits by the window of 802.11: write `--window 32:1024`, or `window` in [access]",
+        ),
+    };
+    /// Those that have one limit of attempts.
+    pub const ONE_LIMIT: Of = Of {
+        methods: &[CsmaCd, Plca, Csma, Aloha, SlottedAloha],
+        otherwise: Otherwise::Write("CSMA/CA has two limits: write `retry_limits = \"7:4\"` in [access]"),
+    };
+
+    /// Why `method` cannot have the key, and what would help; nothing if it uses the key.
+    pub fn refusal(self, method: AccessMethod, is_option: bool) -> Option<String> {
+        if self.methods.contains(&method) {
+            return None;
+        }
+        let title = method.title();
+        Some(match self.otherwise {
+            Otherwise::Detect => format!("{title} detects no collision, and has no such thing: leave it out"),
+            Otherwise::Write(what) => what.to_owned(),
+            Otherwise::Choose(other) => {
+                let right = match is_option {
+                    true => format!("`--access {}`", other.word()),
+                    false => format!("`method = \"{}\"`", other.word()),
+                };
+                format!("{title} has no such thing: leave it out, or choose another method with {right}")
+            }
+        })
+    }
+}

@@ -1,0 +1,609 @@
+//! Every key of a scenario, declared once: a new key is one entry here, and the engine's use of its value.
+//!
+//! [`settings!`] gives the whole table to another macro, so that each reader takes what concerns it: `sections` makes the
+//! types that serde reads, `keys` the rules that each value is checked by, `options` the command line. `build.rs` reads this
+//! file too, and knows no type in it.
+//!
+//! An entry has the key's name, its type, what it takes, what to write instead of a wrong value, its default, and its
+//! documentation, which is the row of docs/scenario.md and the description in the JSON Schema. An entry may have the access
+//! methods that use it (`of`), and the option of the command line that overrules it (`option`).
+//!
+//! One file above 500 lines because every setting is in one table.
+
+macro_rules! settings {
+    ($make:ident) => {
+        $make! {
+            /// What a scenario file says. What it leaves out has a default.
+            Scenario SCENARIO {
+                /// the lab's name: 1 to 15 letters, digits, `-`, `_`, `.`
+                name: Given<String>, Text(lab), "the lab's name in quotes, like `name = \"lab\"`",
+                    default "`\"ethbus\"`",
+                    option Opt {
+                        long: "name", value: "LAB", place: 230, on: UP, in_short: true,
+                        help: "The lab's name [default: ethbus]", ..Opt::NEW
+                    };
+                /// seed of every random draw
+                seed: Given<u64>, Whole(0, LARGEST), "a whole number from 0 to 9223372036854775807, like `seed = 7`",
+                    default "live: drawn, and printed; sim: 1",
+                    option Opt {
+                        long: "seed", short: Some('s'), value: "SEED", place: 260, on: SIM | UP, in_short: true,
+                        help: "Seed of every random draw [default: 1]",
+                        live: Some(("Seed of every draw [default: drawn, and printed]", "")), ..Opt::NEW
+                    };
+                /// how many, 1 to 1024
+                stations: Given<usize>, Whole(1, 1024), "a whole number from 1 to 1024, like `stations = 4`",
+                    default "4, or one for each `[[station]]`",
+                    option Opt {
+                        long: "stations", short: Some('n'), value: "N", place: 10, on: ALL, in_short: true,
+                        help: "How many stations, 1 to 1024 [default: 4]", ..Opt::NEW
+                    };
+                /// *live*: where stations get their IPv4 addresses from, in order
+                ipv4: Given<Network>, Text(text::<Network>), "a network in quotes, like `ipv4 = \"10.77.0.0/16\"`",
+                    default "`\"10.77.0.0/16\"`";
+                /// *live*: the same for IPv6
+                ipv6: Given<Network>, Text(text::<Network>), "a network in quotes, like `ipv6 = \"fd77::/64\"`",
+                    default "`\"fd77::/64\"`";
+                /// the medium
+                medium: MediumSection, Section(MEDIUM), "`[medium]` on a line of its own, once";
+                /// how stations get to send
+                access: AccessSection, Section(ACCESS), "`[access]` on a line of its own, once";
+                /// PLCA of all stations, unless their own section says otherwise
+                plca: PlcaSection, Section(PLCA), "`[plca]` on a line of its own, once";
+                /// what stations offer in virtual time, unless their own section says otherwise
+                traffic: TrafficSection, Section(TRAFFIC), "`[traffic]` on a line of its own, once";
+                /// how long a run in virtual time is
+                run: RunSection, Section(RUN), "`[run]` on a line of its own, once";
+                /// how a live bus follows real time
+                emulator: EmulatorSection, Section(EMULATOR), "`[emulator]` on a line of its own, once";
+                /// segments of cable, for topology `"segments"`
+                segment: Vec<Spanned<SegmentSection>>, Sections(SEGMENT),
+                    "`[[segment]]`, with two brackets, for each segment";
+                /// what joins them
+                repeater: Vec<Spanned<RepeaterSection>>, Sections(REPEATER),
+                    "`[[repeater]]`, with two brackets, for each repeater";
+                /// when the cable is cut, and where
+                cut: Vec<Spanned<CutSection>>, Sections(CUT), "`[[cut]]`, with two brackets, for each cut";
+                /// what is done to stations and cable while the medium runs, and when
+                at: Vec<Spanned<AtSection>>, Sections(AT),
+                    "`[[at]]`, with two brackets, for each change while the medium runs";
+                /// frames whose instants are written down
+                frame: Vec<Spanned<FrameSection>>, Sections(FRAME), "`[[frame]]`, with two brackets, for each frame";
+                /// one for each station, in order along the bus
+                station: Vec<Spanned<StationSection>>, Sections(STATION),
+                    "`[[station]]`, with two brackets, for each station";
+            }
+
+            /// `[medium]`
+            MediumSection MEDIUM {
+                /// bits per second, with a unit: `"10M"`, `"2.94Mbit/s"`
+                rate: Given<RateText>, Text(text::<RateText>), "bits per second in quotes, like `rate = \"10M\"`",
+                    default "`\"10Mbit/s\"`",
+                    option Opt {
+                        long: "rate", short: Some('r'), value: "RATE", place: 170, on: ALL, in_short: true,
+                        help: "The medium's rate [default: 10M]", ..Opt::NEW
+                    };
+                /// `"star:50bt"`, `"bus:500m"` or `"segments"`
+                topology: Given<TopologyText>, Text(text::<TopologyText>),
+                    "a topology in quotes, like `topology = \"bus:500m\"`",
+                    default "`\"star:0bt\"`",
+                    option Opt {
+                        long: "topology", value: "TOPOLOGY", place: 180, on: ALL, in_short: true,
+                        help: "`star:50bt`, `bus:500m` [default: star:0bt]",
+                        more: "A star has the same distance between every pair, a bus is a cable of this length.",
+                        ..Opt::NEW
+                    };
+                /// of the signal on the cable (802.3, 8.4.1.3): `"0.66c"`, `"231000 km/s"`
+                propagation_speed: Given<SpeedText>, Text(text::<SpeedText>),
+                    "a speed in quotes, like `propagation_speed = \"0.77c\"`",
+                    default "`\"0.77c\"`; of `csma-ca`: `\"1c\"`";
+                /// frames that a station's transmit queue holds
+                queue: Given<usize>, Whole(1, LARGEST_32),
+                    "a whole number of frames from 1 to 4294967295, like `queue = 100`",
+                    default "100";
+                /// `false`: every frame is extended by itself (802.3, 4.2.3.2.7)
+                bursting: Given<bool>, Switch, "`bursting = true` or `bursting = false`",
+                    default "on at 1 Gbit/s", of Of::DETECTORS,
+                    option Opt {
+                        long: "bursting", value: "on|off", words: &["on", "off"], place: 190, on: SIM | SWEEP,
+                        help: "Frame bursting, at 1000 Mb/s only [default: on there]", ..Opt::NEW
+                    };
+                /// slotTime (802.3, table 4-2), in bit times
+                slot_time: Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `slot_time = \"512 BT\"`",
+                    default "`\"512 BT\"`; at 1 Gbit/s `\"4096 BT\"`", of Of::DETECTORS, sets slot_time;
+                /// interPacketGap, the same table
+                inter_packet_gap: Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `inter_packet_gap = \"96 BT\"`",
+                    default "`\"96 BT\"`", of Of::DETECTORS, sets inter_packet_gap;
+                /// the part of the gap in which carrier starts it anew, at most two thirds (802.3, 4.2.3.2.1)
+                inter_packet_gap_part_1: Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `inter_packet_gap_part_1 = \"64 BT\"`",
+                    default "`\"64 BT\"`", of Of::DETECTORS, sets inter_packet_gap_part_1;
+                /// attemptLimit: after so many attempts a frame is discarded
+                attempt_limit: Given<NonZeroU32>, Whole(1, LARGEST_32),
+                    "a whole number from 1 to 4294967295, like `attempt_limit = 16`",
+                    default "16; of ALOHA: none", of Of::ONE_LIMIT, sets attempt_limit;
+                /// backoffLimit: the range of the backoff doubles so many times
+                backoff_limit: Given<u32>, Whole(0, 31), "a whole number from 0 to 31, like `backoff_limit = 10`",
+                    default "10", of Of::DETECTORS, sets backoff_limit;
+                /// jamSize, in bit times
+                jam_size: Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `jam_size = \"32 BT\"`",
+                    default "`\"32 BT\"`", of Of::DETECTORS, sets jam_size;
+                /// octets from destination address to FCS, up to 2000
+                max_frame_size: Given<OctetsNumber>, Whole(18, 2000),
+                    "a whole number of octets from 18 to 2000, like `max_frame_size = 1518`",
+                    default "1518", sets max_frame_size;
+                /// octets from destination address to FCS: shorter frames are padded
+                min_frame_size: Given<OctetsNumber>, Whole(18, 2000),
+                    "a whole number of octets from 18 to 2000, like `min_frame_size = 64`",
+                    default "64", sets min_frame_size;
+                /// maxDeferTime: a longer wait is counted as excessive
+                max_defer_time: Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `max_defer_time = \"24288 BT\"`",
+                    default "`\"24288 BT\"`; at 1 Gbit/s `\"155488 BT\"`", of Of::DETECTORS, sets max_defer_time;
+            }
+
+            /// `[access]`
+            AccessSection ACCESS {
+                /// or `"plca"`, `"csma"`, `"csma-ca"`, `"aloha"`, `"slotted-aloha"`; keys of PLCA: [plca.md](plca.md)
+                method: Given<AccessMethod>, Choice(AccessMethod::WORDS),
+                    "an access method in quotes: `method = \"csma-cd\"`, `\"plca\"`, `\"csma\"`, `\"csma-ca\"`, `\"aloha\"` or `\"slotted-aloha\"`",
+                    default "`\"csma-cd\"`",
+                    option Opt {
+                        long: "access", value: "METHOD", place: 40, on: ALL,
+                        help: "`csma-cd`, `plca`, `csma`, `csma-ca`, `aloha`, `slotted-aloha` [default: csma-cd]",
+                        more: "How stations get to send; see docs/access.md.",
+                        live: Some((
+                            "`csma-cd`, `plca` or `csma` [default: csma-cd]",
+                            "How stations get to send; see docs/access.md.",
+                        )),
+                        ..Opt::NEW
+                    };
+                /// how many slots a sender waits
+                backoff: Given<BackoffText>, Text(text::<BackoffText>),
+                    "a backoff in quotes, like `backoff = \"uniform:20\"`",
+                    default "802.3's; `\"uniform:20\"`", of Of::FREE_BACKOFF,
+                    option Opt {
+                        long: "backoff", value: "BACKOFF", place: 50, on: ALL,
+                        help: "`beb:1024`, `uniform:20`, `geometric:20`, `rcp:1,10,100,200`, …",
+                        more: "How many slots a sender waits after an unsuccessful attempt; also `rcp-multipliers:10,10,2` and `exponential:3,6`. If left out, that of 802.3 with `csma-cd`, and `uniform:20` with others.",
+                        live: Some((
+                            "`beb:1024`, `uniform:20`, `rcp:1,10,100,200`, …",
+                            "How many slots a sender waits after an unsuccessful attempt; see docs/access.md. If left out, that of 802.3 with `csma-cd`, and `uniform:20` with `csma`.",
+                        )),
+                        ..Opt::NEW
+                    };
+                /// without collision detection: slots until a sender knows of a collision
+                ack_delay: Given<u32>, Whole(0, 1 << 24), "a whole number of slots from 0 to 16777216, like `ack_delay = 12`",
+                    default "0", of Of::CONTENDERS,
+                    option Opt {
+                        long: "ack-delay", value: "SLOTS", place: 60, on: SIM | SWEEP,
+                        help: "Slots until the sender knows of a collision, without collision detection [default: 0]", ..Opt::NEW
+                    };
+                /// of `csma`: `"1"`, `"non"`, or a probability
+                persistence: Given<PersistenceText>, Text(text::<PersistenceText>),
+                    "a persistence in quotes: `persistence = \"1\"`, `\"non\"`, or a probability like `\"0.1\"`",
+                    default "`\"1\"`", of Of::CSMA,
+                    option Opt {
+                        long: "persistence", value: "PERSISTENCE", place: 70, on: ALL,
+                        help: "Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]",
+                        more: "What a sender does that finds the medium busy: waits for silence, gives way, or waits and sends in each slot of the line with this probability.",
+                        ..Opt::NEW
+                    };
+                /// without collision detection: `"stations"` or `"infinite"`
+                population: Given<PopulationChoice>, Choice(PopulationChoice::WORDS),
+                    "`population = \"stations\"` or `\"infinite\"`",
+                    default "by the arrivals", of Of::CONTENDERS;
+                /// of `csma-ca`: the physical layer, and so the medium's rate
+                phy: Given<PhyText>, Text(text::<PhyText>),
+                    "a physical layer in quotes, like `phy = \"dsss-11\"` or `\"ofdm-54\"`",
+                    default "`\"dsss-11\"`", of Of::CSMA_CA,
+                    option Opt {
+                        long: "phy", value: "PHY", place: 80, on: SIM | SWEEP,
+                        help: "Of `csma-ca`: `dsss-1`, `dsss-11`, `ofdm-6` … `ofdm-54`, `fhss-1` [default: dsss-11]",
+                        more: "The physical layer. Its rate is the medium's; `fhss-1` has the values of Bianchi 2000.",
+                        ..Opt::NEW
+                    };
+                /// of `csma-ca` with `dsss-11`: the rate of ACK, RTS and CTS, `"1Mbit/s"` or `"11Mbit/s"`
+                control_rate: Given<RateText>, Text(text::<RateText>),
+                    "a rate with its unit in quotes, like `control_rate = \"11Mbit/s\"`",
+                    default "`\"1Mbit/s\"`", of Of::CSMA_CA;
+                /// of `csma-ca`: RTS and CTS before each frame for one station
+                rts: Given<bool>, Switch, "`rts = true` or `rts = false`",
+                    default "`false`", of Of::CSMA_CA,
+                    option Opt {
+                        long: "rts", value: "on|off", words: &["on", "off"], place: 90, on: SIM | SWEEP,
+                        help: "Of `csma-ca`: RTS and CTS before each frame [default: off]", ..Opt::NEW
+                    };
+                /// of `csma-ca`: the first and the largest window, `"32:1024"`
+                window: Given<WindowText>, Text(text::<WindowText>),
+                    "two numbers of slots in quotes, like `window = \"32:1024\"`",
+                    default "the layer's", of Of::CSMA_CA,
+                    option Opt {
+                        long: "window", value: "FIRST:MOST", place: 100, on: SIM | SWEEP,
+                        help: "Of `csma-ca`: first and largest window, `32:1024` [default: the layer's]",
+                        more: "From how many numbers of slots, 0 included, the first draw of a frame chooses; each failure doubles it up to the largest.",
+                        ..Opt::NEW
+                    };
+                /// of `csma-ca`: the short and the long retry limit
+                retry_limits: Given<RetryLimitsText>, Text(text::<RetryLimitsText>),
+                    "two numbers in quotes, like `retry_limits = \"7:4\"`",
+                    default "`\"7:4\"`", of Of::CSMA_CA,
+                    option Opt {
+                        long: "retry-limits", value: "SHORT:LONG", place: 110, on: SIM | SWEEP,
+                        help: "Of `csma-ca`: short and long retry limit [default: 7:4]",
+                        more: "A frame is discarded after so many attempts without CTS (or ACK, if no RTS was sent), or so many with CTS and without ACK.",
+                        ..Opt::NEW
+                    };
+                /// of `csma-ca` on a bus: how far stations hear each other, `"100 m"`
+                range: Given<LengthText>, Text(text::<LengthText>),
+                    "a length with its unit in quotes, like `range = \"100 m\"`",
+                    default "everywhere", of Of::CSMA_CA,
+                    option Opt {
+                        long: "range", value: "LENGTH", place: 120, on: SIM | SWEEP,
+                        help: "Of `csma-ca`: how far stations hear each other, on a bus [default: everywhere]",
+                        more: "Stations that are farther apart are hidden from each other.", ..Opt::NEW
+                    };
+            }
+
+            /// `[plca]`, and of one station `plca.node-id = 3` and so on: the names are ethtool's.
+            PlcaSection PLCA {
+                /// aPLCAAdminState: `false` switches PLCA off
+                enable: Given<bool>, Switch, "`enable = true` or `enable = false`",
+                    default "`true` with `method = \"plca\"`";
+                /// aPLCALocalNodeID, of one station; 255: none, PLCA stays off
+                node_id = "node-id": Given<u8>, Whole(0, 255),
+                    "an id from 0 to 255, like `plca.node-id = 3` (802.3, 30.16.1.1.4)",
+                    default "in order of stations";
+                /// of one station: further turns, up to eight
+                more_ids = "more-ids": Given<Vec<String>>, Texts(id), "ids in quotes, like `plca.more-ids = [\"5\", \"6\"]`",
+                    default "none";
+                /// aPLCANodeCount: turns in a cycle; only node 0 needs it
+                node_cnt = "node-cnt": Given<u8>, Whole(1, 255),
+                    "a whole number from 1 to 255, like `node-cnt = 8` (802.3, 30.16.1.1.3)",
+                    default "the number of stations",
+                    option Opt {
+                        long: "node-count", value: "N", place: 130, on: ALL, of_method: "plca",
+                        help: "Of `plca`: turns in a cycle, 1 to 255 [default: stations]", ..Opt::NEW
+                    };
+                /// aPLCATransmitOpportunityTimer: how long a turn is, in bit times
+                to_tmr = "to-tmr": Given<u8>, Whole(1, 255), "bit times from 1 to 255, like `to-tmr = 32` (802.3, 30.16.1.1.5)",
+                    default "32",
+                    option Opt {
+                        long: "to-timer", value: "BT", place: 140, on: ALL, of_method: "plca",
+                        help: "Of `plca`: how long a turn is, 1 to 255 BT [default: 32]", ..Opt::NEW
+                    };
+                /// aPLCAMaxBurstCount: frames that may follow the first of a turn
+                burst_cnt = "burst-cnt": Given<u8>, Whole(0, 255),
+                    "a whole number from 0 to 255, like `burst-cnt = 2` (802.3, 30.16.1.1.6)",
+                    default "0",
+                    option Opt {
+                        long: "burst-count", value: "FRAMES", place: 150, on: ALL, of_method: "plca",
+                        help: "Of `plca`: frames that may follow the first of a turn [default: 0]", ..Opt::NEW
+                    };
+                /// aPLCABurstTimer: how long a turn is kept for the next frame, in bit times
+                burst_tmr = "burst-tmr": Given<u8>, Whole(0, 255),
+                    "bit times from 0 to 255, like `burst-tmr = 128` (802.3, 30.16.1.1.7)",
+                    default "128",
+                    option Opt {
+                        long: "burst-timer", value: "BT", place: 160, on: ALL, of_method: "plca",
+                        help: "Of `plca`: how long a turn is kept for the next frame, in BT [default: 128]", ..Opt::NEW
+                    };
+                /// `false`: the PHY tells the MAC of no collision on the line
+                collision_detection = "collision-detection": Given<bool>, Switch, "`collision-detection = false`",
+                    default "`true`";
+                /// `false`: the MAC takes no notice of logical collisions
+                logical_collisions = "logical-collisions": Given<bool>, Switch, "`logical-collisions = false`",
+                    default "`true`";
+                /// how long the host takes to hand over a frame at the head of the queue
+                host_delay = "host-delay": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `host-delay = \"400 BT\"`",
+                    default "`\"0 BT\"`";
+                /// how fast the node's clock is: its timers of PLCA run by it
+                clock: Given<PpmText>, Text(text::<PpmText>), "parts per million in quotes, like `clock = \"-100 ppm\"`",
+                    default "`\"0 ppm\"`";
+                /// of all stations: delay_line_length
+                delay_line = "delay-line": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `delay-line = \"396 BT\"`",
+                    default "`\"396 BT\"`";
+                /// of all stations: plca_status_timer
+                status_timer = "status-timer": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `status-timer = \"130090 BT\"`",
+                    default "`\"130090 BT\"`";
+                /// of all stations: invalid_beacon_timer
+                invalid_beacon_timer = "invalid-beacon-timer": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `invalid-beacon-timer = \"40 BT\"`",
+                    default "`\"40 BT\"`";
+                /// of all stations: from TX_EN to the line and on to CRS
+                phy_on = "phy-on": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `phy-on = \"4 BT\"`",
+                    default "`\"0 BT\"`";
+                /// of all stations: the same as a signal ends
+                phy_off = "phy-off": Given<BitTimesText>, Text(text::<BitTimesText>),
+                    "bit times in quotes, like `phy-off = \"11 BT\"`",
+                    default "that of `phy-on`";
+            }
+
+            /// `[traffic]`
+            TrafficSection TRAFFIC {
+                /// `"poisson:0.4"` and others; a load is that of all stations together that have none of their own
+                arrivals: Given<ArrivalsText>, Text(text::<ArrivalsText>),
+                    "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
+                    default "*sim*: `\"saturated\"`; *live*: none",
+                    option Opt {
+                        long: "traffic", value: "TRAFFIC", place: 30, on: SIM | SWEEP, in_short: true,
+                        help: "What stations offer: `saturated`, `poisson:0.4`, …",
+                        more: "Also `periodic:0.4`, `on_off:0.4`, `window:4`, `bernoulli:0.01`, `replay:FILE`; see docs/traffic.md. Saturated if left out.",
+                        ..Opt::NEW
+                    };
+                /// when the first of periodic arrivals comes
+                phase: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `phase = \"1ms\"`",
+                    default "drawn";
+                /// octets: `64`, `"64:7,594:4,1518:1"`, `"uniform:64-1518"`
+                frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
+                    default "64",
+                    option Opt {
+                        long: "frame-size", short: Some('l'), value: "OCTETS", place: 20, on: SIM | SWEEP, in_short: true,
+                        help: "Octets: `64`, `64:7,1518:1`, `uniform:64-1518`",
+                        more: "From destination address to FCS; a mix has weights. 64 if left out.", ..Opt::NEW
+                    };
+                /// `"next"`, `"random"`, `"broadcast"`, or a station's name
+                destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"next\"`",
+                    default "`\"next\"`";
+            }
+
+            /// `[run]`
+            RunSection RUN {
+                /// how long is measured; in slots of the access method too, like `"1000000 slots"`
+                duration: Given<RunTimeText>, Text(text::<RunTimeText>),
+                    "a time with its unit in quotes, like `duration = \"10s\"`",
+                    default "`\"100s\"`",
+                    option Opt {
+                        long: "duration", short: Some('t'), value: "TIME", place: 200, on: SIM | SWEEP, in_short: true,
+                        help: "How long is measured [default: 100s]",
+                        more: "In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.",
+                        ..Opt::NEW
+                    };
+                /// how long the medium runs before that, likewise
+                warmup: Given<RunTimeText>, Text(text::<RunTimeText>),
+                    "a time with its unit in quotes, like `warmup = \"2s\"`",
+                    default "`\"2s\"`",
+                    option Opt {
+                        long: "warmup", value: "TIME", place: 210, on: SIM | SWEEP,
+                        help: "How long the medium runs before [default: 2s]", ..Opt::NEW
+                    };
+                /// independent runs, with `seed`, `seed` + 1 …
+                replications: Given<u64>, Whole(1, 10_000), "a whole number from 1 to 10000, like `replications = 5`",
+                    default "1",
+                    option Opt {
+                        long: "replications", value: "R", place: 270, on: SIM,
+                        help: "Independent runs, taken together [default: 1]",
+                        more: "Seeded SEED, SEED + 1 …, on all cores.", ..Opt::NEW
+                    };
+                /// the half-width at which a run ends before `duration` is over, like `"1%"` or `"mac_delay_p99_bt=5%"`; see [results.md](results.md#intervals); `"collapse"`: see [access.md](access.md#infinitely-many-users-run-away)
+                until: Given<UntilText>, Text(text::<UntilText>), "a half-width in quotes, like `until = \"1%\"`",
+                    default "–",
+                    option Opt {
+                        long: "until", value: "[METRIC=]PART", place: 220, on: SIM | SWEEP,
+                        help: "End a run when a metric is known this well: `1%`",
+                        more: "When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md. `collapse` ends it when infinitely many users of ALOHA have run away; see docs/access.md.",
+                        ..Opt::NEW
+                    };
+            }
+
+            /// `[emulator]`
+            EmulatorSection EMULATOR {
+                /// the medium's time as a part of real time, 0.000001 to 1
+                time_scale: Given<f64>, Number(1e-6, 1.0), "a part of real time from 0.000001 to 1, like `time_scale = 0.1`",
+                    default "1",
+                    option Opt {
+                        long: "time-scale", value: "PART", place: 240, on: UP,
+                        help: "Run slower than life: 0.1 is ten times slower",
+                        more: "The medium's time as a part of real time. Programs in stations see real time, so `ping` prints ten times the medium's.",
+                        ..Opt::NEW
+                    };
+                /// what happens when the machine is more than a millisecond late: `"slip"` or `"drop"`
+                on_overload: Given<OnOverload>, Choice(OnOverload::WORDS), "`on_overload = \"slip\"` or `\"drop\"`",
+                    default "`\"slip\"`";
+                /// how much the bus spends on being punctual: `"normal"` or `"low"`
+                latency: Given<LatencyChoice>, Choice(LatencyChoice::WORDS), "`latency = \"normal\"` or `\"low\"`",
+                    default "`\"normal\"`",
+                    option Opt {
+                        long: "latency", value: "LATENCY", words: &["normal", "low"], place: 250, on: UP,
+                        help: "How punctual: `normal` or `low` [default: normal]",
+                        more: "`low` keeps the processors from sleeping deeply, and reads on for a while after each frame; see docs/live.md.",
+                        ..Opt::NEW
+                    };
+                /// with `latency = "low"`: how long the bus reads on after each frame, up to `"10ms"`
+                read_on: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `read_on = \"50us\"`",
+                    default "`\"500us\"`";
+                /// the number of the processor that the data plane runs on
+                processor: Given<usize>, Whole(0, 8191), "a processor's number from 0 to 8191, like `processor = 1`",
+                    default "any";
+                /// how a frame gets to all other stations: `"auto"`, `"kernel"` or `"batch"`
+                fan_out: Given<FanOutChoice>, Choice(FanOutChoice::WORDS), "`fan_out = \"auto\"`, `\"kernel\"` or `\"batch\"`",
+                    default "`\"auto\"`";
+                /// whom a frame is copied to: `"none"` filters nothing, `"address"` filters by address
+                filter: Given<FilterChoice>, Choice(FilterChoice::WORDS), "`filter = \"none\"` or `\"address\"`",
+                    default "`\"none\"`";
+            }
+
+            /// `[[segment]]`
+            SegmentSection SEGMENT {
+                /// the segment's name
+                name: Given<String>, Text(any), "the segment's name in quotes, like `name = \"a\"`",
+                    default "`\"1\"`, `\"2\"` …";
+                /// how long the cable is: `"185 m"`
+                length: Given<LengthText>, Text(text::<LengthText>), "a length with its unit in quotes, like `length = \"185 m\"`",
+                    default "none: write one";
+            }
+
+            /// `[[repeater]]`
+            RepeaterSection REPEATER {
+                /// from one port of the repeater to another; at 10 Mb/s 7.5 BT is the most that 9.5.5.1 allows
+                delay: Given<BitTimesText>, Text(text::<BitTimesText>), "bit times in quotes, like `delay = \"8 BT\"`",
+                    default "`\"8 BT\"`";
+                /// where it is on each segment: `["a:185m", "b:0m"]`
+                ports: Vec<Spanned<PlaceText>>, Texts(text::<PlaceText>),
+                    "places on segments, like `ports = [\"a:185m\", \"b:0m\"]`",
+                    default "none: write them";
+            }
+
+            /// `[[cut]]`
+            CutSection CUT {
+                /// the cut is halfway between them: `["st2", "st3"]`
+                between: Vec<Spanned<String>>, Texts(any), "two stations, like `between = [\"st1\", \"st2\"]`",
+                    default "none: write two stations";
+                /// *sim*: when the cable is cut, the warm-up counted: `"1s"`
+                from: Given<DurationText>, Text(text::<DurationText>), "a time with its unit in quotes, like `from = \"1s\"`",
+                    default "the first instant";
+                /// *sim*: when it is mended
+                until: Given<DurationText>, Text(text::<DurationText>), "a time with its unit in quotes, like `until = \"2s\"`",
+                    default "never";
+            }
+
+            /// `[[at]]`
+            AtSection AT {
+                /// when, since the medium's time began, the warm-up counted: `"1s"`, `"512 BT"`
+                time: Given<InstantText>, Text(text::<InstantText>),
+                    "an instant with its unit in quotes, like `time = \"1s\"` or `\"512 BT\"`",
+                    default "none: write one";
+                /// whose `fault` or `plca` it is
+                station: Given<String>, Text(any), "the station whose fault it is, like `station = \"st1\"`",
+                    default "none";
+                /// what is wrong with this station from then on
+                fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
+                    default "none";
+                /// the two stations between which the cable is cut
+                cut: Given<Vec<Spanned<String>>>, Texts(any), "two stations, like `cut = [\"st1\", \"st2\"]`",
+                    default "none";
+                /// the cable is mended
+                mend: Given<bool>, Switch, "`mend = true`",
+                    default "`false`";
+                /// the station that is put back on the medium
+                plug: Given<String>, Text(any), "a station in quotes, like `plug = \"st1\"`",
+                    default "none";
+                /// the station that is taken off the medium
+                unplug: Given<String>, Text(any), "a station in quotes, like `unplug = \"st1\"`",
+                    default "none";
+                /// settings of PLCA that this station is given then
+                plca: Given<PlcaSection>, Section(PLCA), "settings of PLCA, like `plca.enable = false`",
+                    default "none";
+            }
+
+            /// `[[station]]`
+            StationSection STATION {
+                /// at most 15 octets; also the name of its interface on the bus's side
+                name: Given<String>, Text(any), "the station's name in quotes, like `name = \"st1\"`",
+                    default "`\"st1\"`, `\"st2\"` …";
+                /// on a bus or a segment, from the cable's end: `"120 m"`, `"10 BT"`
+                position: Given<LengthText>, Text(text::<LengthText>),
+                    "a length with its unit in quotes, like `position = \"120 m\"`",
+                    default "evenly spaced";
+                /// its MAC address
+                mac: Given<MacText>, Text(text::<MacText>), "an address in quotes, like `mac = \"02:eb:00:00:00:01\"`",
+                    default "`02:eb:…`, by lab and number";
+                /// *live*: what the host is, see below
+                kind: Given<PortKind>, Choice(PortKind::WORDS),
+                    "`kind = \"veth\"`, `\"tap\"`, `\"interface\"`, `\"bridge\"` or `\"vxlan\"`",
+                    default "`\"veth\"`";
+                /// *live*, of `"interface"`: the interface that is its port; with `netns`: what its interface is called there
+                interface: Given<String>, Text(any), "an interface in quotes, like `interface = \"eth1\"`",
+                    default "none; with `netns` `\"eth0\"`";
+                /// *live*, of `"veth"`: the namespace that its host is in already
+                netns: Given<String>, Text(any), "a namespace in quotes, like `netns = \"web\"` or `netns = \"pid:4711\"`",
+                    default "one of its own";
+                /// *live*, of `"bridge"`: the bridge that it leads to
+                bridge: Given<String>, Text(any), "a bridge in quotes, like `bridge = \"br-lan\"`",
+                    default "one is made";
+                /// *live*, of `"vxlan"`: the machine that the station is on
+                remote: Given<MachineText>, Text(text::<MachineText>), "an address in quotes, like `remote = \"192.0.2.7\"`",
+                    default "none: write one";
+                /// *live*, of `"vxlan"`: this machine's own address
+                local: Given<MachineText>, Text(text::<MachineText>), "an address in quotes, like `local = \"192.0.2.1\"`",
+                    default "that of the route";
+                /// *live*, of `"vxlan"`: the VXLAN Network Identifier
+                vni: Given<u32>, Whole(0, 16_777_215), "a whole number from 0 to 16777215, like `vni = 1`",
+                    default "1";
+                /// *live*, of `"vxlan"`: the UDP port
+                port: Given<u16>, Whole(1, 65_535), "a UDP port from 1 to 65535, like `port = 4789`",
+                    default "4789";
+                /// `"deaf"`, `"bad_fcs"` or `"babble"`; see [fidelity.md](fidelity.md)
+                fault: Given<FaultText>, Text(text::<FaultText>), "a fault in quotes, like `fault = \"deaf\"`",
+                    default "`\"none\"`";
+                /// *live*: its IPv4 address with prefix length
+                ipv4: Given<Network>, Text(text::<Network>),
+                    "an address with prefix length in quotes, like `ipv4 = \"10.77.0.1/16\"`",
+                    default "from the lab's network";
+                /// *live*: its IPv6 address with prefix length
+                ipv6: Given<Network>, Text(text::<Network>),
+                    "an address with prefix length in quotes, like `ipv6 = \"fd77::1/64\"`",
+                    default "from the lab's network";
+                /// the segment's name
+                segment: Given<String>, Text(any), "the segment's name in quotes, like `segment = \"a\"`",
+                    default "in order, evenly over the segments";
+                /// when this station's own frames arrive; a load is its own too
+                arrivals: Given<ArrivalsText>, Text(text::<ArrivalsText>),
+                    "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
+                    default "that of `[traffic]`";
+                /// when the first of its periodic arrivals comes
+                phase: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `phase = \"1ms\"`",
+                    default "that of `[traffic]`";
+                /// how long its own frames are
+                frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
+                    default "that of `[traffic]`";
+                /// whom its own frames are for
+                destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"st2\"`",
+                    default "that of `[traffic]`";
+                /// its PLCA: [plca.md](plca.md)
+                plca: PlcaSection, Section(PLCA), "settings of PLCA, like `plca.node-id = 3`",
+                    default "that of `[plca]`";
+                /// several sources, in place of `arrivals`
+                source: Vec<Spanned<SourceSection>>, Sections(SOURCE),
+                    "`[[station.source]]`, with two brackets, for each source",
+                    default "none";
+            }
+
+            /// `[[station.source]]`
+            SourceSection SOURCE {
+                /// when its frames arrive; a load is this source's own
+                arrivals: Given<ArrivalsText>, Text(text::<ArrivalsText>),
+                    "traffic in quotes, like `arrivals = \"poisson:0.4\"`",
+                    default "none: write one";
+                /// when the first of its periodic arrivals comes
+                phase: Given<DurationText>, Text(text::<DurationText>),
+                    "a time with its unit in quotes, like `phase = \"1ms\"`",
+                    default "drawn";
+                /// how long its frames are
+                frame_size: Given<SizesText>, TextOrWhole(text::<SizesText>), "octets, like `frame_size = 64`",
+                    default "that of the station";
+                /// whom its frames are for
+                destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"st2\"`",
+                    default "that of the station";
+            }
+
+            /// `[[frame]]`
+            FrameSection FRAME {
+                /// the station that offers it
+                station: Given<String>, Text(any), "a station in quotes, like `station = \"st1\"`",
+                    default "none: write one";
+                /// when, since the medium's time began: `"1ms"` or `"512 BT"`
+                at: Given<InstantText>, Text(text::<InstantText>),
+                    "an instant with its unit in quotes, like `at = \"1ms\"` or `\"512 BT\"`",
+                    default "none: write one";
+                /// `"next"`, `"broadcast"`, or a station's name
+                destination: Given<String>, Text(any), "a destination in quotes, like `destination = \"st2\"`",
+                    default "`\"next\"`";
+                /// octets from destination address to FCS
+                size: Given<u32>, Whole(18, 65_535), "a whole number of octets from 18 to 65535, like `size = 64`",
+                    default "64";
+            }
+        }
+    };
+}
+
+pub(crate) use settings;
