@@ -74,7 +74,7 @@ fn rooms_import_downwards_only() {
     let mut arrows = upward_arrows("src", &["cli", "study", "live", "show"]);
     arrows.extend(upward_arrows(
         "crates/sim/src",
-        &["run", "windows", "scenario", "files", "traffic", "figures", "words"],
+        &["run", "windows", "scene", "scenario", "files", "traffic", "figures", "words"],
     ));
     assert_none("a room imports one above it (ARCHITECTURE.md, \"The rooms\")", &arrows);
 }
