@@ -14,7 +14,7 @@ mod words {
     pub use super::units;
 }
 
-use clap::{CommandFactory, ValueEnum};
+use clap::{Command, CommandFactory, ValueEnum};
 use std::path::{Path, PathBuf};
 
 fn main() -> std::io::Result<()> {
@@ -27,12 +27,34 @@ fn main() -> std::io::Result<()> {
     std::fs::create_dir_all(&completions)?;
     std::fs::create_dir_all(&man)?;
     for &shell in clap_complete::Shell::value_variants() {
-        let file = clap_complete::generate_to(shell, &mut args::Cli::command(), "ethbus", &completions)?;
+        let mut shown = without_hidden(&args::Cli::command());
+        let file = clap_complete::generate_to(shell, &mut shown, "ethbus", &completions)?;
         let text = std::fs::read_to_string(&file)?;
         std::fs::write(&file, with_names(shell, &text))?;
     }
     clap_mangen::generate_to(args::Cli::command(), &man)?;
     pages(&man, &out.join("pages.rs"))
+}
+
+/// The command as people know it: completions would offer hidden commands and options too.
+fn without_hidden(command: &Command) -> Command {
+    // A command wants names that last as long as this program, which ends soon.
+    let lasting = |name: &str| -> &'static str { name.to_owned().leak() };
+    let mut shown = Command::new(lasting(command.get_name()));
+    if let Some(version) = command.get_version() {
+        shown = shown.version(lasting(version));
+    }
+    if let Some(about) = command.get_about() {
+        shown = shown.about(about.clone());
+    }
+    if let Some(about) = command.get_long_about() {
+        shown = shown.long_about(about.clone());
+    }
+    let aliases = command.get_visible_aliases().map(lasting);
+    shown = aliases.fold(shown, |shown, alias| shown.visible_alias(alias));
+    let arguments = command.get_arguments().filter(|argument| !argument.is_hide_set());
+    let commands = command.get_subcommands().filter(|inner| !inner.is_hide_set());
+    shown.args(arguments.cloned()).subcommands(commands.map(without_hidden)).disable_help_subcommand(true)
 }
 
 /// Completions that also know what only the program can tell while somebody types: names of labs and stations.
@@ -50,10 +72,18 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
         }
         clap_complete::Shell::Zsh => {
             // `:LAB:_default` of an option, `:station -- The station:_default` of a place.
-            const NAMES: [&str; 7] = [
+            const NAMES: [&str; 15] = [
                 ":LAB:",
                 ":STATION:",
                 ":DESTINATION:",
+                ":TOPOLOGY:",
+                ":METHOD:",
+                ":TRAFFIC:",
+                ":BACKOFF:",
+                ":PERSISTENCE:",
+                ":PHY:",
+                ":KEY=VALUE:",
+                ":KEY=VALUES:",
                 "':station -- ",
                 "':other -- ",
                 "'::lab -- ",
@@ -69,9 +99,24 @@ fn with_names(shell: clap_complete::Shell, text: &str) -> String {
         }
         clap_complete::Shell::Fish => {
             // Some of these have other values in other commands: then ethbus has no names for them.
-            const NAMES: [&str; 4] = [" -l name -d ", " -l from -d ", " -l to -d ", " -l at -d "];
+            const NAMES: [&str; 13] = [
+                "name",
+                "from",
+                "to",
+                "at",
+                "station",
+                "topology",
+                "access",
+                "traffic",
+                "backoff",
+                "persistence",
+                "phy",
+                "pick",
+                "set",
+            ];
+            let is_named = |line: &str| NAMES.iter().any(|name| line.contains(&format!(" -l {name} -d ")));
             let named = |line: &str| match line.strip_suffix(" -r\n") {
-                Some(option) if NAMES.iter().any(|name| line.contains(name)) => {
+                Some(option) if is_named(line) => {
                     format!("{option} -r -f -a '(__fish_ethbus_names)'\n")
                 }
                 Some(_) | None => line.to_owned(),

@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Makes the pictures of README and docs, each from a real run: docs/pictures.sh [PROGRAM]
+# Makes the pictures of README and docs, each from a real run.
+#
+#     docs/pictures.sh [PROGRAM]           all; the program of the release build if none is named
+#     docs/pictures.sh PROGRAM watch       the moving one only: needs tmux and python3, and no root
 #
 # Needs root (two of the runs are live), python3, tmux, chromium, and for the windows of other programs xvfb, xdotool,
 # imagemagick, wireshark and gtkwave. What it makes stands in docs/pictures.
@@ -11,6 +14,22 @@ scratch=$(mktemp -d)
 lab=pictures-$$
 trap '"$ethbus" down "$lab" > "$scratch/down" 2>&1 || true; rm -rf "$scratch"' EXIT
 mkdir -p "$out"
+
+# The live view: some events before a collision, and each one up to where all have jammed.
+view() { tmux -L "$lab" "$@"; }
+view -f /dev/null new-session -d -x 100 -y 30 "NO_COLOR=1 LANG=C.UTF-8 '$ethbus' sim examples/classroom.toml --watch"
+sleep 1
+view send-keys n
+sleep 1
+view send-keys Left Left Left
+for number in $(seq 10 21); do
+    sleep 1
+    view capture-pane -p > "$scratch/watch-$number"
+    view send-keys Right
+done
+view kill-server
+docs/pictures.py "$scratch" "$out" watch
+if [ "${2:-}" = watch ]; then exit; fi
 
 # A collision over time and distance.
 "$ethbus" sim --stations 2 --topology bus:2000m --frame-size 64 --traffic poisson:0.5 --duration 1s --warmup 0s --seed 3 \
@@ -40,15 +59,6 @@ grep -q '^  verdict  *trusted$' "$scratch/demonstration" || { echo "docs/picture
 # What a lab is made of, from what a lab tells of itself.
 "$ethbus" up --name "$lab" --stations 3 --background 2> "$scratch/up"
 "$ethbus" list --format json > "$scratch/list.json"
-
-# The live view, stopped at a collision.
-view() { tmux -L "$lab" "$@"; }
-view -f /dev/null new-session -d -x 100 -y 30 "NO_COLOR=1 LANG=C.UTF-8 '$ethbus' sim examples/classroom.toml --watch"
-sleep 1
-view send-keys n
-sleep 1
-view capture-pane -p > "$scratch/watch"
-view kill-server
 
 # The diagram of a report, without the rest of the page.
 "$ethbus" sim examples/classroom.toml --events "$scratch/class.events" > "$scratch/class"
@@ -92,76 +102,5 @@ gtkwave::/Time/Zoom/Zoom_Full
 END
 (out=$(realpath "$out") && cd "$scratch" && window gtkwave GTKWave gtkwave --rcvar "hier_max_level 2" --script all.tcl run.vcd)
 
-python3 - "$scratch" "$out" "$lab" <<'END'
-import json, sys
-from html import escape
-from pathlib import Path
-
-scratch, out, lab = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-FONT = 'font-family="Noto Sans, DejaVu Sans, Liberation Sans, Helvetica, Arial, sans-serif"'
-MONO = 'font-family="DejaVu Sans Mono, Liberation Mono, Menlo, Consolas, monospace"'
-STYLE = (
-    "<style>.paper{fill:#fff}.ink{fill:#1f2328}.faint{fill:#59636e}.line{stroke:#59636e;fill:none;stroke-width:1.5}"
-    ".box{fill:#eef3f9;stroke:#2f6db3}.bus{stroke:#c96a12;stroke-width:6;fill:none}"
-    "@media (prefers-color-scheme: dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.faint{fill:#9aa4af}.line{stroke:#9aa4af}"
-    ".box{fill:#152033;stroke:#6ea8e8}.bus{stroke:#f0a050}}</style>"
-)
-
-
-def picture(name, width, height, font, body):
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'{font} font-size="13">\n{STYLE}\n<rect class="paper" width="{width}" height="{height}"/>\n'
-    )
-    (out / name).write_text(head + body + "</svg>\n", encoding="utf-8")
-
-
-def text(x, y, words, kind="ink", anchor="start", more=""):
-    return f'<text class="{kind}" x="{x}" y="{y}" text-anchor="{anchor}"{more}>{escape(words)}</text>\n'
-
-
-# The table up to the hints, which name paths of the machine that this ran on.
-shown = (scratch / "demonstration").read_text(encoding="utf-8").split("\nNext:")[0].rstrip("\n").split("\n")
-lines = ["$ sudo ethbus --duration 3s --seed 1", ""] + shown
-body = "".join(
-    text(20, 30 + 18 * number, line, "faint" if number == 0 else "ink", more=' xml:space="preserve"')
-    for number, line in enumerate(lines)
-)
-picture("demonstration.svg", 720, 44 + 18 * len(lines), MONO, body)
-
-shown = (scratch / "watch").read_text(encoding="utf-8").rstrip("\n").split("\n")
-lines = ["$ ethbus sim examples/classroom.toml --watch", ""] + shown
-body = "".join(
-    text(20, 30 + 18 * number, line, "faint" if number == 0 else "ink", more=' xml:space="preserve"')
-    for number, line in enumerate(lines)
-)
-picture("watch.svg", 860, 44 + 18 * len(lines), MONO, body)
-
-labs = json.loads((scratch / "list.json").read_text(encoding="utf-8"))
-labs = labs["labs"] if isinstance(labs, dict) else labs
-stations = next(one for one in labs if one["name"] == lab)["stations"]
-wide, body = 800, ""
-step = (wide - 60) / len(stations)
-for number, station in enumerate(stations):
-    x = 30 + step * number
-    middle = x + (step - 20) / 2
-    body += f'<rect class="box" x="{x:.0f}" y="24" width="{step - 20:.0f}" height="128" rx="8"/>\n'
-    body += text(middle, 48, f"{station['name']}: a network namespace", anchor="middle")
-    body += text(middle, 72, "any program, a stack of its own", "faint", "middle")
-    addresses = station.get("addresses") or [address for address in (station.get("ipv4"), station.get("ipv6")) if address]
-    for line, address in enumerate(addresses[:2]):
-        body += text(middle, 96 + 18 * line, address, "faint", "middle")
-    body += text(middle, 140, f"eth0, {station['mac']}", "faint", "middle")
-    body += f'<path class="line" d="M{middle:.0f} 152V204"/>\n'
-    body += text(middle + 8, 182, "veth pair", "faint")
-body += '<rect class="box" x="30" y="204" width="740" height="116" rx="8"/>\n'
-body += text(50, 228, "the bus's namespace: one socket on all ports")
-body += '<path class="bus" d="M50 258H750"/>\n'
-body += text(50, 286, "the data plane: stamps each frame, runs the medium (defer, collide, jam, back off), and hands")
-body += text(50, 304, "each copy over when its last bit is due; it has no rights and no files but those it was given")
-body += '<path class="line" d="M400 320V352"/>\n'
-body += '<rect class="box" x="30" y="352" width="740" height="44" rx="8"/>\n'
-body += text(400, 379, "the supervisor: makes it all, answers `ethbus stats`, removes it all", anchor="middle")
-picture("lab.svg", wide, 416, FONT, body)
-END
+docs/pictures.py "$scratch" "$out" demonstration lab "$lab"
 ls -l "$out"

@@ -1,15 +1,31 @@
 #!/usr/bin/env bash
-# Packages, from a clean clone: Debian packages of the program and of libbackoff, and an archive with a static program.
+# Packages, from a clean clone: Debian packages of the program and of libbackoff, and an archive with the program. The program is
+# static, so that it needs nothing but a kernel, of whatever distribution.
 #
 #     packaging/build.sh [FOLDER]      default: target/packages
 #
-# Needs what the build needs, and dpkg-deb. PROFILE=dev builds faster, for a look at the packages themselves.
+# Needs what the build needs, and dpkg-deb and readelf. PROFILE=dev builds faster, for a look at the packages themselves.
+# TARGET=aarch64-unknown-linux-gnu makes them for another architecture, with its C compiler (Debian: gcc-aarch64-linux-gnu) and
+# Rust's library for it (rustup target add); packaging/cross.sh has both from Debian.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-target/packages}")
 version=$(awk -F'"' '/^\[workspace.package\]/ { inside = 1 } inside && /^version/ { print $2; exit }' Cargo.toml)
-architecture=$(dpkg --print-architecture)
-triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH 2> /dev/null || gcc -print-multiarch)
+host=$(rustc -vV | sed -n 's/^host: //p')
+target=${TARGET:-$host}
+machine=${target%%-*}
+case $machine in
+    x86_64) architecture=amd64 ;;
+    aarch64) architecture=arm64 ;;
+    *) echo "packaging/build.sh: no Debian name is known for $machine: add it here" >&2; exit 1 ;;
+esac
+triplet=$machine-linux-gnu
+tools=
+if [ "$target" != "$host" ]; then
+    tools=$triplet-
+    linker=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<< "$target")_LINKER
+    export "$linker=${tools}gcc" CC="${tools}gcc"
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$out"
@@ -43,41 +59,70 @@ package() {
     dpkg-deb --root-owner-group --build "$root" "$out/${name}_${version}_${architecture}.deb"
 }
 
+# What goes into a package without dependencies may be linked to nothing.
+needs_nothing() {
+    local needed
+    needed=$(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+    [ -z "$needed" ] || { echo "packaging/build.sh: $1 needs $needed: add its package to Depends" >&2; exit 1; }
+}
+
 profile=${PROFILE:-release}
 built=$([ "$profile" = dev ] && echo debug || echo "$profile")
-cargo build --profile "$profile" --locked -p ethbus
-program=target/$built/ethbus
+# The C library of Debian's libc6-dev comes as an archive too. What the build script made is beside: man pages and completions.
+made=$(RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --target "$target" \
+    --message-format=json-render-diagnostics | sed -n 's/.*"out_dir":"\([^"]*\/ethbus-[0-9a-f]*\/out\)".*/\1/p')
+program=$scratch/program
+"${tools}strip" -o "$program" "target/$target/$built/ethbus"
+needs_nothing "$program"
 
 root=$scratch/ethbus
 install -D -m 755 "$program" "$root/usr/bin/ethbus"
-strip "$root/usr/bin/ethbus"
-"$program" man --out "$root/usr/share/man/man1"
+install -D -m 644 -t "$root/usr/share/man/man1" "$made"/man/*
 gzip -9n "$root"/usr/share/man/man1/*
-install -d "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vendor-completions" \
-    "$root/usr/share/fish/vendor_completions.d"
-"$program" completions bash > "$root/usr/share/bash-completion/completions/ethbus"
-"$program" completions zsh > "$root/usr/share/zsh/vendor-completions/_ethbus"
-"$program" completions fish > "$root/usr/share/fish/vendor_completions.d/ethbus.fish"
-install -D -m 644 packaging/ethbus.apparmor "$root/etc/apparmor.d/ethbus"
+install -D -m 644 "$made/completions/ethbus.bash" "$root/usr/share/bash-completion/completions/ethbus"
+install -D -m 644 -t "$root/usr/share/zsh/vendor-completions" "$made/completions/_ethbus"
+install -D -m 644 -t "$root/usr/share/fish/vendor_completions.d" "$made/completions/ethbus.fish"
 install -D -m 644 packaging/ethbus@.service "$root/usr/lib/systemd/system/ethbus@.service"
-install -D -m 644 -t "$root/usr/share/doc/ethbus/examples" examples/*.toml
+install -D -m 644 packaging/ethbus.apparmor "$root/usr/share/ethbus/apparmor"
+# The pages that the man pages name, and the files that the pages name.
+install -D -m 644 -t "$root/usr/share/doc/ethbus" README.md ARCHITECTURE.md CHANGELOG.md
+git ls-files -z docs examples | xargs -0 cp --parents -t "$root/usr/share/doc/ethbus"
+install -d "$root/usr/share/lintian/overrides"
+echo "ethbus: statically-linked-binary [usr/bin/ethbus]" > "$root/usr/share/lintian/overrides/ethbus"
 mkdir -p "$root/DEBIAN"
-echo /etc/apparmor.d/ethbus > "$root/DEBIAN/conffiles"
 cat > "$root/DEBIAN/postinst" <<'END'
 #!/bin/sh
 set -e
-# Only a kernel and an AppArmor that know the rule take the profile; others do not need it.
-if [ "$1" = configure ] && command -v apparmor_parser > /dev/null && [ -d /sys/kernel/security/apparmor ]; then
-    apparmor_parser -r -W /etc/apparmor.d/ethbus 2> /dev/null || true
+# Only an AppArmor of version 4 knows the rule, and refuses nothing without it; an older one would complain at each start.
+if [ "$1" = configure ] && [ -e /etc/apparmor.d/abi/4.0 ]; then
+    cp /usr/share/ethbus/apparmor /etc/apparmor.d/ethbus
+    if [ -d /sys/kernel/security/apparmor ] && command -v apparmor_parser > /dev/null; then
+        apparmor_parser -r -W /etc/apparmor.d/ethbus || true
+    fi
 fi
 END
-chmod 755 "$root/DEBIAN/postinst"
-package ethbus "libc6" "shared-medium Ethernet on your own machine" \
+cat > "$root/DEBIAN/prerm" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -e /etc/apparmor.d/ethbus ]; then
+    if [ -d /sys/kernel/security/apparmor ] && command -v apparmor_parser > /dev/null; then
+        apparmor_parser -R /etc/apparmor.d/ethbus || true
+    fi
+    rm -f /etc/apparmor.d/ethbus
+fi
+END
+chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm"
+package ethbus "" "shared-medium Ethernet on your own machine" \
     "Real frames between network namespaces over one half-duplex bus, and a simulator of it." net
 
+# Built here for the target, so that the script that installs it finds nothing to build, and strips with the target's tool.
+cargo build --release --locked -p ethbus-backoff-c --target "$target"
 stage=$scratch/stage
-PREFIX=/usr DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" > "$scratch/log" 2>&1 ||
-    { cat "$scratch/log"; exit 1; }
+mkdir "$scratch/tools"
+ln -s "$(command -v true)" "$scratch/tools/cargo"
+ln -s "$(command -v "${tools}strip")" "$scratch/tools/strip"
+PATH=$scratch/tools:$PATH DESTDIR=$stage crates/backoff-c/install.sh --prefix /usr --libdir "/usr/lib/$triplet" \
+    --target-dir "target/$target" > "$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 mkdir -p "$scratch/libbackoff0/usr/lib/$triplet" "$scratch/libbackoff0/DEBIAN" "$scratch/libbackoff-dev"
 cp -a "$stage/usr" "$scratch/libbackoff-dev/"
 for file in "$scratch/libbackoff-dev/usr/lib/$triplet"/libbackoff.so.*; do
@@ -89,18 +134,15 @@ echo "libbackoff 0 libbackoff0 (>= $version)" > "$scratch/libbackoff0/DEBIAN/shl
 echo "activate-noawait ldconfig" > "$scratch/libbackoff0/DEBIAN/triggers"
 # As Debian has them, and names for one page as links.
 find "$scratch/libbackoff-dev/usr/share/man" -type f -exec gzip -9n {} +
-package libbackoff0 "libc6" "backoff of IEEE 802.3 and others, as a C library" \
+needs_nothing "$scratch/libbackoff0/usr/lib/$triplet"/libbackoff.so.*.*
+package libbackoff0 "" "backoff of IEEE 802.3 and others, as a C library" \
     "Truncated binary exponential backoff and its relatives, with reproducible draws." libs
 package libbackoff-dev "libbackoff0 (= $version)" "backoff of IEEE 802.3 and others: header and static library" \
     "Header, static library, pkg-config file and CMake package of libbackoff." libdevel
 
-# The C library of Debian's libc6-dev comes as an archive too, so that nothing but the kernel is needed where the program runs.
-target=$(rustc -vV | sed -n 's/^host: //p')
-RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile "$profile" --locked -p ethbus --target "$target"
-folder=ethbus-$version-linux-$(uname -m)
-install -D -m 755 "target/$target/$built/ethbus" "$scratch/$folder/ethbus"
-strip "$scratch/$folder/ethbus"
+folder=ethbus-$version-linux-$machine
+install -D -m 755 "$program" "$scratch/$folder/ethbus"
 cp -r README.md LICENSE-MIT LICENSE-APACHE examples docs "$scratch/$folder/"
 tar -C "$scratch" --sort=name --owner=0 --group=0 -czf "$out/$folder.tar.gz" "$folder"
-install -D "$scratch/$folder/ethbus" packaging/image/ethbus
+if [ "$target" = "$host" ]; then install -D "$program" packaging/image/ethbus; fi
 ls -l "$out"

@@ -1,9 +1,11 @@
 //! Results for people: the table, and the live line.
 
+mod attempts;
 mod emulator;
 mod fitted;
 pub mod messages;
 pub mod metrics;
+pub mod pager;
 pub mod program;
 pub mod refresh;
 pub mod sentence;
@@ -12,6 +14,7 @@ mod turns;
 pub mod verdict;
 pub mod watch;
 
+use attempts::attempts;
 use comfy_table::{CellAlignment, Table, presets::NOTHING};
 use emulator::emulator;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -52,7 +55,7 @@ pub fn table(results: &Results) -> String {
     text += &attempts(results);
     text += "\n";
     text += &turns::turns(results);
-    text += &results.emulator.as_ref().map_or_else(String::new, emulator);
+    text += &results.emulator.as_ref().map_or_else(String::new, |told| emulator(results, told));
     text += &verdict_line(results);
     if results.emulator.is_some() {
         text += "\n";
@@ -203,6 +206,11 @@ pub fn half_width(medium: &MediumResults, key: &str) -> Option<f64> {
     medium.ci95.as_ref()?.half_width(metric, figure)
 }
 
+/// What stands in place of an interval, where a run in virtual time was too short for one.
+fn unknown(medium: &MediumResults, key: &str) -> &'static str {
+    if medium.ci95.is_some() && half_width(medium, key).is_none() { " (too few for an interval)" } else { "" }
+}
+
 /// The half-width to show beside `value`, both in whole bit times: rounded up, but an interval that does not reach below 0
 /// is not shown as if it did.
 fn width(half: f64, value: f64) -> u64 {
@@ -233,11 +241,14 @@ fn medium(results: &Results) -> String {
                 // No delay is below 0.
                 format!(" \u{2212}{} +{}", around(mean)(below.min(mean)), around(mean)(above))
             }
-            None => plus_minus(&format!("{key}.mean_bt"), &around(mean)),
+            None => {
+                let key = format!("{key}.mean_bt");
+                plus_minus(&key, &around(mean)) + unknown(medium, &key)
+            }
         };
         let figure = |name: &str, value: Option<u64>| {
-            let value = value.unwrap_or(0);
-            format!("{}{}", group(value), plus_minus(&format!("{key}.{name}"), &around(value as f64)))
+            let (value, key) = (value.unwrap_or(0), format!("{key}.{name}"));
+            format!("{}{}{}", group(value), plus_minus(&key, &around(value as f64)), unknown(medium, &key))
         };
         format!(
             "{}{spread} BT mean, {} p50, {} p99, {} longest",
@@ -254,7 +265,7 @@ fn medium(results: &Results) -> String {
     format!(
         "medium\n{cut}  utilization        {} frame, {} wire, {} total\n  \
          attempts per frame {}\n  collisions         {} of {} stations\n  \
-         fairness           {} (Jain), same winner {}\n  \
+         fairness           {} (Jain{}), same winner {}\n  \
          access delay       {}\n  MAC delay          {}\n",
         percent("utilization_frame", Some(medium.utilization_frame)),
         percent("utilization_wire", Some(medium.utilization_wire)),
@@ -263,51 +274,21 @@ fn medium(results: &Results) -> String {
         many(medium.collision_episodes, "episode"),
         number("stations_per_collision", medium.stations_per_collision, 2),
         number("fairness", medium.fairness, 4),
+        silent(results),
         percent("same_winner", medium.same_winner),
         delay("access_delay", &medium.access_delay),
         delay("mac_delay", &medium.mac_delay),
     )
 }
 
-/// Empty bars that are shown between the frames that got through and those that were given up.
-const MOST_EMPTY: usize = 16;
-
-/// A bar for each number of collisions that successful frames had, and one for frames that were given up.
-fn attempts(results: &Results) -> String {
-    let medium = &results.medium;
-    let logical = if medium.plca.is_some() { ", logical ones included" } else { "" };
-    let mut text = format!("  frames after n collisions{logical}\n");
-    let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();
-    let none = sum("frames_transmitted_ok") - medium.collision_frames.iter().sum::<u64>();
-    let counts: Vec<u64> = [none].into_iter().chain(medium.collision_frames.iter().copied()).collect();
-    let discarded = sum("excessive_collisions");
-    let most = counts.iter().copied().chain([discarded]).max().unwrap_or(0);
-    let last = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
-    if last == 0 && discarded == 0 {
-        return format!("{} {NOT_MEASURED}\n", text.trim_end());
+/// How many stations had nothing to send: Jain's index counts them as if they had been refused.
+fn silent(results: &Results) -> String {
+    let offered = |station: &&StationResults| station.counter("offered") + station.queued_at_start > 0;
+    let silent = results.stations.len() - results.stations.iter().filter(offered).count();
+    match silent {
+        0 => String::new(),
+        silent => format!("; {silent} of {} offered nothing", many(results.stations.len() as u64, "station")),
     }
-    for (collisions, &count) in counts[..last].iter().enumerate() {
-        text += &histogram_line(&collisions.to_string(), count, most);
-    }
-    if discarded > 0 {
-        let attempts = results.config.medium.config().attempt_limit();
-        let limit = attempts.map_or(last, |attempts| attempts.get() as usize);
-        for collisions in last..limit.min(last + MOST_EMPTY) {
-            text += &histogram_line(&collisions.to_string(), 0, most);
-        }
-        if limit > last + MOST_EMPTY {
-            text += &histogram_line("…", 0, most);
-        }
-        let label = attempts.map_or_else(String::new, |attempts| attempts.to_string());
-        text += &format!("{} given up\n", histogram_line(&label, discarded, most).trim_end());
-    }
-    text
-}
-
-fn histogram_line(label: &str, count: u64, most: u64) -> String {
-    const WIDTH: u64 = 40;
-    let bar = "█".repeat((count * WIDTH).div_ceil(most.max(1)) as usize);
-    format!("{}\n", format!("  {label:>4} {:>10} {bar}", group(count)).trim_end())
 }
 
 /// Writes over the terminal's current line; nothing if standard error is no terminal.
@@ -387,14 +368,6 @@ mod tests {
         assert!(table(&results).contains("it adds up"));
     }
 
-    /// The bars are as long as the largest, whichever that is: where every frame is discarded it is the last.
-    #[test]
-    fn no_bar_is_longer_than_the_longest() {
-        assert_eq!(histogram_line("16", 7, 1_000).matches('█').count(), 1);
-        assert_eq!(histogram_line("16", 1_000, 1_000).matches('█').count(), 40);
-        assert_eq!(histogram_line("1", 0, 0).matches('█').count(), 0);
-    }
-
     pub(super) fn told_results() -> Results {
         let told: serde_json::Value = serde_json::from_slice(TOLD).expect("a message");
         serde_json::from_value(told["results"].clone()).expect("results")
@@ -469,6 +442,19 @@ mod tests {
         let table = table(&results);
         assert!(table.contains("attempts per frame –") && table.contains("access delay       –"), "{table}");
         assert!(table.contains("none had a frame to send"), "{table}");
+    }
+
+    /// A station that wanted nothing is no victim.
+    #[test]
+    fn fairness_says_who_offered_nothing() {
+        let mut results = told_results();
+        assert!(!table(&results).contains("offered nothing"), "{}", table(&results));
+        let counters = &mut results.stations[0].counters;
+        counters.values_mut().for_each(|count| *count = 0);
+        results.stations[0].queued_at_start = 0;
+        let right = format!("(Jain; 1 of {} stations offered nothing)", results.stations.len());
+        let told = table(&results).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&right), "{told}");
     }
 
     #[test]

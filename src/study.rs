@@ -5,6 +5,7 @@ pub mod page;
 pub mod plot;
 pub mod report;
 pub mod retry;
+pub mod runaway;
 pub mod story;
 pub mod sweep;
 pub mod theory;

@@ -134,6 +134,12 @@ pub enum CommandError {
         /// Their names.
         labs: Vec<String>,
     },
+    /// No lab was named, and none has the name that labs have by default.
+    #[error("no lab is called `{DEFAULT_NAME}`: say which one with --name, or take all down with --all: {}", labs.join(", "))]
+    NotNamed {
+        /// The names of those that there are.
+        labs: Vec<String>,
+    },
     /// A file that is there already, or cannot be made.
     #[error("cannot write {}", path.display())]
     Init {

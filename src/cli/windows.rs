@@ -1,8 +1,8 @@
 //! Windows as the command line asks for them: their files, pipes and standard output.
 
 use crate::cli::args::WindowArgs;
-use sim::files::json_lines::{WriteError, create_as};
-use sim::files::output::OutputError;
+use sim::files::json_lines::{WriteError, create_as, is_other};
+use sim::files::output::{OutputError, Unfinished};
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
 use sim::windows::rotation::{Rotating, Rotation, rotate};
@@ -87,6 +87,25 @@ pub fn open_one(
     let mut files = WindowFiles::default();
     files.add(option, kind, path, others)?;
     Ok(files)
+}
+
+/// The same; a regular file takes its name only when it is whole.
+///
+/// # Errors
+/// As [`open_one`].
+pub fn open_whole(
+    option: &'static str,
+    kind: WindowKind,
+    path: &Path,
+    others: &[&Path],
+) -> Result<(WindowFiles, Option<Unfinished>), OpenError> {
+    if is_stdout(path) || std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Ok((open_one(option, kind, path, others)?, None));
+    }
+    is_other(path, others)?;
+    let (unfinished, file) = Unfinished::begin(path, kind.kind()).map_err(WriteError::from)?;
+    let files = vec![WindowFile { kind, place: path.display().to_string(), file }];
+    Ok((WindowFiles { files, ..WindowFiles::default() }, Some(unfinished)))
 }
 
 /// Why a window cannot be opened.

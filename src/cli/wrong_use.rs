@@ -28,6 +28,34 @@ const HABITS: [(&str, &str); 13] = [
     ("daemon", "background"),
 ];
 
+/// Commands of Mininet, docker, containerlab and others, and what to type here. The first word of what is to be typed is a
+/// command of ours; a test looks.
+const OTHERS_COMMANDS: [(&[&str], &str, &str); 12] = [
+    (&["deploy", "create", "start"], "up", "write `ethbus up`"),
+    (
+        &["run"],
+        "up",
+        "write `ethbus up` for a lab that stays, `ethbus sim` for a run in virtual time, `ethbus` alone for the demonstration",
+    ),
+    (&["delete", "remove", "kill", "clean", "cleanup"], "down", "write `ethbus down`"),
+    (&["inspect", "nodes", "net", "dump", "status", "show"], "list", "write `ethbus list`"),
+    (&["top"], "stats", "write `ethbus stats --watch`, or `ethbus watch` for the bus itself"),
+    (&["graph", "monitor"], "watch", "write `ethbus watch`"),
+    (&["logs", "log", "events"], "stats", "write `ethbus stats`; `ethbus up --events FILE` logs every event of a lab"),
+    (&["ping"], "exec", "a station runs it: write `ethbus exec st1 ping st2`"),
+    (&["pingall"], "exec", "one station at a time runs `ping`: write `ethbus exec st1 ping st2`"),
+    (&["iperf", "iperf3", "tcpdump", "ip"], "exec", "a station runs it: write `ethbus exec st1 PROGRAM`"),
+    (&["ssh", "sh", "bash", "xterm", "console", "enter"], "shell", "write `ethbus shell st1`"),
+    (
+        &["capture", "pcap", "wireshark"],
+        "up",
+        "write `ethbus up --pcapng FILE`, or `ethbus exec st1 tcpdump` for one station",
+    ),
+];
+
+/// Options of docker's and kubectl's `exec`, alone or together.
+const OTHERS_TERMINAL: [&str; 4] = ["-i", "-t", "--interactive", "--tty"];
+
 /// Options of `ethbus sim` whose files are of one run.
 const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 
@@ -60,7 +88,7 @@ fn asked_by_name(mut arguments: Vec<OsString>) -> Vec<OsString> {
     arguments
 }
 
-/// The arguments with `--option -1` as `--option=-1`, so that a value may begin with a minus.
+/// The arguments with `--option -1` as `--option=-1` and `-n -1` as `-n=-1`, so that a value may begin with a minus.
 ///
 /// Not after `exec` or `shell`, where arguments are another program's.
 fn joined(arguments: Vec<OsString>) -> Vec<OsString> {
@@ -72,7 +100,9 @@ fn joined(arguments: Vec<OsString>) -> Vec<OsString> {
         let is_negative = text.strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let option = joined.last_mut().filter(|last| {
             let last = last.to_str().unwrap_or_default();
-            last.starts_with("--") && last.len() > 2 && !last.contains('=')
+            let is_short =
+                last.len() == 2 && last.starts_with('-') && last.ends_with(|c: char| c.is_ascii_alphabetic());
+            is_short || last.starts_with("--") && last.len() > 2 && !last.contains('=')
         });
         match option {
             Some(option) if is_negative && number < end => {
@@ -183,6 +213,11 @@ fn unknown(error: &clap::Error, name: &str) -> String {
         let hint = if frame { format!("ethbus explain FILE --frame {name}") } else { usage(error) };
         return format!("`{name}` is too much here: write `{hint}`");
     }
+    if command.ends_with(" exec") && OTHERS_TERMINAL.contains(&name) {
+        return format!(
+            "{name}: `ethbus exec` needs no such option, since a program has your terminal: leave it out, as in `ethbus exec st1 sh`"
+        );
+    }
     if OF_ONE_RUN.contains(&name) && !has_option(&command, name.trim_start_matches('-')) {
         return format!(
             "{name}: it is of one run, so only `ethbus sim` has it: run that with the same scenario and seed"
@@ -218,6 +253,10 @@ fn no_command(error: &clap::Error) -> String {
         );
     }
     let above = command(error);
+    let others = OTHERS_COMMANDS.iter().find(|(names, ..)| !above.contains(' ') && names.contains(&written.as_str()));
+    if let Some((_, _, what)) = others {
+        return format!("`{written}` is no command: {what}");
+    }
     let hints = list(error, ContextKind::SuggestedSubcommand);
     // What only sounds alike, as `validate` does for `lsit`, is not what was meant.
     let longer = hints.iter().find(|hint| hint.starts_with(&written) || written.starts_with(hint.as_str())).cloned();
@@ -257,6 +296,32 @@ mod tests {
         assert_eq!(hint(&["frobnicate"]), "`frobnicate` is no command: `ethbus --help` lists them");
     }
 
+    /// The commands of other tools that newcomers type; none of these words may be a command of ours.
+    #[test]
+    fn commands_of_other_tools_lead_to_ours() {
+        let commands = Cli::command();
+        for (names, ours, told) in OTHERS_COMMANDS {
+            assert!(told.contains(&format!("`ethbus {ours}")), "{ours}: {told}");
+            assert!(commands.find_subcommand(ours).is_some(), "{ours}");
+            for name in names {
+                assert!(commands.find_subcommand(name).is_none(), "{name} is a command of ours");
+                let error = Cli::try_parse_from(["ethbus", name]).expect_err("no such command");
+                assert_eq!(what(&error), format!("`{name}` is no command: {told}"));
+            }
+        }
+        for name in ["deploy", "run", "top", "ping", "pingall", "inspect", "logs"] {
+            assert!(OTHERS_COMMANDS.iter().any(|(names, ..)| names.contains(&name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn exec_needs_no_options_for_the_terminal() {
+        for options in ["-it", "-ti", "-i", "-t", "--interactive", "--tty"] {
+            let error = Cli::try_parse_from(["ethbus", "exec", options, "st1", "sh"]).expect_err("no such option");
+            assert!(what(&error).contains("leave it out, as in `ethbus exec st1 sh`"), "{options}: {}", what(&error));
+        }
+    }
+
     #[test]
     fn help_and_version_are_commands_too() {
         let asked = |line: &str| {
@@ -273,6 +338,7 @@ mod tests {
     fn a_value_may_begin_with_a_minus() {
         assert_eq!(joined_text("ethbus --seed -1 --stations 2"), "ethbus --seed=-1 --stations 2");
         assert_eq!(joined_text("ethbus sim --duration -1s"), "ethbus sim --duration=-1s");
+        assert_eq!(joined_text("ethbus sim -n -1 -t -1s"), "ethbus sim -n=-1 -t=-1s");
         for others in ["ethbus exec st1 -- ping --count -1", "ethbus exec st1 ls --width -1", "ethbus --seed=3 -1"] {
             assert_eq!(joined_text(others), others);
         }

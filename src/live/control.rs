@@ -6,6 +6,8 @@ use crate::live::supervisor::RESULTS;
 use crossbeam_channel::{Receiver, bounded};
 use link::channel::{Channel, hold};
 use link::namespace::{Namespace, UserNamespace};
+use serde::{Deserialize, Serialize};
+use sim::figures::results::Results;
 use sim::words::cable::Cut;
 use sim::words::fault::{FaultName, fault};
 use sim::words::plca::SettingsText;
@@ -207,10 +209,12 @@ pub fn events(name: &str) -> io::Result<UnixStream> {
 }
 
 /// What a lab answers to [`Control::Down`] when everything is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Farewell {
-    /// For whoever asked; a lab in the foreground has said it already, and says nothing here.
-    pub text: String,
+    /// What went wrong, for standard error.
+    pub says: String,
+    /// The last results, unless the data plane was killed.
+    pub results: Option<Results>,
     /// The lab did not end as it should.
     pub failed: bool,
     /// The lab was brought up with `--strict`, and is not to be trusted.
@@ -218,22 +222,16 @@ pub struct Farewell {
 }
 
 impl Farewell {
-    /// What an answer begins with if the lab did not end as it should; no text does.
-    const FAILED: char = '\u{1}';
-    /// The same, if it is not to be trusted.
-    const DISTRUSTED: char = '\u{2}';
-
     /// As it goes through the socket.
     pub fn written(&self) -> String {
-        let marks = [(self.failed, Farewell::FAILED), (self.distrusted, Farewell::DISTRUSTED)];
-        marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).chain(self.text.chars()).collect()
+        serde_json::to_string(self).expect("numbers and names")
     }
 
-    /// Reads what [`ask`] gives.
-    pub fn read(answer: &str) -> Farewell {
-        let (failed, text) = answer.strip_prefix(Farewell::FAILED).map_or((false, answer), |text| (true, text));
-        let (distrusted, text) = text.strip_prefix(Farewell::DISTRUSTED).map_or((false, text), |text| (true, text));
-        Farewell { text: text.to_owned(), failed, distrusted }
+    /// Reads what [`ask`] gives: nothing if the supervisor was killed before it could answer, a plain text if it is of an older
+    /// version.
+    pub fn read(answer: &str) -> Option<Farewell> {
+        let older = || Farewell { says: answer.to_owned(), ..Farewell::default() };
+        (!answer.is_empty()).then(|| serde_json::from_str(answer).unwrap_or_else(|_| older()))
     }
 }
 
@@ -252,12 +250,16 @@ mod tests {
 
     #[test]
     fn a_farewell_is_read_as_it_was_written() {
-        for (text, failed) in [("", false), ("", true), ("a table\n", false), ("a reason\n", true)] {
-            for distrusted in [false, true] {
-                let farewell = Farewell { text: text.to_owned(), failed, distrusted };
-                assert_eq!(Farewell::read(&farewell.written()), farewell);
-            }
+        let told: serde_json::Value =
+            serde_json::from_slice(include_bytes!("../../fuzz/corpus/messages/results")).expect("a message");
+        let results: Results = serde_json::from_value(told["results"].clone()).expect("results");
+        for results in [None, Some(results)] {
+            let farewell = Farewell { says: "a reason\n".to_owned(), results, failed: true, distrusted: false };
+            let read = Farewell::read(&farewell.written()).expect("an answer");
+            assert_eq!(read.written(), farewell.written());
         }
+        assert!(Farewell::read("").is_none(), "nothing was answered");
+        assert_eq!(Farewell::read("a table\n").expect("an answer").says, "a table\n");
     }
 
     #[test]

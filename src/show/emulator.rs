@@ -1,14 +1,15 @@
 //! What a live bus tells of itself: lateness, drops, slip, and what the machine took.
 
 use super::NOT_MEASURED;
-use sim::figures::results::{EmulatorResults, LinkResults};
+use super::verdict::slipped;
+use sim::figures::results::{EmulatorResults, LinkResults, Results};
 use sim::words::units::{group, many};
 
 /// A median lateness that no medium explains: the machine does not keep up.
 const FAR_BEHIND: u64 = 1_000_000;
 
 /// The emulator's part of the table.
-pub(super) fn emulator(emulator: &EmulatorResults) -> String {
+pub(super) fn emulator(results: &Results, emulator: &EmulatorResults) -> String {
     let links = kernel_drops(&emulator.links);
     let behind = if emulator.timing.lateness_p50_ns > FAR_BEHIND {
         "  this machine is too slow for so many stations or frames: most deliveries came far too late\n"
@@ -34,7 +35,7 @@ pub(super) fn emulator(emulator: &EmulatorResults) -> String {
         micros(emulator.timing.late_arrival_max_ns),
         drops(emulator),
         taken(emulator),
-        pace(emulator),
+        pace(emulator, slipped(results, emulator)),
         oddities(emulator),
     )
 }
@@ -83,7 +84,7 @@ fn taken(emulator: &EmulatorResults) -> String {
 }
 
 /// How the medium's time followed real time, where it did not just do so.
-fn pace(emulator: &EmulatorResults) -> String {
+fn pace(emulator: &EmulatorResults, slipped: f64) -> String {
     let pace = if emulator.machine.time_scale == 1.0 || emulator.machine.time_scale == 0.0 {
         String::new()
     } else {
@@ -93,12 +94,18 @@ fn pace(emulator: &EmulatorResults) -> String {
         String::new()
     } else {
         format!(
-            "  slip          the medium's time stood still {}, for {:.1} ms in all\n",
+            "  slip          the medium's time stood still {}, for {:.1} ms in all, {} of the run\n",
             many(emulator.machine.slips, "time"),
-            emulator.machine.slip_ns as f64 / 1e6
+            emulator.machine.slip_ns as f64 / 1e6,
+            percent(slipped)
         )
     };
     pace + &slip
+}
+
+/// A part as a percentage, which is not 0 if the part is not.
+fn percent(part: f64) -> String {
+    if part > 0.0 && part < 5e-5 { "less than 0.01 %".to_owned() } else { format!("{:.2} %", 100.0 * part) }
 }
 
 /// What does not happen on most runs, as far as it did.
@@ -155,4 +162,23 @@ fn kernel_drops(links: &[LinkResults]) -> String {
     });
     let offloads: String = offloads.collect();
     format!("  in the kernel {}\n{offloads}", if lost.is_empty() { "no drops".to_owned() } else { lost.join("; ") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show::tests::told_results;
+
+    /// Ten milliseconds are little of ten seconds and much of fifty milliseconds: the share says which.
+    #[test]
+    fn slip_comes_with_its_share_of_the_run() {
+        let mut results = told_results();
+        let mut live = EmulatorResults::default();
+        (live.machine.slips, live.machine.slip_ns, live.machine.time_scale) = (31, 10_000_000, 1.0);
+        results.measured_bit_times = results.config.rate_bits_per_second;
+        let told = emulator(&results, &live);
+        let right = "the medium's time stood still 31 times, for 10.0 ms in all, 1.00 % of the run\n";
+        assert!(told.contains(right), "{told}");
+        assert_eq!([percent(0.0), percent(1e-6)], ["0.00 %", "less than 0.01 %"]);
+    }
 }

@@ -26,7 +26,7 @@ fn dearer(spare: u8, all: usize) -> usize {
 /// The results under `title`, in at most `lines` lines of `columns` columns.
 pub fn fitted(title: &str, results: &Results, columns: usize, lines: usize) -> String {
     let part = |spare, text: &str| Part { lines: folded(text, columns), spare };
-    let live = results.emulator.as_ref().map_or_else(String::new, |live| format!("\n{}", emulator(live)));
+    let live = results.emulator.as_ref().map_or_else(String::new, |live| format!("\n{}", emulator(results, live)));
     let mut before = vec![part(0, title), part(3, &heading(results))];
     let mut after = vec![
         part(if results.stations.iter().all(|station| station.adds_up()) { 3 } else { 0 }, &station_notes(results)),

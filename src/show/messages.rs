@@ -17,12 +17,26 @@ static SAYER: OnceLock<Sayer> = OnceLock::new();
 
 /// Tells the user something that is no result, on standard error. On a terminal, long messages are folded to its width.
 pub fn say(text: &str) {
-    let text = &message(text);
+    let plain = without_numbers(text);
+    let text = &message(&plain);
     match SAYER.get() {
         Some(sayer) => sayer.say(text),
         // If nobody can be told, what was done stays done: no panic here, as `eprint!` would.
         None => _ = std::io::stderr().write_all(text.as_bytes()),
     }
+}
+
+/// The text without the numbers that the system has for its errors: `No such file or directory (os error 2)`.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|octet| octet.is_ascii_digit()) => plain += rest,
+            Some(_) | None => plain = format!("{plain} (os error {part}"),
+        }
+    }
+    plain
 }
 
 /// From now on [`say`] waits for nobody.
@@ -112,6 +126,18 @@ mod tests {
         assert_eq!(next(), "five\n");
         sayer.say("six\n");
         assert_eq!([next(), next()], ["six\n", ""]);
+    }
+
+    #[test]
+    fn the_systems_numbers_are_not_said() {
+        let error = io::Error::from_raw_os_error(2).to_string();
+        assert_eq!(
+            without_numbers(&format!("{error}, {error}")),
+            "No such file or directory, No such file or directory"
+        );
+        for other in ["no number", "a text (os error", " (os error x)"] {
+            assert_eq!(without_numbers(other), other);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use medium::Method;
 use sim::figures::plca::PlcaResults;
 use sim::figures::results::{Results, StationResults};
+use sim::figures::slotted::RanAway;
 use sim::words::units::group;
 
 /// A sentence for somebody who does not read tables.
@@ -55,19 +56,8 @@ pub fn sentence(results: &Results) -> String {
         text += &format!(" {} {verb} given up after {after}.", frames(lost));
     }
     text += &backlog(results);
-    let winner = medium.same_winner.unwrap_or(0.0);
-    let senders = results.stations.iter().filter(|station| station.counter("frames_transmitted_ok") > 0).count();
-    if medium.plca.is_none()
-        && senders > 1
-        && collided > 0
-        && winner > 1.5 / results.stations.len() as f64
-        && winner > 0.3
-    {
-        text += &format!(
-            " The station that had just sent won again in {:.*} % of cases: that is the capture effect.",
-            usize::from(winner > 0.99 && winner < 1.0),
-            100.0 * winner
-        );
+    if medium.plca.is_none() && collided > 0 {
+        text += &capture(results, medium.same_winner.unwrap_or(0.0));
     }
     let rate = results.config.rate_bits_per_second as f64;
     let longest = medium.access_delay.max_bt.unwrap_or(0) as f64 / rate;
@@ -77,19 +67,53 @@ pub fn sentence(results: &Results) -> String {
     text
 }
 
+/// The capture effect, if the last winner wins again far more often than by chance: 1/N with N equal shares of the medium. A
+/// station with a large share follows itself often, without any capture.
+fn capture(results: &Results, winner: f64) -> String {
+    let sent = |station: &StationResults| station.counter("frames_transmitted_ok") as f64;
+    let all: f64 = results.stations.iter().map(sent).sum();
+    let chance: f64 = results.stations.iter().map(|station| (sent(station) / all).powi(2)).sum();
+    if winner <= 1.5 * chance || winner <= 0.3 {
+        return String::new();
+    }
+    format!(
+        " The station that had just sent won again in {:.*} % of cases, where chance alone gives {:.0} %: that is the capture effect.",
+        usize::from(winner > 0.99 && winner < 1.0),
+        100.0 * winner,
+        100.0 * chance
+    )
+}
+
 /// What is left waiting, if more than half of what had to be sent is: the figures are of a bus that did not keep up.
 /// Saturated stations never have more than one frame each, so nobody who asked for saturation reads this.
 fn backlog(results: &Results) -> String {
     let sum = |of: fn(&StationResults) -> u64| results.stations.iter().map(of).sum::<u64>();
     let (waiting, before) = (sum(|station| station.queued), sum(|station| station.queued_at_start));
     let asked = before + sum(|station| station.counter("offered"));
+    let ran_away = ran_away(results);
     if 2 * waiting <= asked || waiting <= results.stations.len() as u64 {
-        return String::new();
+        return ran_away;
     }
+    let rate = results.config.rate_bits_per_second as f64;
+    let longest = results.medium.slotted.as_ref().and_then(|slotted| slotted.longest_waiting_bt);
+    let longest = longest.map_or(String::new(), |bits| format!(", the longest for {}", time(bits as f64 / rate)));
+    // Which of both it was, load or collisions, only users who run away tell.
     format!(
-        " {} still waited at the end, more than half of all: more was offered than the medium carried.",
+        " {} still waited at the end, more than half of all{longest}: more came than got through.{ran_away}",
         frames(waiting)
     )
+}
+
+/// When infinitely many users ran away, if they did in the only run.
+fn ran_away(results: &Results) -> String {
+    match results.medium.slotted.as_ref().and_then(|slotted| slotted.ran_away.as_ref()) {
+        Some(RanAway { unstable_backlog, slots }) if slots.len() == 1 => format!(
+            " The users ran away at slot {}: with more than {} to be sent again, more meet than get through.",
+            group(slots[0]),
+            frames(*unstable_backlog).to_lowercase()
+        ),
+        Some(_) | None => String::new(),
+    }
 }
 
 /// How frames got through by attempts.
@@ -165,6 +189,26 @@ mod tests {
             attempts(part(0.91), &[3, 0, 1, 0]),
             "nine frames in ten got through at the first attempt, the unluckiest of those sent at attempt 4"
         );
+    }
+
+    /// 41 % are the capture effect among ten stations and chance between two; nor is it capture where one station sends nearly all.
+    #[test]
+    fn capture_is_told_beside_chance() {
+        let mut results = told_results();
+        let shared = |results: &mut Results, counts: &[u64]| {
+            let station = results.stations[0].clone();
+            results.stations = counts.iter().map(|_| station.clone()).collect();
+            for (station, count) in results.stations.iter_mut().zip(counts) {
+                *station.counters.get_mut("frames_transmitted_ok").expect("a counter") = *count;
+            }
+        };
+        shared(&mut results, &[100; 4]);
+        let right = " won again in 41 % of cases, where chance alone gives 25 %: that is the capture effect.";
+        assert!(capture(&results, 0.41).ends_with(right), "{}", capture(&results, 0.41));
+        shared(&mut results, &[100, 100]);
+        assert_eq!(capture(&results, 0.41), "");
+        shared(&mut results, &[900, 50, 50]);
+        assert_eq!(capture(&results, 0.82), "");
     }
 
     /// More than half of the frames wait at the end: said, in either branch of the sentence. Half of them is not.

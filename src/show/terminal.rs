@@ -65,6 +65,15 @@ pub fn fold(text: &str, width: usize) -> String {
     folded
 }
 
+/// Folds prose and leaves drawings: a line is prose if it begins without a space.
+pub fn fold_prose(text: &str, width: usize) -> String {
+    let folded = |line: &str| match !line.starts_with(' ') {
+        true => fold(line, width),
+        false => line.to_owned(),
+    };
+    text.split_inclusive('\n').map(folded).collect()
+}
+
 fn fold_line(folded: &mut String, line: &str, width: usize) {
     if line.chars().count() <= width {
         *folded += line;
@@ -125,6 +134,15 @@ mod tests {
         assert_eq!(
             fold_message(warning, 40),
             "ethbus: warning: it is late; see\n`ethbus doctor --format json` for why\n"
+        );
+    }
+
+    #[test]
+    fn drawings_stay_as_wide_as_they_are() {
+        let text = "Each attempt, every row at its own place\n  st1#1  ===== ===== ===== =====\n";
+        assert_eq!(
+            fold_prose(text, 24),
+            "Each attempt, every row\nat its own place\n  st1#1  ===== ===== ===== =====\n"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Chromium without a window, told what to do over pipes (Chrome DevTools Protocol), as somebody's hands would.
+//! Chromium without a window, controlled over pipes (Chrome DevTools Protocol), as a user would.
 
 use super::process::{Running, program, run};
 use super::{PATIENCE, is_installed};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
 
-/// Whether there is one to be driven.
+/// Whether Chromium is installed.
 pub fn is_there() -> bool {
     is_installed("chromium")
 }
@@ -25,7 +25,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Opens a file, in a window of 1200 by 900; `folder` is for what the browser keeps.
+    /// Opens a file, in a window of 1200 by 900; `folder` is for the browser's own files.
     pub fn open(file: &Path, folder: &Path) -> Page {
         let at = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
         let [commands, answers] = ["commands", "answers"].map(at);
@@ -38,7 +38,7 @@ impl Page {
         let commands = OpenOptions::new().write(true).open(commands).expect("own pipe");
         let answers = BufReader::new(File::open(answers).expect("own pipe"));
         let (sender, receiver) = channel();
-        // Ends with the browser, or with whoever listens.
+        // The thread ends with the browser, or when the listener is gone.
         std::thread::spawn(move || {
             for message in answers.split(0).map_while(Result::ok) {
                 let Ok(message) = serde_json::from_slice(&message) else { return };
@@ -74,7 +74,7 @@ impl Page {
         }
     }
 
-    /// What an expression of JavaScript is.
+    /// The value of an expression of JavaScript.
     pub fn value(&mut self, expression: &str) -> Value {
         let told = self.call("Runtime.evaluate", json!({ "expression": expression, "returnByValue": true }));
         assert!(told["exceptionDetails"].is_null(), "{expression}: {told}");
@@ -90,9 +90,9 @@ impl Page {
         }
     }
 
-    /// Presses a key and lets go.
+    /// Presses and releases a key.
     pub fn press(&mut self, key: &str) {
-        // What is no name of a key writes itself.
+        // A text that is no key name is typed as it is.
         let text = if key.chars().count() == 1 { key } else { "" };
         for kind in ["keyDown", "keyUp"] {
             let text = if kind == "keyDown" { text } else { "" };
@@ -107,7 +107,7 @@ impl Page {
         self.call("Input.dispatchMouseEvent", place);
     }
 
-    /// Presses and lets go of the left button.
+    /// Presses and releases the left button.
     pub fn click(&mut self, at: (f64, f64)) {
         ["mouseMoved", "mousePressed", "mouseReleased"].into_iter().for_each(|kind| self.mouse(kind, at, 0.0));
     }

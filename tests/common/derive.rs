@@ -1,10 +1,10 @@
-//! Derives the log of a live bus again: whether what stations did can be what clause 4 has them do, whatever the emulator did
-//! meanwhile. Knows the log and nothing of the engine.
+//! Derives the log of a live bus again: whether the stations' actions agree with clause 4, however late the emulator
+//! was. Knows the log and nothing of the engine.
 //!
 //! ```text
-//!   attempt ─ 64 BT preamble ─ octets ─ transmitted     nobody else is heard at any addressee or sender meanwhile
+//!   attempt ─ 64 BT preamble ─ octets ─ transmitted     nothing else is heard at any addressee or sender meanwhile
 //!   attempt ─ collision ─ jam 32 BT ─ jam_end ─ backoff: slots < 2^n ─ next attempt not before
-//!   anybody's end ─ 96 BT gap ─ attempt                 but for carrier that began in the last third of the gap
+//!   any end ─ 96 BT gap ─ attempt                       but for carrier that began in the last third of the gap
 //! ```
 
 use serde_json::Value;
@@ -13,10 +13,10 @@ use std::path::Path;
 
 /// Preamble and SFD.
 const PREAMBLE: u64 = 64;
-/// Transmissions that are remembered: more than can be heard at one time.
+/// The number of remembered transmissions: more than can be heard at one time.
 const REMEMBERED: usize = 64;
 
-/// Lines that are looked at: a debug build takes some 20 us for each.
+/// The number of checked lines: a debug build takes some 20 us for each.
 const LINES: usize = 300_000;
 
 /// One signal on the medium.
@@ -24,11 +24,11 @@ const LINES: usize = 300_000;
 struct Signal {
     station: usize,
     begin: u64,
-    /// None as long as it lasts.
+    /// `None` as long as it lasts.
     end: Option<u64>,
 }
 
-/// What is known of a station.
+/// The known state of a station.
 #[derive(Clone, Debug, Default)]
 struct Station {
     /// Numbers of the frames in its queue, the one at its head first.
@@ -36,13 +36,13 @@ struct Station {
     offered: u64,
     /// Attempts of the frame at the head.
     attempts: u64,
-    /// When the attempt under way began, and when it noticed a collision.
+    /// When its present attempt began, and when it noticed a collision.
     sends: Option<(u64, Option<u64>)>,
-    /// It may not begin before: the gap after its own last signal, or its backoff.
+    /// The earliest begin of its next attempt: after the gap that follows its own last signal, or after its backoff.
     not_before: u64,
-    /// It has no carrier sense, so no gap follows what it begins to send.
+    /// It has no carrier sense, so no gap follows the signals that it begins now.
     deaf: bool,
-    /// It had none as the attempt under way began.
+    /// It had no carrier sense as the present attempt began.
     began_deaf: bool,
 }
 
@@ -60,18 +60,18 @@ struct Rules {
 struct Log {
     rules: Rules,
     names: HashMap<String, usize>,
-    /// Distances; none where they are not simple, and stations are not looked at together.
+    /// Distances; `None` where they are not simple, and each station is checked separately.
     places: Option<Vec<Vec<u64>>>,
     stations: Vec<Station>,
     signals: VecDeque<Signal>,
 }
 
-/// Checks a log; gives how many events of the medium it has.
+/// Checks a log; gives the number of its events of the medium.
 ///
-/// `healthy`: no station was ever faulty, and no cable cut. Otherwise each station is looked at by itself.
+/// `healthy`: no station was ever faulty, and no cable cut. Otherwise each station is checked separately.
 ///
 /// # Errors
-/// The first line that cannot be, and why.
+/// The first impossible line, and the reason.
 pub fn derive(text: &str, healthy: bool) -> Result<u64, String> {
     let mut lines = text.lines();
     let mut derivation = Derivation::begin(lines.next().ok_or("an empty log")?, healthy)?;
@@ -79,15 +79,15 @@ pub fn derive(text: &str, healthy: bool) -> Result<u64, String> {
     Ok(derivation.events)
 }
 
-/// Checks the log in a file, if there is one. A line without end is left out: whoever wrote it was killed.
+/// Checks the log in a file, if there is one. A line without end is left out: its writer was killed.
 ///
 /// # Panics
-/// If there is something in it that cannot be.
+/// If it contains an impossible line.
 #[track_caller]
 pub fn derive_file(path: &Path, healthy: bool) -> u64 {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    // What clause 4 says holds for its own method; records of others are replayed.
+    // Clause 4 applies to its own method only; records of other methods are replayed.
     let is_csma_cd = whole.lines().next().is_none_or(|header| !header.contains("\"method\":"));
     if whole.is_empty() || !is_csma_cd {
         return 0;
@@ -95,7 +95,7 @@ pub fn derive_file(path: &Path, healthy: bool) -> u64 {
     derive(whole, healthy).unwrap_or_else(|why| panic!("the log {} cannot be: {why}", path.display()))
 }
 
-/// A log that is checked line by line, for as long as it grows.
+/// A log that is checked line by line, while it grows.
 pub struct Derivation {
     log: Log,
     /// Events of the medium so far.
@@ -115,7 +115,7 @@ impl Derivation {
     /// Checks the next line.
     ///
     /// # Errors
-    /// Why it cannot be.
+    /// Why the line is impossible.
     pub fn line(&mut self, line: &str) -> Result<(), String> {
         let event: Value = serde_json::from_str(line).map_err(|error| format!("{error} in {line}"))?;
         if event["layer"].is_null() {
@@ -222,13 +222,14 @@ impl Log {
         station.began_deaf = station.deaf;
         self.signals.push_back(Signal { station: from, begin: at, end: None });
         if self.signals.len() > REMEMBERED + self.stations.len() {
-            // Whatever was first has ended long ago.
+            // The first signal has ended long ago.
             self.signals.pop_front();
         }
         Ok(())
     }
 
-    /// Nobody is heard in the gap before an attempt, unless he began when it could not be held back any more.
+    /// No other signal is heard in the gap before an attempt, unless it began when the attempt could no longer be held
+    /// back.
     fn defers(&self, at: u64, from: usize, burst: bool) -> Result<(), String> {
         let Some(places) = self.places.as_ref().filter(|_| !burst) else { return Ok(()) };
         let (gap, part_2) = (self.rules.gap, self.rules.gap - self.rules.part_1);
@@ -253,7 +254,7 @@ impl Log {
     fn jam_end(&mut self, at: u64, from: usize, serial: u64) -> Result<(), String> {
         self.is_at_head(from, serial)?;
         let Some((begin, Some(noticed))) = self.stations[from].sends else { return Err("no collision".to_owned()) };
-        // Preamble and SFD come first, whenever it was noticed (4.2.3.2.4).
+        // Preamble and SFD come first, at whatever bit the collision was noticed (4.2.3.2.4).
         let due = noticed.max(begin + PREAMBLE) + self.rules.jam;
         self.ends(at, from);
         must(at == due, || format!("the jam ends at {due}"))
@@ -293,7 +294,8 @@ impl Log {
             }
             return self.leaves(from);
         }
-        // One that is too short or too long never gets to the head, and a station that is taken off loses all.
+        // A frame that is too short or too long never gets to the head, and a station that is taken off loses all its
+        // frames.
         let waits = self.stations[from].queue.iter().position(|&waiting| waiting == serial);
         must(waits.is_some(), || "it does not wait".to_owned())?;
         waits.and_then(|place| self.stations[from].queue.remove(place));
@@ -313,7 +315,7 @@ impl Log {
         self.alone(from, to, begin + distance, at)
     }
 
-    /// At this place nobody else is heard between two instants.
+    /// No other signal is heard at this place between two instants.
     fn alone(&self, from: usize, at: usize, begin: u64, end: u64) -> Result<(), String> {
         let Some(places) = &self.places else { return Ok(()) };
         let heard = self.signals.iter().filter(|signal| signal.station != from).find(|signal| {

@@ -1,9 +1,9 @@
-//! Files of a run, and what is in its event log.
+//! Files of a run, and the lines of its event log.
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }

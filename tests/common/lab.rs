@@ -1,4 +1,4 @@
-//! A lab of the program, with a name that nobody else has; taken down when dropped, by force if need be.
+//! A lab of the program, with a unique name; taken down when dropped, by force if necessary.
 
 use super::derive::derive_file;
 use super::process::{Finished, Running, ethbus, program, run, run_for, signal};
@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// What every station calls its interface.
+/// The name of every station's interface.
 pub const INTERFACE: &str = "eth0";
 
-/// A name for a lab: at most 15 characters, of this process alone.
+/// A name for a lab: at most 15 characters, unique to this process.
 pub fn fresh_name() -> String {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     format!("t{}-{}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
@@ -27,9 +27,9 @@ pub fn fresh_name() -> String {
 /// Its event log is derived again at its end: see `derive`.
 pub struct Lab {
     pub name: String,
-    /// Where its log is, and the folder that it is in, if nobody else wanted one.
+    /// The place of its log, and the folder of the log, unless the test chose one.
     log: Option<(PathBuf, Option<TempDir>)>,
-    /// Nobody made a station faulty or cut the cable.
+    /// No station was made faulty, and the cable was never cut.
     healthy: Cell<bool>,
     supervisor: Option<Running>,
     greeting: String,
@@ -71,7 +71,7 @@ impl Lab {
         self.healthy.set(!arguments.iter().filter(|path| path.ends_with(".toml")).any(unwell));
         self.log = Some((path, folder));
         let mut supervisor = Running::start(command, "");
-        // If it never comes up, what it has made is swept away all the same.
+        // If it never comes up, its traces are removed all the same.
         supervisor.wait_for_stderr("ethbus stats --name");
         self.greeting = supervisor.stderr();
         self.supervisor = Some(supervisor);
@@ -82,7 +82,7 @@ impl Lab {
         self.supervisor.as_mut().expect("the lab is up")
     }
 
-    /// What it said when it came up.
+    /// Its output when it came up.
     pub fn greeting(&self) -> &str {
         &self.greeting
     }
@@ -95,19 +95,19 @@ impl Lab {
         row.unwrap_or_else(|| panic!("no {station} in {}", self.greeting))[column].to_owned()
     }
 
-    /// A station's MAC address, as the greeting tells it.
+    /// A station's MAC address, from the greeting.
     #[track_caller]
     pub fn mac(&self, station: &str) -> String {
         self.column(station, 1)
     }
 
-    /// A station's IPv4 address, as the greeting tells it.
+    /// A station's IPv4 address, from the greeting.
     #[track_caller]
     pub fn ipv4(&self, station: &str) -> String {
         self.column(station, 2)
     }
 
-    /// A station's IPv6 address, as the greeting tells it.
+    /// A station's IPv6 address, from the greeting.
     #[track_caller]
     pub fn ipv6(&self, station: &str) -> String {
         self.column(station, 3)
@@ -149,7 +149,7 @@ impl Lab {
         Namespace::open_named(&self.namespace_name(station)).expect("the station's namespace")
     }
 
-    /// What `ip netns` calls it.
+    /// Its name for `ip netns`.
     pub fn namespace_name(&self, station: &str) -> String {
         format!("{}-{station}", self.name)
     }
@@ -164,13 +164,13 @@ impl Lab {
         self.settled_stats();
     }
 
-    /// One ping that must be answered.
+    /// One ping that must get its answer.
     #[track_caller]
     pub fn ping(&self, from: &str, address: &str) -> Finished {
         run(self.exec(from, &["ping", "-c", "1", "-W", "5", address])).succeeded()
     }
 
-    /// Takes it down with `ethbus down`, and gives what the supervisor said.
+    /// Takes it down with `ethbus down`, and gives the supervisor's output.
     #[track_caller]
     pub fn down(&mut self) -> Finished {
         run(self.ethbus("down", &[])).succeeded();
@@ -195,7 +195,7 @@ impl Lab {
         derive_file(&path, self.healthy.get());
     }
 
-    /// Kills the supervisor so that it can clean nothing up.
+    /// Kills the supervisor so that it cannot clean up.
     #[track_caller]
     pub fn lose_supervisor(&mut self) {
         let supervisor = self.supervisor.take().expect("the lab is up");
@@ -203,7 +203,7 @@ impl Lab {
         assert_eq!(supervisor.wait().signal(), Some(9));
     }
 
-    /// Where it keeps its record.
+    /// The place of its record.
     pub fn record(&self) -> PathBuf {
         PathBuf::from("/run/ethbus").join(&self.name)
     }
@@ -213,7 +213,7 @@ impl Lab {
         namespaces_of(&self.name)
     }
 
-    /// Checks that no namespace and no record of it is left.
+    /// Checks that none of its namespaces and records remain.
     #[track_caller]
     pub fn assert_nothing_left(&self) {
         assert_nothing_of(&self.name);
@@ -240,7 +240,7 @@ pub fn namespaces_of(name: &str) -> Vec<String> {
     names.filter(|namespace| namespace.starts_with(&format!("{name}-"))).map(str::to_owned).collect()
 }
 
-/// Checks that a lab called `name` is not there, and has left nothing.
+/// Checks that there is no lab called `name`, and that nothing of it remains.
 #[track_caller]
 pub fn assert_nothing_of(name: &str) {
     assert_eq!(namespaces_of(name), Vec::<String>::new(), "namespaces left");
@@ -248,7 +248,7 @@ pub fn assert_nothing_of(name: &str) {
     assert!(!record.exists(), "a record is left: {record:?}");
 }
 
-/// The name of a lab that should never come up; if it does, it is swept away when this is dropped.
+/// The name of a lab that should never come up; if it does, it is removed when this is dropped.
 pub struct Unused(pub String);
 
 impl Unused {
@@ -264,7 +264,7 @@ impl Drop for Unused {
     }
 }
 
-/// Removes what a lab that did not clean up has left.
+/// Removes the traces of a lab that did not clean up.
 fn sweep(name: &str) {
     if !PathBuf::from("/run/ethbus").join(name).exists() && namespaces_of(name).is_empty() {
         return;
@@ -275,6 +275,6 @@ fn sweep(name: &str) {
         processes.lines().for_each(|pid| signal("KILL", pid));
         let _ = Command::new("ip").args(["netns", "del", &namespace]).stderr(Stdio::null()).status();
     }
-    // Gone already if `down` could do it.
+    // Already removed if `down` worked.
     let _ = std::fs::remove_dir_all(PathBuf::from("/run/ethbus").join(name));
 }

@@ -1,4 +1,4 @@
-//! A run of random inputs and its event log, for checks that derive what happened from the log's lines alone.
+//! A run of random inputs and its event log, for checks that use the log's lines alone.
 
 use medium::{BitInstant, BitTimes, Config, Input, Medium, Place};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub fn logged(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Medium, 
     (medium, log, lines)
 }
 
-/// A text of a line; an empty one if it has none of that name.
+/// A text of a line; empty if it has no such key.
 pub fn text<'a>(line: &'a Value, key: &str) -> &'a str {
     line[key].as_str().unwrap_or("")
 }
@@ -43,7 +43,7 @@ pub fn station(name: &str) -> usize {
     name.trim_start_matches("st").split('#').next().and_then(|digits| digits.parse::<usize>().ok()).expect("a name") - 1
 }
 
-/// Which stations are beyond the cut that a line of the kind `set_cut` tells of; none if it mends the cable.
+/// The stations beyond the cut in a line of the kind `set_cut`; none if it mends the cable.
 pub fn beyond_cut(config: &Config, line: &Value) -> Vec<bool> {
     let place = |cut: &Value| Place {
         segment: number(cut, "segment") as usize,

@@ -1,5 +1,5 @@
-//! What the tests of the program from outside share: running it with a limit, labs that clean up after themselves,
-//! and the rules that every table of results must keep.
+//! Shared by the tests of the program from outside: running it with a time limit, labs that clean up after themselves,
+//! and the rules for every table of results.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 /// The program under test.
 pub const ETHBUS: &str = env!("CARGO_BIN_EXE_ethbus");
 
-/// Longer than anything takes on a busy machine, so that only what never happens fails a test.
+/// Longer than every step takes on a busy machine, so that a test fails only if a step never happens.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether a test cannot run here, for want of capabilities or of one of these tools; says why.
+/// Whether a test cannot run here, for lack of capabilities or of one of these tools; prints the reason.
 pub fn skipped(tools: &[&str]) -> bool {
     let missing = capabilities_missing().expect("/proc is mounted");
     let mut missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
@@ -35,7 +35,7 @@ pub fn skipped(tools: &[&str]) -> bool {
     !missing.is_empty()
 }
 
-/// Says that a test did not run. The runner keeps what a passing test prints to itself, but not this.
+/// Reports that a test did not run. The runner hides the output of a passing test, but not this.
 pub fn skip(why: &str) {
     let mut stderr = std::io::stderr().lock();
     writeln!(stderr, "SKIPPED: {why}").expect("standard error takes a line");
@@ -47,27 +47,27 @@ pub fn note(figures: &str) {
     writeln!(stderr, "note: {figures}").expect("standard error takes a line");
 }
 
-/// Whether a program of this name stands in the search path.
+/// Whether a program of this name is in the search path.
 pub fn is_installed(tool: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
 }
 
-/// A turn on the machine, given back when dropped.
+/// A reservation of the machine, released when dropped.
 #[must_use]
 pub struct Turn {
     _lock: File,
 }
 
 impl Turn {
-    /// For tests that keep the processors busy or look at times: nobody else runs meanwhile.
+    /// For tests that keep the processors busy or measure times: no other test runs meanwhile.
     pub fn alone() -> Turn {
         let file = Turn::file();
         file.lock().expect("the lock's file system knows locks");
         Turn { _lock: file }
     }
 
-    /// For tests that bear company, of each other and not of those who want to be alone.
+    /// For tests that may run beside each other, but not beside those that run alone.
     pub fn shared() -> Turn {
         let file = Turn::file();
         file.lock_shared().expect("the lock's file system knows locks");
@@ -89,9 +89,9 @@ pub fn wait_until(limit: Duration, what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Runs `attempt` again if it says no: a bound that noise can break must hold in two of three runs.
+/// Runs `attempt` again if it fails: a bound that noise can break must be met in two of three runs.
 ///
-/// `attempt` gives what it saw if the bound does not hold.
+/// `attempt` gives the observed value if the bound is not met.
 pub fn two_of_three(mut attempt: impl FnMut() -> Result<(), String>) {
     let Err(first) = attempt() else { return };
     note(&format!("once more, since {first}"));

@@ -1,4 +1,4 @@
-//! Programs that end in bounded time: whatever happens to a test, none of them is left.
+//! Programs that end in bounded time: none of them outlives its test, however the test ends.
 
 use super::PATIENCE;
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub fn run_for(command: Command, limit: Duration) -> Finished {
     Running::start(command, "").wait_for(limit)
 }
 
-/// What a program said and how it ended.
+/// The output of a program, and how it ended.
 #[derive(Debug)]
 pub struct Finished {
     pub status: ExitStatus,
@@ -59,7 +59,7 @@ impl Finished {
         self
     }
 
-    /// Standard output of a program that succeeded in one line, wherever it was wrapped.
+    /// Standard output of a program that succeeded in one line, without its line breaks.
     #[track_caller]
     pub fn unwrapped(self) -> String {
         unwrapped(&self.succeeded().stdout)
@@ -82,7 +82,7 @@ impl Finished {
     }
 }
 
-/// A text in one line, wherever it was wrapped.
+/// A text in one line, without its line breaks.
 pub fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<&str>>().join(" ")
 }
@@ -111,7 +111,7 @@ impl Running {
             .spawn()
             .unwrap_or_else(|error| panic!("cannot run {shown}: {error}"));
         let mut stdin = child.stdin.take().expect("a pipe");
-        // A program that ends without reading closes its end: that is not this one's business.
+        // A program that ends without reading closes its end: that is no error of this function.
         let _ = stdin.write_all(input.as_bytes());
         let (stdout, stderr) = (child.stdout.take().expect("a pipe"), child.stderr.take().expect("a pipe"));
         Running { child, begin, ended: false, stdout: collect(stdout), stderr: collect(stderr) }
@@ -182,7 +182,7 @@ impl Running {
         Finished { status, stdout: self.stdout(), stderr: self.stderr(), took }
     }
 
-    /// What a program leaves running may keep its pipes open for ever, so this does not wait for long.
+    /// A program's children may keep its pipes open, so this waits only a short time.
     fn let_readers_finish(&self) {
         let begin = Instant::now();
         while !(self.stdout.1.is_finished() && self.stderr.1.is_finished()) && begin.elapsed() < Duration::from_secs(1)
@@ -196,7 +196,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if !self.ended {
             signal("KILL", &format!("-{}", self.pid()));
-            // Fails only if it was waited for already.
+            // Fails only if the end was collected already.
             let _ = self.child.wait();
         }
     }
@@ -206,7 +206,7 @@ impl Drop for Running {
 pub fn signal(name: &str, process: &str) {
     let mut kill = Command::new("sh");
     kill.args(["-c", "kill -s \"$0\" -- \"$1\"", name, process]).stderr(Stdio::null());
-    // One that has ended already is no error: whoever cares looks at its end.
+    // A process that has ended already is no error: its end is checked elsewhere.
     kill.status().expect("every system has a shell");
 }
 
@@ -232,7 +232,7 @@ pub fn children(pid: u32) -> Vec<(u32, String)> {
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let parent = |number: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-        // After the name, which may hold anything: state, then the parent.
+        // After the name, which may contain any character: state, then the parent.
         stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
     };
     let ours = numbers.filter(|number| parent(number) == Some(pid));
@@ -243,7 +243,7 @@ pub fn children(pid: u32) -> Vec<(u32, String)> {
     .collect()
 }
 
-/// Whether a process runs; one that has ended and waits for its parent does not.
+/// Whether a process runs; a process that has ended and waits for its parent does not run.
 pub fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
@@ -262,7 +262,7 @@ pub fn data_plane(pid: u32) -> u32 {
     plane.unwrap_or_else(|| panic!("no data plane among the children {children:?} of {pid}")).0
 }
 
-/// Network namespaces that a process is in or has a descriptor of, but for the one that the tests are in.
+/// Network namespaces that a process is in or has a descriptor of, except that of the tests.
 pub fn namespaces_held_by(pid: u32) -> BTreeSet<String> {
     let own = std::fs::read_link("/proc/self/ns/net").expect("/proc is mounted");
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();

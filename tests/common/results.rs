@@ -1,4 +1,4 @@
-//! The rules that results keep whatever happens on the medium (docs/results.md; 802.3 clause 30.3).
+//! The rules of results for any events on the medium (docs/results.md; 802.3 clause 30.3).
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub fn emulator(results: &Value, key: &str) -> u64 {
     number(&results["emulator"], key)
 }
 
-/// Whether every frame that was read has come to its end: none waits, none is sent, no copy is due.
+/// Whether every frame that was read is finished: none waits, none is being sent, no copy is outstanding.
 #[track_caller]
 pub fn nothing_is_on_its_way(results: &Value) -> bool {
     emulator(results, "deliveries_pending") + emulator(results, "arrivals_pending") + sum(results, "queued") == 0
@@ -51,7 +51,7 @@ pub fn grown(before: &Value, after: &Value, name: &str, key: &str) -> u64 {
     number(station(after, name), key) - number(station(before, name), key)
 }
 
-/// Everything that must hold in any results, exactly.
+/// Everything that must be exactly true in any results.
 #[track_caller]
 pub fn check(results: &Value) {
     check_schema(results);
@@ -144,7 +144,8 @@ fn check_conservation(station: &Value) {
     assert_eq!(offered, sent + discarded + number(station, "queued"), "{station}");
 }
 
-/// aCollisionFrames counts successful frames by their collisions, so its sum and those without a collision make all.
+/// aCollisionFrames counts successful frames by their collisions, so its sum and the frames without a collision make
+/// all.
 #[track_caller]
 fn check_histogram(station: &Value, attempt_limit: u64, runs: u64) {
     let list: Vec<u64> = station["collision_frames"]
@@ -160,7 +161,7 @@ fn check_histogram(station: &Value, attempt_limit: u64, runs: u64) {
     assert_eq!(once, number(station, "single_collision_frames"), "{station}");
     assert_eq!(collided - once, number(station, "multiple_collision_frames"), "{station}");
     assert!(collided <= sent, "{station}");
-    // Frames without a collision were deferred on their first attempt or were not.
+    // Each frame without a collision either was deferred on its first attempt or was not.
     assert!(number(station, "deferred_transmissions") <= sent - collided, "{station}");
     // An attempt ends in success or collision; one may be under way at either end of each run.
     let (attempts, ended) = (number(station, "attempts"), sent + number(station, "collisions"));
@@ -195,6 +196,6 @@ fn check_medium(results: &Value) {
     assert_eq!(successes, sum(results, "frames_transmitted_ok"), "each success comes after some number of episodes");
     let runs = counts("capture_runs");
     let in_runs: u64 = (1..).zip(&runs).map(|(length, count)| length * count).sum();
-    // The last of 1,024 places has longer ones, too.
+    // The last of 1,024 places also has longer ones.
     assert!(in_runs == successes || runs.len() == 1_024 && in_runs < successes, "{in_runs} of {successes} in runs");
 }

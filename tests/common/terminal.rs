@@ -1,25 +1,24 @@
-//! A terminal that a person could sit at: tmux's.
+//! A terminal as a user has it: tmux's.
 
 use super::process::{program, run};
 use super::{PATIENCE, wait_until};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A terminal of its own, with one command in it; gone when dropped.
-/// See the module.
+/// A terminal with one command in it; removed when dropped. See the module.
 pub struct Terminal {
     socket: String,
 }
 
 impl Terminal {
-    /// Runs `command` in a terminal of so many columns and lines. The terminal stays when the command has ended.
+    /// Runs `command` in a terminal of this number of columns and lines. The terminal stays when the command has ended.
     pub fn run(name: &str, size: (usize, usize), command: &str) -> Terminal {
         // A server that ends still has its socket for a moment.
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let terminal = Terminal { socket: format!("ethbus-{}-{name}-{number}", std::process::id()) };
         let (columns, lines) = (size.0.to_string(), size.1.to_string());
-        // The end of the command is something to wait for.
+        // A mark at the end of the command, to wait for.
         let shell = format!("{command}; echo THE END; sleep 60");
         let mut start = terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &lines]);
         start.arg(shell).env("TERM", "screen-256color").env_remove("TMUX");
@@ -31,7 +30,7 @@ impl Terminal {
         program("tmux", ["-L", &self.socket].iter().chain(arguments))
     }
 
-    /// What is on the screen and above it, with these further options.
+    /// The content of the screen and of the lines above it, with these further options.
     pub fn shown(&self, options: &[&str]) -> String {
         let arguments = ["capture-pane", "-p", "-S", "-"];
         run(self.tmux(&[&arguments, options].concat())).succeeded().stdout
@@ -42,17 +41,17 @@ impl Terminal {
         self.shown(&[])
     }
 
-    /// Presses keys, as tmux calls them.
+    /// Presses keys, by tmux's names.
     pub fn press(&self, keys: &[&str]) {
         run(self.tmux(&[&["send-keys"], keys].concat())).succeeded();
     }
 
-    /// What is on the screen.
+    /// The content of the screen.
     pub fn screen(&self) -> String {
         run(self.tmux(&["capture-pane", "-p"])).succeeded().stdout
     }
 
-    /// Checks that no line went on in the next one: joined as the terminal would for copying, it looks the same.
+    /// Checks that no line was wrapped: joined as the terminal would for copying, the text is the same.
     #[track_caller]
     pub fn assert_nothing_wrapped(&self) {
         let trimmed = |text: String| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();

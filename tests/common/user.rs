@@ -1,4 +1,4 @@
-//! An ordinary user: a number that nobody else has, and the folder that a login would have made for him.
+//! An ordinary user: a unique uid, and the folder that a login would make for it.
 
 use super::process::{Finished, run};
 use super::{ETHBUS, PATIENCE, skip, wait_until};
@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Whether users may make user namespaces here; says so if not.
+/// Whether users may make user namespaces here; prints the reason if not.
 pub fn users_may_have_labs() -> bool {
     let mut unshare = Command::new("unshare");
     unshare.args(["--user", "--map-root-user", "true"]).uid(65534).gid(65534);
@@ -22,14 +22,14 @@ pub fn users_may_have_labs() -> bool {
     tried.status.success()
 }
 
-/// A user, with `/run/user/ID`. His processes and his folder go when this is dropped.
+/// A user, with `/run/user/ID`. The user's processes and folder are removed when this is dropped.
 pub struct User {
-    /// His number.
+    /// The uid.
     pub id: u32,
 }
 
 impl User {
-    /// One that has just logged in.
+    /// A user who has just logged in.
     pub fn logged_in() -> User {
         let user = User::new();
         DirBuilder::new().recursive(true).mode(0o755).create("/run/user").expect("root may");
@@ -38,30 +38,30 @@ impl User {
         user
     }
 
-    /// One that no login has made a folder for.
+    /// A user without the folder of a login.
     pub fn new() -> User {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         User { id: 1_000_000_000 + std::process::id() * 64 + COUNTER.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// What a login makes.
+    /// Makes the folder of a login.
     pub fn login(&self) -> PathBuf {
         PathBuf::from(format!("/run/user/{}", self.id))
     }
 
-    /// The record of a lab of his.
+    /// The record of a lab of this user.
     pub fn record(&self, lab: &str) -> PathBuf {
         self.login().join("ethbus").join(lab)
     }
 
-    /// A program that he runs.
+    /// A program that this user runs.
     pub fn program(&self, name: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(name);
         command.args(arguments).uid(self.id).gid(self.id).current_dir("/");
         command
     }
 
-    /// The program under test. By its descriptor: the folder may be closed to other users.
+    /// The program under test. It is named by its descriptor: the folder may be closed to other users.
     pub fn ethbus(&self, arguments: &[&str]) -> Command {
         static PROGRAM: OnceLock<File> = OnceLock::new();
         let program = PROGRAM.get_or_init(|| File::open(ETHBUS).expect("it has been built"));
@@ -74,7 +74,7 @@ impl User {
         run(self.ethbus(arguments))
     }
 
-    /// The command lines of his processes; those that have ended and wait for their parent do not count.
+    /// The command lines of this user's processes; those that have ended and wait for their parent do not count.
     pub fn processes(&self) -> Vec<(u32, String)> {
         let entries = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
         let his = entries.filter_map(|entry| {
@@ -87,7 +87,7 @@ impl User {
         his.collect()
     }
 
-    /// The process that keeps a lab of his up in the background.
+    /// The process that keeps a lab of this user up in the background.
     #[track_caller]
     pub fn supervisor(&self, lab: &str) -> u32 {
         let mut processes = self.processes();
@@ -96,7 +96,8 @@ impl User {
         processes[0].0
     }
 
-    /// Checks that he has no record and, in a moment, no process: whoever has told that a lab is down ends after that.
+    /// Checks that this user has no record and, in a moment, no process: a supervisor reports that its lab is down
+    /// before it ends.
     #[track_caller]
     pub fn assert_nothing_left(&self) {
         let records = std::fs::read_dir(self.login().join("ethbus"))

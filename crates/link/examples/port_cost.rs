@@ -1,12 +1,12 @@
-//! What the port costs on this machine: nanoseconds a frame to send, to fan out, and to receive,
-//! and how late a reader wakes up.
+//! The cost of the port on this machine: nanoseconds a frame to send, to fan out, and to receive, and the wake-up delay
+//! of a reader.
 //!
 //! ```text
 //! cargo run --release -p ethbus-link --example port_cost
 //! ```
 //!
-//! Needs the rights of a live bus, or `unshare -Urn`. Figures are medians over rounds; they depend on what else
-//! the machine does.
+//! Needs the rights of a live bus, or `unshare -Urn`. Figures are medians over rounds; they depend on the load of the
+//! machine.
 
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,7 @@ fn frame(octets: usize) -> Vec<u8> {
     frame
 }
 
-/// The reader's cost, by frames that wait already; and the station's cost of sending them.
+/// The reader's cost, with frames that already wait; and the station's cost of sending them.
 fn receiving(receiver: &mut Receiver, socket: &mut StationSocket, octets: usize) -> Result<(), Failure> {
     let frame = frame(octets);
     let frames = vec![frame.as_slice(); 64];
@@ -150,7 +150,7 @@ fn batch(sender: &mut Sender, stations: &[(u32, StationSocket, Namespace)], octe
     println!("{octets} octets to {} stations: {nanos} ns, {} ns a frame", batch.len(), nanos / batch.len() as u64);
 }
 
-/// How long after the beginning of the sender's call its frame is stamped.
+/// The time from the beginning of the sender's call to the frame's stamp.
 fn stamping(receiver: &mut Receiver, socket: &mut StationSocket) -> Result<(), Failure> {
     let frame = frame(60);
     let mut times = Vec::new();

@@ -53,9 +53,9 @@ impl Channel {
         Ok((Channel { socket: one }, Channel { socket: other }))
     }
 
-    /// Takes a descriptor of an end, as the child does.
+    /// Takes a descriptor of one end, as the child does.
     ///
-    /// A connected stream serves as well for messages of one octet, whose bounds cannot be mistaken.
+    /// A connected stream also works for messages of one octet, which have no ambiguous bounds.
     pub fn from_fd(descriptor: OwnedFd) -> Channel {
         Channel { socket: descriptor }
     }
@@ -112,10 +112,10 @@ impl Channel {
         }
     }
 
-    /// Waits for a message and tells its length, without taking it.
+    /// Waits for a message and gives its length, without taking it.
     fn next_length(&self) -> Result<Option<usize>, ChannelError> {
         loop {
-            // With MSG_TRUNC the kernel tells the whole length, however short the buffer.
+            // With MSG_TRUNC the kernel gives the whole length, however short the buffer.
             let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_TRUNC;
             match recv(self.socket.as_raw_fd(), &mut [0], flags) {
                 Ok(0) | Err(Errno::ECONNRESET) => return Ok(None),
@@ -137,9 +137,9 @@ fn system(call: &'static str, source: io::Error) -> ChannelError {
     ChannelError::System { call, source }
 }
 
-/// Lets a socket hold up to so many octets that its other end has not read yet, as far as this process may.
+/// Lets a socket hold up to `octets` that its other end has not read yet, as far as this process may.
 pub fn hold(socket: &impl AsFd, octets: usize) {
-    // Who may not exceed the system's limit gets as much as that, which costs only time.
+    // A process that may not exceed the system's limit gets that limit, which costs only time.
     if setsockopt(socket, sockopt::SndBufForce, &octets).is_err() {
         let _ = setsockopt(socket, sockopt::SndBuf, &octets);
     }

@@ -1,7 +1,7 @@
-//! Clocks, and being punctual by them.
+//! Clocks, and precise timing.
 //!
-//! The kernel stamps frames with CLOCK_REALTIME, which may be set; everything else here counts on
-//! CLOCK_MONOTONIC, which may not. [`ClockMap`] leads from one to the other.
+//! The kernel stamps frames with CLOCK_REALTIME, which can be set. Everything else here uses CLOCK_MONOTONIC, which
+//! cannot. [`ClockMap`] converts one into the other.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,10 +16,10 @@ use nix::unistd::{Pid, getpid, getsid};
 
 use crate::sys;
 
-/// How often the two clocks are read to find how far they are apart.
+/// How often the two clocks are read to measure their distance.
 const BRACKETS: usize = 50;
 
-/// SCHED_FIFO's priority for the bus: above everything that does not ask, below the kernel's own.
+/// SCHED_FIFO's priority for the bus: above ordinary programs, below the kernel's own threads.
 const FIFO_PRIORITY: i32 = 10;
 
 /// An instant on CLOCK_REALTIME, in nanoseconds since 1970.
@@ -38,7 +38,7 @@ impl RealtimeNanos {
     }
 }
 
-/// CLOCK_MONOTONIC now, in nanoseconds since some instant that stays the same until reboot.
+/// CLOCK_MONOTONIC now, in nanoseconds since an instant that is fixed until reboot.
 pub fn monotonic_nanos() -> u64 {
     nanos_of(ClockId::CLOCK_MONOTONIC)
 }
@@ -48,23 +48,23 @@ fn nanos_of(clock: ClockId) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Leads from CLOCK_REALTIME to CLOCK_MONOTONIC.
+/// Converts CLOCK_REALTIME to CLOCK_MONOTONIC.
 ///
-/// The distance of the two changes when the clock is set or slewed: measure again every 100 ms, and
-/// when [`ClockSteps`] says so.
+/// The distance changes when the clock is set or slewed: measure again every 100 ms, and when [`ClockSteps`] reports a
+/// step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockMap {
     /// CLOCK_REALTIME − CLOCK_MONOTONIC, in nanoseconds.
     offset: i128,
-    /// How long the narrowest bracket was, in nanoseconds.
+    /// Width of the narrowest bracket, in nanoseconds.
     bracket_nanos: u64,
 }
 
 impl ClockMap {
-    /// Measures how far the clocks are apart.
+    /// Measures the distance of the clocks.
     ///
-    /// One clock is read between two readings of the other, 50 times; the narrowest bracket counts.
-    /// The reading in the middle is then off by at most half of its width, usually some 20 ns.
+    /// One clock is read between two readings of the other, 50 times; the narrowest bracket counts. The reading in the
+    /// middle is off by at most half of its width, usually some 20 ns.
     pub fn measure() -> ClockMap {
         (0..BRACKETS)
             .map(|_| {
@@ -81,17 +81,17 @@ impl ClockMap {
         *self = ClockMap::measure();
     }
 
-    /// When a stamp was taken, in nanoseconds on CLOCK_MONOTONIC; 0 if that was before it began.
+    /// The instant of a stamp, in nanoseconds on CLOCK_MONOTONIC; 0 if that was before its begin.
     pub fn to_monotonic(&self, stamp: RealtimeNanos) -> u64 {
         (i128::from(stamp.0) - self.offset).clamp(0, u64::MAX.into()) as u64
     }
 
-    /// By how much CLOCK_REALTIME is ahead of where `before` has it, in nanoseconds: a step, or a slew.
+    /// How far CLOCK_REALTIME has moved ahead since `before`, in nanoseconds: a step, or a slew.
     pub fn moved_since(&self, before: &ClockMap) -> i64 {
         (self.offset - before.offset).clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 
-    /// How wide the bracket was: the map's uncertainty is half of it, in nanoseconds.
+    /// Width of the bracket: the map's uncertainty is half of it, in nanoseconds.
     pub fn bracket_nanos(&self) -> u64 {
         self.bracket_nanos
     }
@@ -103,7 +103,7 @@ impl ClockMap {
     }
 }
 
-/// Tells when CLOCK_REALTIME is set: its descriptor becomes readable.
+/// Reports when CLOCK_REALTIME is set: its descriptor becomes readable.
 #[derive(Debug)]
 pub struct ClockSteps {
     timer: TimerFd,
@@ -133,7 +133,7 @@ impl ClockSteps {
         let never = Expiration::OneShot(TimeSpec::seconds(i32::MAX.into()));
         let flags = TimerSetTimeFlags::TFD_TIMER_ABSTIME | TimerSetTimeFlags::TFD_TIMER_CANCEL_ON_SET;
         match self.timer.set(never, flags) {
-            // A step that was not read yet cancels the setting too, once.
+            // A step that was not read yet also cancels this call, once.
             Err(Errno::ECANCELED) => Ok(self.timer.set(never, flags)?),
             set => Ok(set?),
         }
@@ -146,43 +146,43 @@ impl AsFd for ClockSteps {
     }
 }
 
-/// Lets the calling thread's sleeps end at most `slack` late by the kernel's choice.
+/// Limits to `slack` how much later the kernel may end the calling thread's sleeps.
 ///
-/// The default is 50 µs. Slack under 1 ns counts as 1 ns, the least there is.
+/// The default is 50 µs. Slack under 1 ns counts as 1 ns, the minimum.
 pub fn set_timer_slack(slack: Duration) -> io::Result<()> {
     let nanos = slack.as_nanos().clamp(1, i32::MAX as u128);
     Ok(nix::sys::prctl::set_timerslack(nanos as libc::c_ulong)?)
 }
 
-/// What [`raise_priority`] got.
+/// The result of [`raise_priority`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// SCHED_FIFO: ahead of everything ordinary.
+    /// SCHED_FIFO: ahead of all ordinary threads.
     ///
-    /// Never busy all the time: the kernel stalls such a thread for 50 ms in each second.
+    /// Such a thread must sleep from time to time: otherwise the kernel stalls it for 50 ms in each second.
     Fifo,
     /// An ordinary thread with this nice value, below zero.
     Nice(i32),
-    /// Nothing was allowed.
+    /// No higher priority was allowed.
     Normal,
 }
 
-/// Puts the calling thread ahead of others as far as the system allows, and says how far that is.
+/// Raises the priority of the calling thread as far as the system allows, and gives the result.
 ///
-/// SCHED_FIFO, else the lowest nice value allowed, else nothing. Threads and processes started
-/// later by it do not get SCHED_FIFO. Wait for stamps first ([`crate::packet::wait_for_stamps`]):
-/// what switches them on is a kernel thread, and would wait behind this one.
+/// SCHED_FIFO, else the lowest nice value allowed, else nothing. Threads and processes started later by it do not get
+/// SCHED_FIFO. Wait for stamps first ([`crate::packet::wait_for_stamps`]): a kernel thread switches them on, and would
+/// wait behind this thread.
 pub fn raise_priority() -> Priority {
     if sys::schedule::set_fifo(0, FIFO_PRIORITY).is_ok() { Priority::Fifo } else { raise_nice() }
 }
 
-/// Gives the calling thread the lowest nice value allowed, and says which.
+/// Gives the calling thread the lowest nice value allowed, and returns it.
 ///
-/// For a thread that may be busy nearly all the time, which [`Priority::Fifo`] is not for. Threads
-/// that it starts later are ordinary ones.
+/// For a thread that may be busy nearly all the time, for which [`Priority::Fifo`] is wrong. Threads that it starts
+/// later are ordinary ones.
 pub fn raise_nice() -> Priority {
     if sys::schedule::reset_on_fork().is_err() {
-        // Without it those threads would be ahead of others too, and may not be.
+        // Without it those threads would inherit the priority, which they must not.
         return Priority::Normal;
     }
     let raised = (-20..0).find(|nice| sys::schedule::set_nice(*nice).is_ok());
@@ -192,26 +192,26 @@ pub fn raise_nice() -> Priority {
     raised.map_or(Priority::Normal, Priority::Nice)
 }
 
-/// Gives the own session a nice value, if this process leads it.
+/// Gives the process's session a nice value, if this process leads the session.
 ///
-/// Many kernels share processors out among sessions first, so a thread's own nice value counts for nothing beside
-/// other sessions.
+/// Many kernels first share processors out among sessions, so a thread's own nice value has no effect beside other
+/// sessions.
 fn raise_session(nice: i32) {
     if getsid(None) == Ok(getpid()) {
-        // A kernel that does not do so has no such file.
+        // A kernel that does not group by session has no such file.
         let _ = std::fs::write("/proc/self/autogroup", nice.to_string());
     }
 }
 
-/// Puts the first thread of process `pid` under SCHED_FIFO: ahead of everything ordinary. Threads that
-/// it starts are ordinary ones. Needs CAP_SYS_NICE.
+/// Puts the first thread of process `pid` under SCHED_FIFO: ahead of all ordinary threads. Threads that it starts are
+/// ordinary ones. Needs CAP_SYS_NICE.
 ///
 /// Not for a thread that is busy all the time: see [`Priority::Fifo`].
 pub fn give_fifo(pid: Pid) -> io::Result<()> {
     sys::schedule::set_fifo(pid.as_raw(), FIFO_PRIORITY)
 }
 
-/// Makes the calling thread an ordinary one again, with the nice value that it had. Anybody may.
+/// Makes the calling thread an ordinary one again, with its former nice value. This needs no right.
 pub fn leave_fifo() -> io::Result<()> {
     sys::schedule::reset_on_fork()
 }
@@ -221,8 +221,8 @@ pub fn has_fifo() -> bool {
     sys::schedule::is_fifo()
 }
 
-/// Has the kernel end this process if one of its threads runs under SCHED_FIFO for a second without a
-/// sleep: whatever goes wrong in it, others get on.
+/// Makes the kernel end this process if one of its threads runs under SCHED_FIFO for a second without a sleep, so that
+/// a fault in it cannot block other programs.
 pub fn limit_fifo() -> io::Result<()> {
     const LONGEST_MICROS: u64 = 1_000_000;
     Ok(setrlimit(Resource::RLIMIT_RTTIME, LONGEST_MICROS, LONGEST_MICROS)?)

@@ -1,12 +1,11 @@
 //! Giving rights up for good: capabilities, system calls, limits.
 //!
-//! A process that moves frames of hosts it does not trust gives everything up that it needs no
-//! more, in this order:
+//! A process that moves frames of untrusted hosts gives up every right that it no longer needs, in this order:
 //!
 //! ```text
 //!   close_inherited ─► what needs rights ─► drop_capabilities ─► threads ─► allow_no_more
 //! ```
-//! Nothing here can be taken back by the process that called it, nor by a program that it executes.
+//! Neither the process nor a program that it executes can take a right back.
 
 mod filter;
 
@@ -19,7 +18,7 @@ use nix::sys::resource::{Resource, setrlimit};
 use crate::namespace::Capability;
 use crate::sys::privilege::{self, Sets};
 
-/// Capabilities have numbers below this: the kernel's sets have so many bits.
+/// The number of bits of the kernel's capability sets.
 const CAPABILITIES: u32 = 64;
 
 /// Why a right could not be given up.
@@ -47,27 +46,25 @@ impl ConfineError {
 
 /// Closes every descriptor but the three standard ones.
 ///
-/// The first thing that a process may do, and nothing later: a descriptor that some value owns would
-/// be closed under it.
+/// This must be the first action of a process: later it would close descriptors that a value owns.
 pub fn close_inherited() -> Result<(), ConfineError> {
     privilege::close_from(3).map_err(ConfineError::of("closing inherited descriptors"))
 }
 
-/// The descriptors that this process was started with, but for the three standard ones.
+/// The descriptors that this process was started with, except the three standard ones.
 ///
-/// For a process that still needs some of them for a while and must not keep them for good: whoever started it may wait
-/// until all copies of one are closed.
+/// For a process that needs some of them for a while and must not keep them: its parent may wait until all copies of
+/// one are closed.
 #[derive(Debug)]
 pub struct Inherited(Vec<RawFd>);
 
 impl Inherited {
-    /// Notes them. The first thing that a process may do, and nothing later: a descriptor that some value owns would be
-    /// closed under it.
+    /// Notes them. This must be the first action of a process: later it would include descriptors that a value owns.
     pub fn look() -> io::Result<Inherited> {
         let own = std::fs::read_dir("/proc/self/fd")?;
         let numbers = own.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let numbers: Vec<RawFd> = numbers.filter(|&number| number > 2).collect();
-        // The folder's own is among them, and closed by now.
+        // The list contains the folder's own descriptor, which is closed by now.
         let is_open = |&number: &RawFd| std::fs::symlink_metadata(format!("/proc/self/fd/{number}")).is_ok();
         Ok(Inherited(numbers.into_iter().filter(is_open).collect()))
     }
@@ -75,30 +72,29 @@ impl Inherited {
     /// Closes them.
     pub fn close(self) {
         for number in self.0 {
-            // One that cannot be closed is not open.
+            // A descriptor that cannot be closed is not open.
             let _ = nix::unistd::close(number);
         }
     }
 }
 
-/// Puts `/dev/null` in the place of standard input, whatever that was.
+/// Replaces standard input by `/dev/null`.
 pub fn close_stdin() -> Result<(), ConfineError> {
     let null = std::fs::File::open("/dev/null").map_err(ConfineError::of("opening /dev/null"))?;
     nix::unistd::dup2_stdin(&null).map_err(ConfineError::of("closing standard input"))
 }
 
-/// Takes every capability away from the calling thread but `kept`, from all five sets, and every way
-/// to more: programs that it executes get none by set-user-ID or by a file's capabilities.
+/// Removes every capability except `kept` from all five sets of the calling thread, and every way to regain them:
+/// programs that it executes get none by set-user-ID or by a file's capabilities.
 ///
-/// Capabilities are a thread's, not a process's: call it before there are threads, or in each. What
-/// the thread does not have it does not get. Without CAP_SETPCAP the bounding set stays as it is, and
-/// limits nothing any more.
+/// Capabilities belong to a thread, not to a process: call it before there are threads, or in each. It adds no
+/// capability that the thread lacks. Without CAP_SETPCAP the bounding set stays unchanged, and limits nothing any more.
 pub fn keep_capabilities(kept: &[Capability]) -> Result<(), ConfineError> {
     let kept = set_of(kept);
     nix::sys::prctl::set_no_new_privs().map_err(ConfineError::of("forbidding new privileges"))?;
     let sets = privilege::capabilities().map_err(ConfineError::of("reading own capabilities"))?;
     if sets.effective >> Capability::SetPcap.bit() & 1 == 1 {
-        // By number: a capability that a later kernel has goes too.
+        // By number, so that capabilities of later kernels go too.
         for number in (0..CAPABILITIES).filter(|number| kept >> number & 1 == 0) {
             if privilege::is_in_bounding_set(number) == Some(true) {
                 privilege::drop_from_bounding_set(number)
@@ -111,14 +107,14 @@ pub fn keep_capabilities(kept: &[Capability]) -> Result<(), ConfineError> {
     privilege::set_capabilities(rest).map_err(ConfineError::of("giving capabilities up"))
 }
 
-/// Has the programs that the calling thread executes get every capability that it has itself.
+/// Passes all capabilities of the calling thread to the programs that it executes.
 ///
-/// Root's programs get them anyway; in a user namespace a user who is not root by number has to pass them on.
+/// Root's programs get them anyway; in a user namespace a user whose uid is not 0 has to pass them on.
 pub fn pass_on_capabilities() -> Result<(), ConfineError> {
     privilege::pass_on(u64::MAX).map_err(ConfineError::of("passing capabilities on"))
 }
 
-/// Has a program that is to be started get `capabilities`, as far as this process has them.
+/// Passes `capabilities` to a program that is to be started, as far as this process has them.
 pub fn lend<'a>(command: &'a mut Command, capabilities: &[Capability]) -> &'a mut Command {
     crate::sys::command::pass_on_capabilities(command, set_of(capabilities));
     command
@@ -128,25 +124,25 @@ fn set_of(capabilities: &[Capability]) -> u64 {
     capabilities.iter().fold(0, |set, capability| set | 1 << capability.bit())
 }
 
-/// Takes every capability away from the calling thread, and hides its process from debuggers.
+/// Removes every capability from the calling thread, and hides its process from debuggers.
 ///
-/// As [`keep_capabilities`] with none. Other processes of the same user can then neither read its memory nor
-/// attach to it, and it leaves no core.
+/// Like [`keep_capabilities`] with none. Other processes of the same user can then neither read its memory nor attach
+/// to it, and it leaves no core.
 pub fn drop_capabilities() -> Result<(), ConfineError> {
     keep_capabilities(&[])?;
     setrlimit(Resource::RLIMIT_CORE, 0, 0).map_err(ConfineError::of("forbidding cores"))?;
     nix::sys::prctl::set_dumpable(false).map_err(ConfineError::of("hiding from debuggers"))
 }
 
-/// Leaves all threads of this process the system calls of a running bus, and no other.
+/// Restricts all threads of this process to the system calls of a running bus.
 ///
-/// No file can be opened, no socket made, no thread or program started from now on, and nothing mapped
-/// that could be executed. A call that is not allowed ends the whole process by SIGSYS; only opening a file is
-/// refused instead, because the C library's allocator looks into `/proc` and can do without.
+/// No file can be opened, no socket made, no thread or program started from now on, and nothing mapped that could be
+/// executed. A forbidden call ends the whole process by SIGSYS. Opening a file is only refused, because the C library's
+/// allocator looks into `/proc` and can do without.
 ///
-/// Threads must stand: what a thread does to begin is not allowed.
+/// All threads must be running: starting a thread is not allowed any more.
 pub fn allow_no_more() -> Result<(), ConfineError> {
-    // Root's processes are not bound by RLIMIT_NPROC; the filter binds them.
+    // RLIMIT_NPROC does not bind root's processes; the filter does.
     for limit in [Resource::RLIMIT_NPROC, Resource::RLIMIT_NOFILE] {
         setrlimit(limit, 0, 0).map_err(ConfineError::of("lowering limits"))?;
     }

@@ -1,7 +1,6 @@
-//! Offloads: what an interface leaves to hardware, which a veth pair does not have.
+//! Offloads: work that an interface leaves to hardware, which a veth pair does not have.
 //!
-//! With them on, frames come out of a veth pair without checksums and up to 64 KiB long, as no wire
-//! would carry them.
+//! With offloads on, frames come out of a veth pair without checksums and up to 64 KiB long, which no wire would carry.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,7 +12,7 @@ use crate::sys;
 
 /// The settings that are switched off, with their commands of `linux/ethtool.h`.
 ///
-/// Checksums come first: the kernel switches off what depends on them.
+/// Checksums come first: the kernel switches off the settings that depend on them.
 const OFFLOADS: [(&str, u32); 5] = [
     ("transmit checksums", 0x17),
     ("scatter-gather", 0x19),
@@ -55,19 +54,19 @@ pub enum EthtoolError {
 
 /// Switches off every offload of an interface that changes what its peer receives.
 ///
-/// Settings that the interface does not have count as off. The interface is looked for in the
-/// calling thread's namespace: call this in [`crate::namespace::Namespace::run`], on the station's
-/// side. Whoever may do so in the station can switch them on again.
+/// Settings that the interface does not have count as off. The interface is looked up in the calling thread's
+/// namespace: call this in [`crate::namespace::Namespace::run`], on the station's side. A user with rights in the
+/// station can switch them on again.
 pub fn disable_offloads(interface: &str) -> Result<(), EthtoolError> {
     check_interface_name(interface)?;
     let socket = any_socket(interface)?;
     OFFLOADS.iter().try_for_each(|(setting, command)| asked(&socket, interface, setting, *command, 0).map(drop))
 }
 
-/// Which of the offloads that [`disable_offloads`] switches off are on, in words, but for what concerns received frames
-/// only. The calling thread's namespace is looked at.
+/// The names of the offloads of [`disable_offloads`] that are on, without those that only concern received frames. The
+/// interface is looked up in the calling thread's namespace.
 pub fn offloads_on(interface: &str) -> Result<Vec<&'static str>, EthtoolError> {
-    /// What asks for the value that the command of [`OFFLOADS`] sets.
+    /// The commands that read the values which the commands of [`OFFLOADS`] set.
     const GET: [u32; 4] = [0x16, 0x18, 0x1e, 0x23];
     check_interface_name(interface)?;
     let socket = any_socket(interface)?;
@@ -80,7 +79,7 @@ pub fn offloads_on(interface: &str) -> Result<Vec<&'static str>, EthtoolError> {
     Ok(on)
 }
 
-/// The commands of `linux/ethtool.h` for what puts several received frames together into one.
+/// The commands of `linux/ethtool.h` for offloads that join several received frames into one.
 const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;
 const GET_FLAGS: u32 = 0x25;
@@ -88,7 +87,7 @@ const SET_FLAGS: u32 = 0x26;
 /// Large receive offload, among the flags.
 const FLAG_LRO: u32 = 1 << 15;
 
-/// What an interface does to put several received frames together into one.
+/// The offloads of an interface that join several received frames into one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveOffloads {
     /// Generic receive offload.
@@ -101,7 +100,8 @@ impl ReceiveOffloads {
     /// None, so that frames are received one by one.
     pub const OFF: ReceiveOffloads = ReceiveOffloads { gro: false, lro: false };
 
-    /// What the interface does now. The calling thread's namespace is looked at; what it cannot do counts as off.
+    /// The present setting of the interface, looked up in the calling thread's namespace; a missing offload counts as
+    /// off.
     pub fn of(interface: &str) -> Result<ReceiveOffloads, EthtoolError> {
         check_interface_name(interface)?;
         let socket = any_socket(interface)?;
@@ -111,7 +111,7 @@ impl ReceiveOffloads {
         Ok(ReceiveOffloads { gro, lro })
     }
 
-    /// Has the interface do so from now on.
+    /// Gives the interface this setting.
     pub fn apply(self, interface: &str) -> Result<(), EthtoolError> {
         check_interface_name(interface)?;
         let socket = any_socket(interface)?;

@@ -6,15 +6,15 @@
 //!   send one frame ─────────────┼──► hub ──► program ──► a copy to st2 … st64
 //!   look at failures ◄──────────┘                 └────► what could not be sent, and why
 //! ```
-//! The hub is an interface that nothing is connected to. A program stands where frames leave it; it takes each frame
-//! for itself and has the kernel give a copy to every port of a set. The set, and what became of the copies, stand in
-//! memory that the program shares with the data plane, so for each frame any set of ports can be chosen, and each copy that
-//! failed is known when the call returns. The program empties the set: whatever else might leave the hub goes nowhere.
+//! The hub is an interface without a peer. A program on its egress consumes each frame and has the kernel give a copy
+//! to every port of a set. The set and the result of each copy are in memory that the program shares with the data
+//! plane. So each frame can have its own set of ports, and each failed copy is known when the call returns. The program
+//! empties the set: other frames that leave the hub go nowhere.
 //!
 //! Making a hub takes CAP_SYS_ADMIN or CAP_BPF in the first user namespace ([`make_hub`]); using it takes nothing
 //! but the socket and the memory ([`FanOut`]).
 //!
-//! Many stations have several hubs, each for some of the ports, and several threads ([`Copiers`]).
+//! With many stations there are several hubs, each for a part of the ports, and several threads ([`Copiers`]).
 
 mod copiers;
 mod program;
@@ -30,14 +30,14 @@ use crate::sys::bpf::{self, Words};
 
 pub use copiers::{Copiers, Helper, Sent, make_hubs};
 
-/// The most ports that a hub has.
+/// The maximum number of ports of a hub.
 pub const PORTS_MAX: usize = 1024;
 
-/// The most copies of one call: they wait in a queue of 1,000 that one processor has for all its frames
-/// (`net.core.netdev_max_backlog`), and this leaves room for others.
+/// The maximum number of copies of one call: they wait in a queue of 1,000 that each processor has for all its frames
+/// (`net.core.netdev_max_backlog`). This leaves room for other frames.
 const COPIES_MAX: usize = 256;
 
-/// The largest MTU there is, so that the hub lets every frame through.
+/// The largest possible MTU, so that the hub lets every frame through.
 const LARGEST_MTU: u32 = 65_535;
 
 /// Why there is no fan-out in the kernel.
@@ -79,16 +79,16 @@ impl FanOutError {
     }
 }
 
-/// Where each number stands in the shared memory.
+/// The place of each number in the shared memory.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     ports: usize,
 }
 
 impl Layout {
-    /// How many frames the program has seen.
+    /// The number of frames that the program has seen.
     const RUNS: usize = 0;
-    /// How many copies could not be sent.
+    /// The number of copies that could not be sent.
     const FAILURES: usize = 1;
 
     /// 32 ports of the wanted set.
@@ -96,7 +96,7 @@ impl Layout {
         2 + word
     }
 
-    /// What became of the last copy for a port that could not be sent: an `errno`, negative, or one of NET_XMIT's.
+    /// The result of the last failed copy for a port: an `errno`, negative, or one of NET_XMIT's.
     fn result(self, port: usize) -> usize {
         self.wanted(self.ports.div_ceil(32)) + port
     }
@@ -106,7 +106,7 @@ impl Layout {
     }
 }
 
-/// What [`FanOut::new`] needs, in whatever process.
+/// What [`FanOut::new`] needs, in this or another process.
 #[derive(Debug)]
 pub struct Hub {
     /// The hub's index in its namespace.
@@ -117,10 +117,10 @@ pub struct Hub {
 
 /// Makes a hub called `name` in a namespace, for ports with these indices there.
 ///
-/// It goes with the namespace.
+/// The hub ends with the namespace.
 ///
 /// # Errors
-/// A process that may not, or a kernel that has no BPF. Nothing is left then.
+/// A process without the rights, or a kernel without BPF. Nothing remains then.
 ///
 /// # Panics
 /// With more than [`PORTS_MAX`] ports.
@@ -140,7 +140,7 @@ pub fn make_hub(namespace: &Namespace, name: &str, ports: &[u32]) -> Result<Hub,
     match set_up() {
         Ok(()) => Ok(Hub { index, memory }),
         Err(error) => {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             let _ = netlink.delete(index);
             Err(error.into())
         }
@@ -158,7 +158,7 @@ pub struct FanOut {
 }
 
 impl FanOut {
-    /// Takes a hub that was made for so many ports, for instance in another process.
+    /// Takes a hub that was made for `ports` ports, possibly in another process.
     ///
     /// # Errors
     /// Memory that cannot be mapped.
@@ -170,8 +170,8 @@ impl FanOut {
 
     /// Sends one frame to the ports with these numbers, counted from 0 in the order in which the hub was given them.
     ///
-    /// Pushes one result a port, in their order, and says whether it could: if not, as when somebody took the
-    /// hub away, nothing was sent to ports from there on, and the caller sends another way.
+    /// Pushes one result a port, in their order, and returns whether the hub worked. If not, for instance because the
+    /// hub was removed, nothing was sent to the remaining ports, and the caller sends another way.
     ///
     /// # Panics
     /// With a port that the hub does not have.
@@ -214,10 +214,10 @@ impl FanOut {
     }
 }
 
-/// What the kernel's answer about one copy means.
+/// The meaning of the kernel's answer about one copy.
 fn answer(result: i32) -> Result<(), SendError> {
     const NET_XMIT_DROP: i32 = 1;
-    /// A link without carrier swallows frames, and says so here, though not to who sends through a socket.
+    /// A link without carrier drops frames and reports it here, but not to a sender that uses a socket.
     const NET_XMIT_CONGESTED: i32 = 2;
     match result {
         0 => Ok(()),

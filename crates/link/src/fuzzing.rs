@@ -1,11 +1,11 @@
-//! Doors to what meets frames first, for the targets in `fuzz/`. Not in any other build.
+//! Entry points of the code that parses frames first, for the targets in `fuzz/`. Not in any other build.
 
 use crate::packet::received;
 use crate::station::placed;
 use crate::sys::message::Arrival;
 use crate::sys::ring::Slot;
 
-/// Takes a frame out of a ring's slot: the first octets are what the kernel says about it, the rest its own.
+/// Takes a frame out of a ring's slot: the first octets are the kernel's report about it, the rest is the frame.
 pub fn take_from_ring(data: &[u8]) {
     let Some((&[status, protocol, control, begin, cut], frame)) = data.split_first_chunk::<5>() else { return };
     let begin = usize::from(begin % 64);
@@ -28,7 +28,7 @@ pub fn take_from_ring(data: &[u8]) {
     assert_eq!(taken.octets.len(), frame.len() + if taken.vlan_restored { 4 } else { 0 });
 }
 
-/// Completes a frame that a station's socket gave, in a buffer that may be too short for it.
+/// Completes a frame from a station's socket, in a buffer that may be too short for it.
 pub fn take_from_socket(data: &[u8]) {
     let Some((&[status, room], frame)) = data.split_first_chunk::<2>() else { return };
     let mut buffer = frame[..frame.len().min(room.into())].to_vec();

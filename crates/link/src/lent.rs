@@ -1,12 +1,13 @@
-//! Somebody else's interface, lent to a lab: what it is, so that it can be given back as it was.
+//! An interface from outside that is lent to a lab: its state, so that it can be given back unchanged.
 //!
 //! ```text
 //!   home           Lent::look      what it is: to be written down before anything is changed
 //!     │ take       ─────────►      in the lab's namespace, down, without addresses and routes: so the kernel moves it
 //!     ▼ give_back  ◄─────────      name, index, MTU, bridge, settings, up, addresses, routes: in this order
 //! ```
-//! What the kernel forgets when an interface is moved, and nobody here writes down: memberships of groups, and its settings
-//! as a port of a bridge. One with a queueing discipline of its own, which filters hang on, is not lent.
+//! The kernel forgets two things when an interface is moved that are not recorded here: memberships of groups, and its
+//! settings as a port of a bridge. An interface with a queueing discipline of its own, to which filters belong, is not
+//! lent.
 
 use std::time::{Duration, Instant};
 
@@ -16,9 +17,9 @@ use crate::namespace::{Namespace, NamespaceError};
 use crate::netlink::{LinkError, LinkInfo, Netlink};
 use crate::sysctl::{restore_settings, settings_of};
 
-/// How long an address may take until a route can be made that needs it: IPv6 asks for duplicates first.
+/// How long an address may take before a route can use it: IPv6 first checks for duplicates.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// What an interface is called whose name somebody else has taken meanwhile, before its index.
+/// The prefix, followed by its index, of an interface whose name was taken meanwhile.
 const SPARE_NAME: &str = "lent";
 
 /// An interface as it was before it was lent.
@@ -30,12 +31,12 @@ pub struct Lent {
     pub index: u32,
     /// Its hardware address.
     pub mac: [u8; 6],
-    /// Whether it has no driver of the kernel's own kinds, as hardware has none.
+    /// The interface has none of the kernel's virtual drivers: it is hardware.
     pub hardware: bool,
-    /// What made it, like `veth`; none for hardware.
+    /// The interface's kind, like `veth`; `None` for hardware.
     pub kind: Option<String>,
-    /// Index of its other end or of what it stands on, if that is in the same namespace. Who has no rights there cannot
-    /// make an interface with that.
+    /// Index of its other end or of the interface below it, if that is in the same namespace. A user without rights
+    /// there cannot make an interface with that property.
     pub other_end: Option<u32>,
     /// Its MTU in octets.
     pub mtu: u32,
@@ -55,9 +56,9 @@ pub struct Lent {
     pub routes: Vec<Vec<u8>>,
     /// Its static neighbours, likewise.
     pub neighbours: Vec<Vec<u8>>,
-    /// How many routes over several ways have it as one of them. They do not come back.
+    /// The number of routes over several ways that include it. They do not come back.
     pub shared_routes: usize,
-    /// When this was noted, in seconds of the monotonic clock: some addresses live for a time.
+    /// When this was noted, in seconds of the monotonic clock: some addresses have a lifetime.
     pub noted: u64,
 }
 
@@ -68,9 +69,9 @@ pub enum LendError {
     /// There is no such interface.
     #[error("there is no interface `{name}` here; there {}", existing(there))]
     Absent {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
-        /// What there is.
+        /// The existing interfaces.
         there: Vec<String>,
     },
     /// The loopback belongs to its namespace.
@@ -81,7 +82,7 @@ pub enum LendError {
         /// Its name.
         name: String,
     },
-    /// Without it, the machine may not be reached any more.
+    /// Without it, the machine may become unreachable.
     #[error(
         "`{name}` carries a default route, and this machine may lose its network: choose another interface, or insist with --even-default-route"
     )]
@@ -89,25 +90,25 @@ pub enum LendError {
         /// Its name.
         name: String,
     },
-    /// Others would vanish with it.
+    /// Other interfaces would vanish with it.
     #[error("`{name}` has other interfaces on top of it ({}), which would vanish: remove them first", above.join(", "))]
     Below {
         /// Its name.
         name: String,
-        /// What is on top.
+        /// The interfaces above it.
         above: Vec<String>,
     },
-    /// It is a part of something that cannot be put together again.
+    /// It is a part of an interface that cannot be restored.
     #[error(
         "`{name}` is a part of `{controller}`, which is no bridge: take it out first, `ip link set {name} nomaster`"
     )]
     PartOf {
         /// Its name.
         name: String,
-        /// What it is a part of.
+        /// The interface that it is a part of.
         controller: String,
     },
-    /// The kernel would forget how it is shaped.
+    /// The kernel would forget its traffic shaping.
     #[error(
         "`{name}` has queueing disciplines of its own ({}), which the kernel would forget, with the filters on them: remove them \
          first, `tc qdisc del dev {name} root` or `… ingress`, and set them again afterwards",
@@ -116,20 +117,20 @@ pub enum LendError {
     Shaped {
         /// Its name.
         name: String,
-        /// What it has.
+        /// Its disciplines.
         disciplines: Vec<String>,
     },
-    /// Somebody has put another in its place.
+    /// Another interface has taken its place.
     #[error(
         "what is called `{there}` there is not `{name}`: nothing is moved; see what it is, and remove it or move it by hand"
     )]
     Stranger {
         /// Its name.
         name: String,
-        /// What the other is called.
+        /// The name of the other.
         there: String,
     },
-    /// It is a bridge, which the kernel lets nobody move.
+    /// It is a bridge, which the kernel does not let any user move.
     #[error(
         "`{name}` is a bridge, which the kernel lets nobody move: write `kind = \"bridge\"` and `bridge = \"{name}\"` in the scenario"
     )]
@@ -165,9 +166,9 @@ fn existing(names: &[String]) -> String {
 }
 
 impl Lent {
-    /// Looks at the interface `name` of the calling thread's namespace. Changes nothing.
+    /// Reads the state of the interface `name` of the calling thread's namespace. Changes nothing.
     ///
-    /// Refuses what could not be given back, and what carries a default route, unless `even_default_route`.
+    /// Refuses interfaces that could not be given back, and those with a default route, unless `even_default_route`.
     pub fn look(name: &str, even_default_route: bool) -> Result<Lent, LendError> {
         let mut netlink = Netlink::open()?;
         let links = netlink.links()?;
@@ -207,8 +208,8 @@ impl Lent {
         })
     }
 
-    /// Moves the interface from the calling thread's namespace into `lab`, where nothing may have its name, and calls it
-    /// `name` there. It is down, and receives frames one by one.
+    /// Moves the interface from the calling thread's namespace into `lab`, where its name must be free, and calls it
+    /// `name` there. It is down then, and receives frames one by one.
     pub fn take(&self, lab: &Namespace, name: &str) -> Result<(), LendError> {
         Netlink::open()?.move_to(self.index, lab, None, None)?;
         let mut there = Netlink::in_namespace(lab)?;
@@ -218,16 +219,16 @@ impl Lent {
         Ok(())
     }
 
-    /// Whether it is in `lab`: under the name that it has there, or, if whoever took it was stopped half-way, its own.
+    /// Whether it is in `lab`: under the name that it has there, or under its own, if the lender was stopped half-way.
     ///
-    /// `home` is where it came from, if that is still there. Another interface in its place is an error.
+    /// `home` is the namespace that it came from, if that still exists. Another interface in its place is an error.
     pub fn is_in(&self, lab: &Namespace, name: &str, home: Option<&Namespace>) -> Result<bool, LendError> {
         Ok(self.find_in(&mut Netlink::in_namespace(lab)?, name, home)?.is_some())
     }
 
-    /// Moves the interface from `lab` to `home` and makes it what it was. Tells in words what it could not.
+    /// Moves the interface from `lab` to `home` and restores its state. Returns in words what it could not restore.
     ///
-    /// `lab` is at its end: what has the interface's name there is deleted.
+    /// `lab` is ending: another interface with the interface's name there is deleted.
     pub fn give_back(&self, lab: &Namespace, name: &str, home: &Namespace) -> Result<Vec<String>, LendError> {
         let mut there = Netlink::in_namespace(lab)?;
         let Some(link) = self.find_in(&mut there, name, Some(home))? else {
@@ -251,7 +252,7 @@ impl Lent {
         Ok(troubles)
     }
 
-    /// Moves it, with its old index if that is free, and under another name if its own is not; gives its index there.
+    /// Moves it, with its old index if that is free, and under another name if its own is taken; gives its index there.
     fn move_home(&self, there: &mut Netlink, link: &LinkInfo, home: &Namespace) -> Result<u32, LendError> {
         let mut at_home = Netlink::in_namespace(home)?;
         let before: Vec<u32> = at_home.links()?.iter().map(|link| link.index).collect();
@@ -267,7 +268,7 @@ impl Lent {
         Ok(moved.ok_or_else(|| LendError::Absent { name: self.name.clone(), there: Vec::new() })?.index)
     }
 
-    /// Where it is in `home`, if it is there: under its name, or under the one that the kernel gives to hardware whose
+    /// Its index in `home`, if it is there: under its name, or under the name that the kernel gives to hardware whose
     /// namespace has vanished.
     pub fn find_at(&self, home: &Namespace) -> Result<Option<u32>, LendError> {
         let fallen = format!("dev{}", self.index);
@@ -277,8 +278,8 @@ impl Lent {
             .map(|link| link.index))
     }
 
-    /// Whoever has rights over `lab` and none at home could call an interface of his own by this name, to have it moved
-    /// there. He can make none that is hardware, and none whose other end is at home.
+    /// A user with rights over `lab` and none at home could give an interface this name, to have it moved there. Such a
+    /// user cannot make hardware, nor an interface whose other end is at home.
     fn find_in(&self, lab: &mut Netlink, name: &str, home: Option<&Namespace>) -> Result<Option<LinkInfo>, LendError> {
         let found = match lab.link_by_name(name)? {
             Some(link) => Some(link),
@@ -308,7 +309,7 @@ impl Lent {
         Ok(None)
     }
 
-    /// Makes the interface with this index of `home` what it was. Tells in words what it could not.
+    /// Restores the state of the interface with this index of `home`. Returns in words what it could not restore.
     pub fn restore(&self, home: &Namespace, index: u32) -> Result<Vec<String>, LendError> {
         home.run(|| self.restore_here(index))?
     }
@@ -350,7 +351,7 @@ impl Lent {
         Ok(troubles)
     }
 
-    /// A route that needs an address which nobody may use yet is tried again; gives why others cannot be made.
+    /// Tries a route again if it needs an address that is not usable yet; returns why others cannot be made.
     fn restore_routes(&self, netlink: &mut Netlink, index: u32) -> Vec<LinkError> {
         let begin = Instant::now();
         let mut left: Vec<&Vec<u8>> = self.routes.iter().collect();
@@ -365,7 +366,7 @@ impl Lent {
     }
 }
 
-/// The error and what led to it.
+/// The error and its causes.
 fn in_full(error: &LinkError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error} ({source})"),
@@ -377,7 +378,7 @@ fn seconds_now() -> u64 {
     monotonic_nanos() / 1_000_000_000
 }
 
-/// Gives the name of the bridge that it is a port of, if it may be lent.
+/// Checks that it may be lent; gives the name of its bridge, if it is a port of one.
 fn refuse_what_cannot_be_lent(link: &LinkInfo, links: &[LinkInfo]) -> Result<Option<String>, LendError> {
     let name = || link.name.clone();
     if link.name == "lo" {
@@ -389,7 +390,7 @@ fn refuse_what_cannot_be_lent(link: &LinkInfo, links: &[LinkInfo]) -> Result<Opt
     if link.mac == pnet_base::MacAddr::zero() {
         return Err(LendError::NoEthernet { name: name() });
     }
-    // The peer of a veth names it too, and stays.
+    // The peer of a veth refers to it too, and stays.
     let on_top = |other: &&LinkInfo| other.lower == Some(link.index) && other.kind.as_deref() != Some("veth");
     let above: Vec<String> = links.iter().filter(on_top).map(|other| other.name.clone()).collect();
     if !above.is_empty() {

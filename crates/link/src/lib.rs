@@ -1,29 +1,28 @@
 //! Where ethbus meets Linux: namespaces, links, packet sockets, clocks and waiting.
 //!
-//! A station's host hands a frame to its interface; the kernel carries it to the bus's end of the
-//! veth pair; [`packet::Receiver`] takes it out of a ring, with the instant at which it was handed
-//! over. [`packet::Sender`] goes the other way. Everything else here makes those two possible, or
-//! tells when they no longer are.
+//! A station's host hands a frame to its interface, and the kernel carries it to the bus's end of the veth pair.
+//! [`packet::Receiver`] takes it out of a ring, with the instant of its handover. [`packet::Sender`] is the opposite
+//! direction. Everything else here makes these two possible, or reports when they no longer are.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`namespace`] | network namespaces, named or held by a descriptor only; user namespaces |
 //! | [`netlink`] | veth pairs, interfaces, addresses, and changes of carrier |
-//! | [`ethtool`], [`sysctl`] | keeping a station's kernel from sending what no wire would carry |
+//! | [`ethtool`], [`sysctl`] | keep a station's kernel from sending what no wire would carry |
 //! | [`tap`] | interfaces whose far end is a program |
-//! | [`lent`] | somebody else's interface: what it was, and giving it back so |
+//! | [`lent`] | an interface from outside: recording its state, and giving it back in that state |
 //! | [`packet`] | the bus's port: ring, batches, checksum repair |
 //! | [`fanout`] | one frame to many ports in one call, by a program in the kernel |
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
-//! | [`confine`] | giving capabilities and system calls up |
-//! | [`memory`] | files that are in no folder |
-//! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | what two processes need to work together |
+//! | [`confine`] | giving up capabilities and system calls |
+//! | [`memory`] | files without a folder |
+//! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | how two processes work together |
 //!
-//! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is
-//! nanoseconds, because that is what the kernel speaks.
+//! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is in nanoseconds, the
+//! kernel's unit.
 //!
-//! `unsafe` stands in the private module `sys` and nowhere else.
+//! Only the private module `sys` contains `unsafe` code.
 
 #![deny(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! What else the machine does: time that a hypervisor or other programs had the processors.
+//! Load from outside: time that a hypervisor or other programs had the processors.
 //!
-//! Opened while files may be opened, read later through the descriptor alone.
+//! The files are opened while that is allowed, and read later through the descriptor alone.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use nix::unistd::{SysconfVar, sysconf};
 /// Room for the first line of `/proc/stat`: ten numbers.
 const LINE: usize = 512;
 
-/// Time that a hypervisor gave the processors to others, since boot: `steal` of `/proc/stat`.
+/// Time that a hypervisor gave to other machines, since boot: `steal` of `/proc/stat`.
 #[derive(Debug)]
 pub struct Steal {
     file: File,
@@ -26,15 +26,15 @@ impl Steal {
         Ok(Steal { file: File::open("/proc/stat")?, tick_nanos: 1_000_000_000 / ticks })
     }
 
-    /// Nanoseconds so far, all processors together; nothing if the kernel does not say.
+    /// Nanoseconds so far, all processors together; `None` if the kernel does not report it.
     ///
-    /// It takes about 5 µs for each processor of the machine, so it is nothing for a thread that must be punctual.
+    /// A call takes about 5 µs for each processor of the machine, too long for a thread with deadlines.
     pub fn nanos(&self) -> Option<u64> {
         steal_ticks(&read(&self.file)?)?.checked_mul(self.tick_nanos)
     }
 }
 
-/// Time that the thread which opened it was ready to run while others ran: `/proc/thread-self/schedstat`.
+/// Time that the opening thread was ready to run while others ran: `/proc/thread-self/schedstat`.
 #[derive(Debug)]
 pub struct CpuWait {
     file: File,
@@ -46,22 +46,22 @@ impl CpuWait {
         Ok(CpuWait { file: File::open("/proc/thread-self/schedstat")? })
     }
 
-    /// Nanoseconds so far; nothing if the kernel does not say.
+    /// Nanoseconds so far; `None` if the kernel does not report it.
     pub fn nanos(&self) -> Option<u64> {
         run_delay(&read(&self.file)?)
     }
 }
 
-/// Keeps this machine's processors from sleeping deeply, for as long as it lives: `/dev/cpu_dma_latency` held at 0.
+/// Keeps this machine's processors out of deep sleep while it lives: holds `/dev/cpu_dma_latency` at 0.
 ///
-/// They then wake up at once, and use more power.
+/// The processors then wake up at once, and use more power.
 #[derive(Debug)]
 pub struct Awake {
     _file: File,
 }
 
 impl Awake {
-    /// Refused to most users, and where the kernel has no power management.
+    /// Most users may not do this, and a kernel without power management has no such file.
     pub fn hold() -> io::Result<Awake> {
         let mut file = File::options().write(true).open("/dev/cpu_dma_latency")?;
         file.write_all(&0_i32.to_ne_bytes())?;
@@ -69,7 +69,7 @@ impl Awake {
     }
 }
 
-/// Whether the kernel gives huge pages to a process that asks for them.
+/// Whether the kernel gives huge pages on request.
 pub fn huge_pages_on_request() -> bool {
     let choice = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled").unwrap_or_default();
     choice.contains("[madvise]") || choice.contains("[always]")

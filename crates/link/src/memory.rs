@@ -1,4 +1,4 @@
-//! Memory that stays in memory, and a file that is in no folder: it is gone when its last descriptor is closed, however
+//! Memory that is never swapped out, and a file without a folder: it ends when its last descriptor is closed, however
 //! the process ends.
 
 use std::fs::File;
@@ -7,17 +7,17 @@ use std::io;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::mman::{MlockAllFlags, mlockall};
 
-/// Makes an empty file in memory, to write, read and cut as any other. `name` shows in `/proc` only.
+/// Makes an empty file in memory, which is written, read and truncated like any other. `name` shows in `/proc` only.
 pub fn memory_file(name: &str) -> io::Result<File> {
     Ok(memfd_create(name, MFdFlags::MFD_CLOEXEC)?.into())
 }
 
-/// Keeps what this process has in memory there, each page once it was used: program, libraries, and heap so far.
+/// Locks this process's present memory, each page from its first use on: program, libraries, and heap so far.
 ///
-/// Not what it gets later, and not the first thread's stack: these count against a limit (RLIMIT_MEMLOCK) that binds a
-/// process which has given its capabilities up, and beyond which it would get no memory. Needs CAP_IPC_LOCK.
+/// Later memory and the first thread's stack are not locked: they count against a limit (RLIMIT_MEMLOCK) that binds a
+/// process without capabilities, and beyond it the process would get no memory. Needs CAP_IPC_LOCK.
 pub fn lock_present() -> io::Result<()> {
-    // Not before it is used: the stacks of threads alone are megabytes.
+    // Not before its first use: the stacks of threads alone are megabytes.
     let once_used = MlockAllFlags::from_bits_retain(libc::MCL_ONFAULT);
     mlockall(MlockAllFlags::MCL_CURRENT | once_used)?;
     let maps = std::fs::read_to_string("/proc/self/maps")?;
@@ -25,7 +25,7 @@ pub fn lock_present() -> io::Result<()> {
     crate::sys::memory::unlock(begin, end - begin)
 }
 
-/// Where the first thread's stack is: `7ffc0a1b2000-7ffc0a1d3000 rw-p 00000000 00:00 0    [stack]`.
+/// The address range of the first thread's stack: `7ffc0a1b2000-7ffc0a1d3000 rw-p 00000000 00:00 0    [stack]`.
 fn stack_of(maps: &str) -> Option<(usize, usize)> {
     let line = maps.lines().find(|line| line.ends_with("[stack]"))?;
     let (begin, end) = line.split_once(' ')?.0.split_once('-')?;

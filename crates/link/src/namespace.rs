@@ -1,10 +1,9 @@
-//! Network namespaces: made, found, entered, removed; and the user namespace of an unprivileged lab.
+//! Network namespaces: making, finding, entering and removing them; and the user namespace of an unprivileged lab.
 //!
-//! A namespace lives as long as something refers to it: a process, a mount, a socket opened in it,
-//! or a [`Namespace`]. One that is only held by descriptors goes when they are closed, however the
-//! process ends.
+//! A namespace lives as long as something refers to it: a process, a mount, a socket opened in it, or a [`Namespace`].
+//! A namespace that only descriptors hold ends when they are closed, however the process ends.
 //!
-//! Nothing here knows what a namespace is for.
+//! Nothing here knows the purpose of a namespace.
 
 mod named;
 mod processes;
@@ -73,7 +72,7 @@ pub enum NamespaceError {
         /// The name asked for.
         name: String,
     },
-    /// Others could put something in the place of what is made there.
+    /// Other users could replace what is made there.
     #[error("{path} belongs to another user, or other users may write to it: no namespace is named there")]
     Untrusted {
         /// The folder.
@@ -90,7 +89,7 @@ pub enum NamespaceError {
 }
 
 impl NamespaceError {
-    /// For use with `map_err`: sorts the kernel's answer to `call`.
+    /// For use with `map_err`: turns the kernel's answer to `call` into a variant.
     fn of<E: Into<io::Error>>(call: &'static str) -> impl FnOnce(E) -> NamespaceError {
         move |error| {
             let source = error.into();
@@ -119,7 +118,7 @@ impl NamespaceId {
         NamespaceId { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// Of the namespace that process `pid` is in.
+    /// The identity of the namespace that process `pid` is in.
     pub fn of_process(pid: Pid) -> io::Result<NamespaceId> {
         Ok(NamespaceId::of(&fs::metadata(format!("/proc/{pid}/ns/net"))?))
     }
@@ -129,12 +128,12 @@ impl NamespaceId {
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// What [`Namespace::cookie`] gives, once that is known.
+    /// The value of [`Namespace::cookie`], once it has been read.
     cookie: OnceLock<u64>,
 }
 
-/// Runs `task` on a thread of its own, which may go from one namespace to the next ([`Namespace::enter`],
-/// [`Namespace::enter_new`]): cheaper than a thread for each, above all where processors are busy.
+/// Runs `task` on a thread of its own. The task may change namespaces several times ([`Namespace::enter`],
+/// [`Namespace::enter_new`]), which is cheaper than a thread for each, above all where processors are busy.
 pub fn apart<T: Send>(task: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| joined(scope.spawn(task)))
 }
@@ -142,15 +141,15 @@ pub fn apart<T: Send>(task: impl FnOnce() -> T + Send) -> T {
 impl Namespace {
     /// A new namespace that only this value holds: it vanishes with the last copy of its descriptor.
     pub fn anonymous() -> Result<Namespace, NamespaceError> {
-        // So that the caller stays where it is.
+        // The caller's thread stays in its namespace.
         apart(Namespace::enter_new)
     }
 
-    /// The same, and moves the calling thread into it, for good. Its cookie is known already.
+    /// Makes a new namespace and moves the calling thread into it, for good. The namespace's cookie is already known.
     pub fn enter_new() -> Result<Namespace, NamespaceError> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("making a network namespace"))?;
         let namespace = Namespace::current()?;
-        // A kernel that tells none is asked again by whoever wants it, and the refusal told.
+        // If the kernel gives no cookie here, [`Namespace::cookie`] asks again and returns the refusal.
         let _ = own_cookie().map(|cookie| namespace.cookie.set(cookie));
         Ok(namespace)
     }
@@ -167,12 +166,12 @@ impl Namespace {
 
     /// Takes a descriptor of a network namespace, for instance one from another process.
     ///
-    /// That it is one shows only when it is entered.
+    /// A descriptor of something else is detected only when it is entered.
     pub fn from_fd(descriptor: OwnedFd) -> Namespace {
         Namespace::of(File::from(descriptor))
     }
 
-    /// Gives up the descriptor; the namespace lives on with it.
+    /// Gives up the descriptor, which keeps the namespace alive.
     pub fn into_fd(self) -> OwnedFd {
         self.file.into()
     }
@@ -188,11 +187,11 @@ impl Namespace {
         owner.map(UserNamespace::from_fd).map_err(NamespaceError::of("asking who owns a network namespace"))
     }
 
-    /// What tells this namespace from others.
+    /// The number that distinguishes this namespace from others that exist now.
     ///
     /// # Panics
     ///
-    /// If the kernel cannot tell the status of an open descriptor, which it always can.
+    /// If the kernel refuses the status of an open descriptor, which it never does.
     pub fn identity(&self) -> NamespaceId {
         NamespaceId::of(&self.file.metadata().expect("an open descriptor has a status"))
     }
@@ -208,7 +207,7 @@ impl Namespace {
         Ok(*self.cookie.get_or_init(|| cookie))
     }
 
-    /// Moves the calling thread into this namespace, for good.
+    /// Moves the calling thread into this namespace permanently.
     pub fn enter(&self) -> Result<(), NamespaceError> {
         setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(NamespaceError::of("entering a network namespace"))
     }
@@ -223,13 +222,13 @@ impl Namespace {
 
     /// The processes that are in this namespace, as far as the caller may look.
     ///
-    /// As [`members`] of this one namespace.
+    /// Like [`members`], for this one namespace.
     pub fn processes(&self) -> io::Result<Vec<Pid>> {
         Ok(members(&[self.identity()])?.map(|member| member.pid()).collect())
     }
 
-    /// The namespace with this identity and cookie, wherever it is found: it is the caller's own, has a name, or has a
-    /// process in it, as far as the caller may look.
+    /// The namespace with this identity and cookie, if it can be found: it is the caller's own, has a name, or has a
+    /// process in it that the caller may inspect.
     pub fn find(identity: NamespaceId, cookie: u64) -> Option<Namespace> {
         let is_it = |namespace: &Namespace| {
             namespace.identity() == identity && namespace.cookie().is_ok_and(|found| found == cookie)
@@ -239,7 +238,7 @@ impl Namespace {
         own.or_else(named).or_else(|| Namespace::of_processes().find(is_it))
     }
 
-    /// The namespaces of processes that the caller may look at; the first process's comes first.
+    /// The namespaces of processes that the caller may inspect; the first process's comes first.
     fn of_processes() -> impl Iterator<Item = Namespace> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let mut pids: Vec<u32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
@@ -247,13 +246,14 @@ impl Namespace {
         pids.into_iter().filter_map(|pid| File::open(format!("/proc/{pid}/ns/net")).ok()).map(Namespace::of)
     }
 
-    /// The namespace of the machine's first process, where hardware falls to when its own vanishes.
+    /// The namespace of the machine's first process. The kernel moves hardware there when the hardware's own namespace
+    /// ends.
     pub fn of_first_process() -> Result<Namespace, NamespaceError> {
         let file = File::open("/proc/1/ns/net").map_err(NamespaceError::of("opening the first process's namespace"))?;
         Ok(Namespace::of(file))
     }
 
-    /// The namespace that process `pid` is in, for as long as anybody holds it.
+    /// The namespace that process `pid` is in, kept alive by the returned value.
     pub fn open_of_process(pid: u32) -> Result<Namespace, NamespaceError> {
         let file = File::open(format!("/proc/{pid}/ns/net")).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => NamespaceError::NoProcess { pid },
@@ -262,31 +262,31 @@ impl Namespace {
         Ok(Namespace::of(file))
     }
 
-    /// Prepares the process to execute a program in this namespace, for good.
+    /// Prepares the process to execute a program in this namespace. The process cannot go back.
     ///
-    /// Beside the network namespace it gets a mount namespace of its own, whose `/sys` shows this
-    /// namespace's interfaces. If `/sys` cannot be mounted, as in some containers, it stays as it
-    /// is: programs that look there then see the wrong interfaces, and most do not look.
+    /// Beside the network namespace it gets a mount namespace of its own, whose `/sys` shows this namespace's
+    /// interfaces. If `/sys` cannot be mounted, as in some containers, the old mount stays: programs that look there
+    /// then see the wrong interfaces, and most do not look.
     ///
-    /// To be called by a process that is about to replace itself: other threads are not moved.
+    /// Call this in a process that is about to replace itself: other threads are not moved.
     pub fn enter_for_exec(&self) -> Result<(), NamespaceError> {
         self.enter()?;
         unshare(CloneFlags::CLONE_NEWNS).map_err(NamespaceError::of("making a mount namespace"))?;
         let nothing: Option<&str> = None;
-        // What is mounted here must not show outside; what is mounted outside still shows here.
+        // Mounts made here must not appear outside; mounts made outside still appear here.
         mount(nothing, "/", nothing, MsFlags::MS_SLAVE | MsFlags::MS_REC, nothing)
             .map_err(NamespaceError::of("making mounts private"))?;
         let read_only = statvfs("/sys").is_ok_and(|sys| sys.flags().contains(FsFlags::ST_RDONLY));
         let flags = if read_only { MsFlags::MS_RDONLY } else { MsFlags::empty() };
-        // Over the old one, so that nothing is lost if it fails.
+        // The new mount covers the old one, so a failure loses nothing.
         let _ = mount(Some("sysfs"), "/sys", Some("sysfs"), flags, nothing);
         Ok(())
     }
 }
 
-/// Shows the file `file` in the place of the file `over`, for this process and those that it starts.
+/// Mounts the file `file` over the file `over`, for this process and its children.
 ///
-/// To be called after [`Namespace::enter_for_exec`], which has made the mounts its own.
+/// Call it after [`Namespace::enter_for_exec`], which has made the mounts private.
 ///
 /// # Errors
 /// One of the files is not there, or the kernel refuses.
@@ -307,7 +307,7 @@ fn own_cookie() -> io::Result<u64> {
     crate::sys::option::netns_cookie(socket(family, kind, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
-/// The thread's value; its panic goes on in the caller.
+/// The thread's value; a panic of the thread continues in the caller.
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

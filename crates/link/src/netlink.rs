@@ -1,7 +1,7 @@
-//! Links by netlink: veth pairs, what an interface is and counts, and when its carrier changes.
+//! Links by netlink: veth pairs, settings and counters of interfaces, and changes of carrier.
 //!
-//! Each request waits for the kernel's answer. A [`Netlink`] speaks for the namespace in which it
-//! was opened, from whatever thread.
+//! Each request waits for the kernel's answer. A [`Netlink`] acts in the namespace in which it was opened, whichever
+//! thread calls it.
 //!
 //! One file above 500 lines because each request is one method beside the attributes that it sends.
 
@@ -73,14 +73,14 @@ pub enum LinkError {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// The kernel could not be asked.
+    /// The request could not be sent, or the answer could not be read.
     #[error("{call} {interface}: netlink failed")]
     Netlink {
-        /// What was asked for.
+        /// The request.
         call: &'static str,
         /// The interface it was asked for.
         interface: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The namespace could not be entered.
@@ -129,20 +129,20 @@ pub struct VethPair {
     pub bus_index: u32,
     /// Index of the station's end, in the station's namespace.
     pub station_index: u32,
-    /// The number by which the bus's namespace knows the station's; none if both ends are in one.
+    /// The number by which the bus's namespace knows the station's; `None` if both ends are in one namespace.
     pub namespace: Option<i32>,
 }
 
-/// What the kernel tells about an interface.
+/// What the kernel reports about an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkInfo {
     /// Index in its namespace.
     pub index: u32,
     /// Name in its namespace.
     pub name: String,
-    /// What made it, like `veth` or `bridge`; none for hardware and for the loopback.
+    /// The interface's kind, like `veth` or `bridge`; `None` for hardware and for the loopback.
     pub kind: Option<String>,
-    /// Index of the bridge or other interface that it is a port of.
+    /// Index of the bridge or other interface whose port it is.
     pub controller: Option<u32>,
     /// Index of the interface below it, or of a veth's peer, if that is in the same namespace.
     pub lower: Option<u32>,
@@ -152,12 +152,12 @@ pub struct LinkInfo {
     pub mac: MacAddr,
     /// Largest payload, in octets, without the Ethernet header.
     pub mtu: u32,
-    /// Whether it is set up (IFF_UP).
+    /// The interface is set up (IFF_UP).
     pub up: bool,
-    /// Whether it has carrier, for a veth when both ends are up (IFF_LOWER_UP), and the kernel has acted on that
-    /// (IFF_RUNNING): before, it drops what is sent.
+    /// The interface has carrier (IFF_LOWER_UP; for a veth: both ends are up), and the kernel has acted on that
+    /// (IFF_RUNNING). Before that the kernel drops what is sent.
     pub carrier: bool,
-    /// How many ask it to receive everything, such as running captures.
+    /// The number of requests to receive everything, such as running captures.
     pub promiscuity: u32,
     /// Frames received since it was made.
     pub rx_packets: u64,
@@ -167,7 +167,7 @@ pub struct LinkInfo {
     pub rx_dropped: u64,
     /// Frames dropped on the way out, since it was made.
     pub tx_dropped: u64,
-    /// Frames that could not be sent for another reason, such as a tunnel's without a route, since it was made.
+    /// Frames that could not be sent for another reason, such as those of a tunnel without a route, since it was made.
     pub tx_errors: u64,
 }
 
@@ -195,7 +195,7 @@ impl Netlink {
 
     /// Makes a veth pair: `bus_name` here, and its peer in `station`, with its name and address.
     ///
-    /// Neither end is set up. If anything fails, neither is left.
+    /// Neither end is set up. If anything fails, neither end remains.
     pub fn create_veth(
         &mut self,
         bus_name: &str,
@@ -225,19 +225,21 @@ impl Netlink {
         match self.veth_ends(bus_name) {
             Ok(pair) => Ok(pair),
             Err(error) => {
-                // Deleting one end deletes both; the first error is the one to tell.
+                // Deleting one end deletes both. The first error is the one to report.
                 let _ = self.delete(bus_name);
                 Err(error)
             }
         }
     }
 
-    /// Makes a bridge that does as a cable does: every frame goes to every other port, nothing is learnt or held back.
+    /// Makes a bridge that behaves like a cable: every frame goes to every other port; it learns nothing and holds
+    /// nothing back.
     ///
-    /// But for two group addresses, 01-80-C2-00-00-01 and -02; ports that [`Netlink::join_hub`] makes pass the second on.
-    /// Not set up.
+    /// Exceptions are two group addresses, 01-80-C2-00-00-01 and -02; ports that [`Netlink::join_hub`] makes pass the
+    /// second on. The bridge is not set up.
     pub fn create_hub(&mut self, name: &str) -> Result<u32, LinkError> {
-        /// Every address of 802.1Q's reserved group that can be named here; the first is passed on without that.
+        /// Every address of 802.1Q's reserved group that this setting accepts; the kernel passes the first on without
+        /// it.
         const FORWARDED_GROUP: u16 = 0xfff8;
         check_interface_name(name)?;
         let settings = vec![
@@ -288,18 +290,18 @@ impl Netlink {
         })
     }
 
-    /// Has a host make each frame by itself, even with segmentation offloads on (`gso_max_segs 1`).
+    /// Makes a host's kernel build each frame separately, even with segmentation offloads on (`gso_max_segs 1`).
     ///
-    /// Its frames then are no longer than its MTU allows, whoever switches offloads on.
+    /// Its frames then never exceed its MTU, even if a user switches offloads on.
     pub fn set_one_segment(&mut self, index: u32) -> Result<(), LinkError> {
         self.set(Interface::Index(index), "limiting the segments of", |link| {
             link.attributes.push(LinkAttribute::GsoMaxSegs(1));
         })
     }
 
-    /// Gives an interface an address, with the network that the prefix tells.
+    /// Gives an interface an address in the network that the prefix defines.
     ///
-    /// An IPv6 address can be used at once: nobody asks for duplicates of it first.
+    /// An IPv6 address is usable at once: duplicate detection is off for it.
     pub fn add_address(&mut self, index: u32, address: IpAddr, prefix_len: u8) -> Result<(), LinkError> {
         let mut message = AddressMessage::default();
         message.header.index = index;
@@ -341,8 +343,8 @@ impl Netlink {
         }
     }
 
-    /// The other end of a link that leads to another namespace, as an interface of that; `None` if it is gone, or leads to
-    /// none. Needs CAP_NET_ADMIN there.
+    /// The other end of a link that leads to another namespace, as an interface of that namespace; `None` if that end
+    /// is gone, or the link leads to no other namespace. Needs CAP_NET_ADMIN there.
     pub fn other_end(&mut self, link: &LinkInfo) -> Result<Option<LinkInfo>, LinkError> {
         let Some((index, number)) = link.lower_elsewhere else { return Ok(None) };
         let interface = Interface::Index(index);
@@ -369,7 +371,7 @@ impl Netlink {
         Ok(links_of(answers).map(LinkInfo::from_message).collect())
     }
 
-    /// The number by which this socket's namespace knows another one; `None` if it knows none.
+    /// The number by which this socket's namespace knows `other`; `None` if it has no number for it.
     pub fn number_of(&mut self, other: &Namespace) -> Result<Option<i32>, LinkError> {
         let mut message = NsidMessage::default();
         message.attributes = vec![NsidAttribute::Fd(other.as_fd().as_raw_fd() as u32)];
@@ -389,7 +391,7 @@ impl Netlink {
         Ok(numbers.into_iter().find(|number| *number >= 0))
     }
 
-    /// The indices of a new pair, from the end that is here.
+    /// The indices of a new pair, read from the local end.
     fn veth_ends(&mut self, bus_name: &str) -> Result<VethPair, LinkError> {
         let message = self.look_up(Interface::Name(bus_name))?;
         let peer = message.attributes.iter().find_map(|attribute| match attribute {
@@ -430,7 +432,7 @@ impl Netlink {
         self.change(RouteNetlinkMessage::SetLink(message), 0, call, interface)
     }
 
-    /// Sends a request that is answered by yes or no.
+    /// Sends a request that the kernel only accepts or refuses.
     fn change(
         &mut self,
         request: RouteNetlinkMessage,
@@ -445,7 +447,7 @@ impl Netlink {
     }
 }
 
-/// A message about one interface.
+/// A message that names one interface.
 fn named(interface: Interface<'_>) -> Result<LinkMessage, LinkError> {
     let mut message = LinkMessage::default();
     match interface {
@@ -466,7 +468,7 @@ fn links_of(answers: Vec<RouteNetlinkMessage>) -> impl Iterator<Item = LinkMessa
     })
 }
 
-/// Sorts a refusal by what the user can do about it.
+/// Turns a refusal into the variant whose remedy fits.
 fn sorted(refusal: Refusal, call: &'static str, interface: String) -> LinkError {
     let (source, message) = match refusal {
         Refusal::Kernel { source, message } => (source, message),
@@ -481,7 +483,7 @@ fn sorted(refusal: Refusal, call: &'static str, interface: String) -> LinkError 
 }
 
 impl LinkInfo {
-    /// Picks what we need out of the kernel's answer.
+    /// Picks the needed fields out of the kernel's answer.
     fn from_message(message: LinkMessage) -> LinkInfo {
         let flags = message.header.flags;
         let mut info = LinkInfo {

@@ -1,11 +1,11 @@
 //! The bus's port: one socket that receives from every interface of a namespace, and one that
 //! sends to them.
 //!
-//! Sockets are opened by who may enter the namespace, and used by who was handed their descriptors:
-//! [`open_receiver`] and [`Receiver::new`] may be called in different processes. A receiver's
-//! socket takes no frame until its ring is there, so none waits elsewhere or is lost unseen.
+//! The process that opens a socket may differ from the one that uses it: [`open_receiver`] needs rights over the
+//! namespace, [`Receiver::new`] needs only the descriptor. A receiver's socket takes no frame until its ring exists, so
+//! no frame waits elsewhere or is lost uncounted.
 //!
-//! Nothing here knows how long a frame takes, or who should get it.
+//! Nothing here knows how long a frame takes, or which stations get it.
 
 mod checksum;
 mod receiver;
@@ -77,7 +77,7 @@ pub(crate) fn unbound_socket() -> Result<std::os::fd::OwnedFd, PacketError> {
     })
 }
 
-/// Puts an 802.1Q or 802.1ad tag between addresses and EtherType, where it stood on the wire.
+/// Puts an 802.1Q or 802.1ad tag between addresses and EtherType, where it was on the wire.
 ///
 /// `spare` are four octets before the frame's first; the addresses move into them.
 pub(crate) fn restore_tag(spare_and_frame: &mut [u8], tag: Tag) {
@@ -101,7 +101,7 @@ impl Tag {
     /// Octets of a tag in a frame.
     pub const OCTETS: usize = 4;
 
-    /// The tag that a status says was taken out.
+    /// The tag that the kernel removed, if `status` reports one.
     pub fn of(status: u32, protocol: u16, control: u16) -> Option<Tag> {
         if status & libc::TP_STATUS_VLAN_VALID == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! What a supervisor and its child need to know of each other.
+//! What a supervisor and its child must know of each other.
 
 use std::fs;
 use std::io;
@@ -28,33 +28,33 @@ pub enum ParentError {
     System(#[source] io::Error),
 }
 
-/// Has the kernel kill this process when its parent ends, however it ends.
+/// Makes the kernel kill this process when its parent ends, however it ends.
 ///
-/// `parent` is the parent's process number as the parent itself told it; without it, a parent that
-/// ended before the call could not be noticed. The kernel counts the *thread* that started this
-/// process as the parent: it must live as long as its process.
+/// `parent` is the parent's process number as the parent passed it on. Without it, a parent that ended before the call
+/// would go unnoticed. The kernel counts the *thread* that started this process as the parent: it must live as long as
+/// its process.
 pub fn die_with_parent(parent: Pid) -> Result<(), ParentError> {
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|errno| ParentError::System(errno.into()))?;
     if getppid() == parent { Ok(()) } else { Err(ParentError::Gone) }
 }
 
-/// Has a program that is to be started get every signal, and be killed when the thread that starts it ends.
+/// Makes a program receive every signal, and end when the thread that starts it ends.
 pub fn end_with_thread(command: &mut Command) -> &mut Command {
     sys::command::unblock_signals(command);
     sys::command::end_with_thread(command);
     command
 }
 
-/// Has a program that is to be started lead a session of its own: no terminal's keys reach it, and
-/// [`crate::clock::raise_nice`] may put it ahead of other sessions.
+/// Makes a program lead a session of its own: no terminal's keys reach it, and [`crate::clock::raise_nice`] may put it
+/// ahead of other sessions.
 ///
-/// Not together with a process group of its own, whose leader can begin no session.
+/// Do not combine this with a process group of its own: the leader of a group can begin no session.
 pub fn lead_session(command: &mut Command) -> &mut Command {
     sys::command::lead_session(command);
     command
 }
 
-/// How long process `pid` has been running on processors, all its threads together; those that ended count.
+/// Processor time of process `pid`, all its threads together, including those that have ended.
 pub fn cpu_time(pid: Pid) -> io::Result<Duration> {
     Ok(clock_getcpuclockid(pid)?.now()?.into())
 }
@@ -64,7 +64,7 @@ pub fn thread_cpu_time() -> io::Result<Duration> {
     Ok(ClockId::CLOCK_THREAD_CPUTIME_ID.now()?.into())
 }
 
-/// The threads of a process that have this name; none if there is no such process.
+/// The threads of a process with this name; empty if there is no such process.
 pub fn threads_called(pid: Pid, name: &str) -> Vec<Pid> {
     let folder = fs::read_dir(format!("/proc/{pid}/task"));
     let threads = folder.into_iter().flatten().flatten();
@@ -73,9 +73,9 @@ pub fn threads_called(pid: Pid, name: &str) -> Vec<Pid> {
     threads.filter_map(|thread| thread.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect()
 }
 
-/// When process `pid` was started, in clock ticks since boot; `None` if there is none.
+/// When process `pid` was started, in clock ticks since boot; `None` if there is no such process.
 ///
-/// Process numbers are used again; number and start together are not, until reboot.
+/// The kernel reuses process numbers, but never a pair of number and start within one boot.
 pub fn process_start_time(pid: Pid) -> io::Result<Option<u64>> {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => Ok(Some(start_time(&stat).ok_or(io::ErrorKind::InvalidData)?)),
@@ -86,14 +86,14 @@ pub fn process_start_time(pid: Pid) -> io::Result<Option<u64>> {
     }
 }
 
-/// Whether the process that was given number `pid` at `start_time` still runs.
+/// Whether the process with number `pid` that was started at `start_time` still runs.
 pub fn pid_alive(pid: Pid, start_time: u64) -> io::Result<bool> {
     Ok(process_start_time(pid)? == Some(start_time))
 }
 
-/// Lets this process open at least `wanted` descriptors, as far as it may; gives how many it may open now.
+/// Lets this process open at least `wanted` descriptors, as far as it may; gives the new limit.
 ///
-/// The usual limit of 1,024 is too low for as many namespaces. Processes started later have the new limit.
+/// The usual limit of 1,024 is too low for that number of namespaces. Processes started later have the new limit.
 pub fn raise_descriptor_limit(wanted: u64) -> io::Result<u64> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     if soft >= wanted {
@@ -107,7 +107,7 @@ pub fn raise_descriptor_limit(wanted: u64) -> io::Result<u64> {
     Ok(most)
 }
 
-/// Sends `signal` to process `pid`; whether there was one that may be signalled.
+/// Sends `signal` to process `pid`; false if there is no process that the caller may signal.
 ///
 /// # Panics
 /// If `pid` is 0 or negative, which would name a whole group of processes.
@@ -116,7 +116,7 @@ pub fn signal(pid: Pid, signal: Signal) -> bool {
     nix::sys::signal::kill(pid, signal).is_ok()
 }
 
-/// Has the calling thread, and those that it starts, run on the processor with this number and no other.
+/// Binds the calling thread, and the threads that it starts, to the processor with this number.
 pub fn bind_to_processor(number: usize) -> io::Result<()> {
     let mut processors = CpuSet::new();
     processors.set(number)?;
@@ -134,10 +134,10 @@ pub fn clear_cloexec(descriptor: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The descriptor that whoever started this process let pass to it under this number.
+/// The descriptor that the parent passed to this process under this number.
 ///
-/// A copy, closed on exec; the original stays open as long as the process, and is closed on exec
-/// from now on. An error if there is no descriptor of this number.
+/// The result is a copy, closed on exec; the original stays open as long as the process, and is closed on exec from now
+/// on. An error if there is no descriptor of this number.
 pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     sys::descriptor::copy_of(number)
 }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_not_the_parent_is_no_parent() {
-        // On a thread of its own: the wish to die is the thread's.
+        // On a thread of its own: the setting belongs to the thread.
         let refused = std::thread::spawn(|| die_with_parent(Pid::this())).join().unwrap();
         assert!(matches!(refused, Err(ParentError::Gone)));
     }

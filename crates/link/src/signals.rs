@@ -1,4 +1,4 @@
-//! Signals as something to read.
+//! Signals as a readable descriptor.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,18 +14,18 @@ pub use nix::sys::signal::Signal;
 
 /// Signals that are read from a descriptor instead of interrupting the program.
 ///
-/// Signals of one kind that come together are read once. Programs that this process starts inherit
-/// the block, and would not end when asked to: start them through [`unblock`].
+/// Signals of one kind that come together are read once. Programs that this process starts inherit the block, and would
+/// ignore a request to end: start them through [`unblock`].
 #[derive(Debug)]
 pub struct Signals {
     descriptor: SignalFd,
 }
 
 impl Signals {
-    /// Keeps `signals` from interrupting, and opens a descriptor that tells of them.
+    /// Keeps `signals` from interrupting, and opens a descriptor that becomes readable when one arrives.
     ///
-    /// Call it before other threads are started: they inherit the block, and a thread without it
-    /// would be interrupted. It stays after the value is dropped.
+    /// Call it before other threads are started: they inherit the block, and a thread without it would be interrupted.
+    /// The block stays after the value is dropped.
     pub fn block_and_open(signals: &[Signal]) -> io::Result<Signals> {
         let set: SigSet = signals.iter().copied().collect();
         set.thread_block()?;
@@ -46,7 +46,7 @@ impl Signals {
     }
 }
 
-/// Has a program that is to be started get every signal, whatever this process blocks.
+/// Makes a program receive every signal once it is started, even if this process blocks some.
 pub fn unblock(command: &mut Command) -> &mut Command {
     sys::command::unblock_signals(command);
     command

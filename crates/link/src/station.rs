@@ -1,4 +1,4 @@
-//! A raw socket inside a station: what generates and receives frames without a protocol.
+//! A raw socket inside a station: it generates and receives frames without a protocol.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -27,7 +27,7 @@ pub struct StationFrame {
     pub octets: usize,
     /// Octets of the whole frame; more than `octets` if the buffer was too short.
     pub original_len: usize,
-    /// When the bus handed it over.
+    /// When the bus delivered it.
     pub stamp: RealtimeNanos,
 }
 
@@ -47,13 +47,14 @@ impl StationSocket {
         namespace.run(|| StationSocket::open_here(interface, ethertype, false))?
     }
 
-    /// Opens a socket that only sends. What comes to the interface costs the kernel nothing for it, and is not counted.
+    /// Opens a socket that only sends. Frames that come to the interface cost the kernel nothing for this socket, and
+    /// are not counted.
     pub fn open_to_send(namespace: &Namespace, interface: &str) -> Result<StationSocket, PacketError> {
         const NONE: u16 = 0;
         namespace.run(|| StationSocket::open_here(interface, NONE, false))?
     }
 
-    /// Opens a socket for every frame that reaches the interface, whatever its address and type.
+    /// Opens a socket for every frame that reaches the interface, of any address and type.
     pub fn open_promiscuous(namespace: &Namespace, interface: &str) -> Result<StationSocket, PacketError> {
         let every = libc::ETH_P_ALL as u16;
         namespace.run(|| StationSocket::open_here(interface, every, true))?
@@ -105,9 +106,9 @@ impl StationSocket {
         self.sender.send(&batch, results);
     }
 
-    /// Waits at most `timeout` for a frame (`None`: for ever), and copies it into `buffer`.
+    /// Waits at most `timeout` for a frame (`None`: without limit), and copies it into `buffer`.
     ///
-    /// A VLAN tag that the kernel took out is put back.
+    /// A VLAN tag that the kernel removed is restored.
     pub fn receive(
         &mut self,
         timeout: Option<Duration>,
@@ -131,8 +132,8 @@ impl StationSocket {
 
     /// Frames that reached the socket since it was opened, read or not.
     ///
-    /// `dropped` are those for which its queue had no room; a socket that nobody reads counts there
-    /// what comes after the first few hundred frames.
+    /// `dropped` are those for which its queue had no room; a socket without a reader counts everything after the first
+    /// few hundred frames there.
     pub fn statistics(&mut self) -> Result<RingStatistics, PacketError> {
         let new = option::take_statistics(&self.sender).map_err(PacketError::of("reading a socket's statistics"))?;
         self.statistics.received += u64::from(new.tp_packets.wrapping_sub(new.tp_drops));
@@ -140,7 +141,7 @@ impl StationSocket {
         Ok(self.statistics)
     }
 
-    /// Waits until there is something to receive.
+    /// Waits until a frame can be received.
     fn wait(&self, timeout: Option<Duration>) -> Result<(), PacketError> {
         let mut descriptors = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
         match ppoll(&mut descriptors, timeout.map(TimeSpec::from_duration), None) {
@@ -156,7 +157,7 @@ impl AsFd for StationSocket {
     }
 }
 
-/// Completes a frame in the buffer with what the kernel said about it.
+/// Completes a frame in the buffer with the kernel's report about it.
 pub(crate) fn placed(arrival: message::Arrival, buffer: &mut [u8]) -> StationFrame {
     let stamp = arrival
         .stamp

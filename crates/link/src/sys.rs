@@ -1,7 +1,7 @@
-//! Small safe functions round the system calls that nix does not have.
+//! Small safe functions around the system calls that nix does not have.
 //!
-//! The only unsafe code of the crate. Nothing here decides anything: a function takes plain
-//! values, makes one call, and gives back what the kernel said.
+//! The only unsafe code of the crate. Nothing here makes decisions: a function takes plain values, makes one call, and
+//! returns the kernel's answer.
 
 pub mod bpf;
 pub mod command;

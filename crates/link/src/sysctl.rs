@@ -1,6 +1,6 @@
 //! Settings in `/proc/sys/net`.
 //!
-//! They are those of the calling thread's namespace: call these in [`crate::namespace::Namespace::run`].
+//! The settings belong to the calling thread's namespace: call these in [`crate::namespace::Namespace::run`].
 
 use std::fs;
 use std::io;
@@ -49,17 +49,17 @@ pub fn silence_ipv6(interface: &str) -> Result<(), SysctlError> {
     disable_ipv6(interface)
 }
 
-/// Switches IPv6 off on every interface of the calling thread's namespace, and on those to come.
+/// Switches IPv6 off on every interface of the calling thread's namespace, and on later ones.
 pub fn silence_ipv6_everywhere() -> Result<(), SysctlError> {
     disable_ipv6("default")?;
     disable_ipv6("all")
 }
 
-/// Has an interface of the calling thread's namespace ask for a router three times when it comes up, and then no more
-/// (RFC 4861, clause 10: MAX_RTR_SOLICITATIONS).
+/// Limits an interface of the calling thread's namespace to three router solicitations when it comes up (RFC 4861,
+/// clause 10: MAX_RTR_SOLICITATIONS).
 ///
-/// Linux goes on for as long as nobody answers (RFC 7559), at most once an hour. A router that announces itself later
-/// is heard all the same. A kernel without IPv6 asks nobody.
+/// Linux repeats them until a router answers (RFC 7559), at most once an hour. A router that announces itself later is
+/// heard all the same. A kernel without IPv6 sends none.
 pub fn ask_for_routers_three_times(interface: &str) -> Result<(), SysctlError> {
     check_interface_name(interface)?;
     if !Path::new(IPV6_SETTINGS).exists() {
@@ -69,11 +69,12 @@ pub fn ask_for_routers_three_times(interface: &str) -> Result<(), SysctlError> {
     write(&setting, "3").map_err(|source| sorted(source, setting, interface))
 }
 
-/// Has bridges of the calling thread's namespace carry frames as they are.
+/// Makes bridges of the calling thread's namespace carry frames unchanged.
 ///
-/// A kernel with netfilter for bridges would look into IP packets on them, and drop those that it finds wrong.
+/// A kernel with netfilter for bridges would inspect IP packets on them, and drop invalid ones.
 pub fn carry_unfiltered() -> Result<(), SysctlError> {
-    /// Only where that part of the kernel is loaded. Loaded later, it would look into them after all.
+    /// The folder exists only if that part of the kernel is loaded. If it is loaded later, it inspects packets after
+    /// all.
     const FOLDER: &str = "/proc/sys/net/bridge";
     if !Path::new(FOLDER).exists() {
         return Ok(());
@@ -84,7 +85,7 @@ pub fn carry_unfiltered() -> Result<(), SysctlError> {
     })
 }
 
-/// Where the kernel keeps an interface's own settings: they begin anew when it comes into another namespace.
+/// An interface's own settings in the kernel: they are reset when it moves to another namespace.
 const OWN_SETTINGS: [&str; 4] =
     ["/proc/sys/net/ipv4/conf", "/proc/sys/net/ipv4/neigh", "/proc/sys/net/ipv6/conf", "/proc/sys/net/ipv6/neigh"];
 
@@ -102,7 +103,7 @@ pub(crate) fn settings_of(interface: &str) -> Vec<(String, String)> {
     settings
 }
 
-/// Makes settings of an interface what they were; gives the files that could not be written.
+/// Restores settings of an interface; gives the files that could not be written.
 ///
 /// Only files of `interface` are written: a list may come from a disk.
 pub(crate) fn restore_settings(interface: &str, settings: &[(String, String)]) -> Vec<String> {

@@ -17,7 +17,7 @@ pub enum TapError {
     /// No interface can have this name.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The driver's file may not be opened by this user, whatever rights he has in a namespace of his own.
+    /// This user may not open the driver's file; rights in a user namespace do not help.
     #[error(
         "permission to open {DRIVER} is missing: root gives it to everybody with `chmod 666 {DRIVER}`, as most systems do"
     )]

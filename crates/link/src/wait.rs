@@ -15,8 +15,8 @@ const EVENTS_MAX: usize = 64;
 
 /// Waits for any of several descriptors to become readable, or for a time in nanoseconds.
 ///
-/// A descriptor that stays readable is named by every wait. One whose other end is gone, or that
-/// has an error, is named too: reading it tells.
+/// A descriptor that stays readable is named by every wait. A descriptor with an error, or whose other end is gone, is
+/// named too: reading it gives the reason.
 #[derive(Debug)]
 pub struct Waiter {
     epoll: Epoll,
@@ -78,7 +78,7 @@ impl Wake {
         }
     }
 
-    /// Makes the descriptor unreadable again; whether it had been woken.
+    /// Makes the descriptor unreadable again; true if it had been woken.
     pub fn clear(&self) -> io::Result<bool> {
         match self.event.read() {
             Ok(_) => Ok(true),

@@ -17,7 +17,7 @@ const ADDRESSES_V6: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2)),
 ];
 
-/// What went through a [`forwarding`] bus.
+/// The traffic that went through a [`forwarding`] bus.
 #[derive(Clone, Copy, Debug, Default)]
 struct Traffic {
     frames: usize,
@@ -133,7 +133,7 @@ fn with_offloads_on_a_partial_checksum_is_noticed_and_a_repaired_one_is_accepted
     assert!(traffic.partial > 0, "{traffic:?}");
 }
 
-/// Sends a datagram; it arrives as `arrives` says.
+/// Sends a datagram; it arrives or not, as `arrives` says.
 fn datagram(lab: &Lab, addresses: [IpAddr; 2], octets: usize, arrives: bool) {
     let bind = |place: usize| {
         let namespace = &lab.stations[place].namespace;

@@ -1,4 +1,5 @@
-//! What a process can and cannot do once it has given its rights up: this program starts itself again in several roles.
+//! What a process can and cannot do after it has given up its rights: this program starts itself again in several
+//! roles.
 
 mod common;
 
@@ -13,16 +14,16 @@ use link::clock::{give_fifo, has_fifo, leave_fifo};
 use link::confine::{allow_no_more, close_inherited, close_stdin, drop_capabilities};
 use link::wait::{Waiter, Wake};
 
-/// Longer than anything takes on a busy machine.
+/// Longer than every step takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// SIGSYS and SIGABRT.
 const FORBIDDEN: i32 = 31;
 const ABORTED: i32 = 6;
 
-/// What this program does when it was started by itself.
+/// The task of this program when it was started by itself.
 type Role = fn();
 
-/// Each does one thing that a running bus has no use for.
+/// Each does one thing that a running bus never does.
 const TRESPASSES: [(&str, Role); 9] = [
     ("socket", || drop(UnixDatagram::unbound())),
     ("program", || drop(Command::new("true").spawn())),
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
     common::run_tests(&tests, &arguments)
 }
 
-/// Gives everything up with threads at work, and then plays a role.
+/// Gives up all rights while threads are at work, and then plays a role.
 fn play(which: &str) {
     close_inherited().expect("a kernel since 5.9");
     close_stdin().expect("/dev/null is there");
@@ -61,7 +62,7 @@ fn play(which: &str) {
     let (wake, mut waiter) = (Wake::new().expect("an event"), Waiter::new().expect("an epoll"));
     waiter.add(&wake, 1).expect("a descriptor to wait for");
     drop_capabilities().expect("anybody may have less");
-    // Both stand before the filter does: one works with memory, one with a socket.
+    // Both threads exist before the filter: one works with memory, one with a socket.
     let (begin, work) = std::sync::mpsc::channel::<()>();
     let (tell, stands) = std::sync::mpsc::channel();
     let told = tell.clone();
@@ -105,7 +106,7 @@ fn play(which: &str) {
     }
 }
 
-/// Everything that the allocator does: small and huge pieces, growth, and giving back, on any thread.
+/// All operations of the allocator: small and huge pieces, growth, and giving back, on any thread.
 fn use_memory() {
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for round in 0..40_usize {
@@ -121,7 +122,7 @@ fn use_memory() {
     assert_eq!(table[&77], 77);
 }
 
-/// Starts a role and waits for its end, though not for ever.
+/// Starts a role and waits for its end, with a time limit.
 #[track_caller]
 fn end_of(which: &str) -> Output {
     let mut command = Command::new("/proc/self/exe");
@@ -159,12 +160,12 @@ fn a_file_cannot_be_opened() {
 
 fn a_panic_aborts_as_ever() {
     let output = end_of("panic");
-    // With unwinding, as tests are built, a panic of the main thread ends by its exit code.
+    // Tests are built with unwinding, so a panic of the main thread gives its exit code.
     assert!(output.status.signal() == Some(ABORTED) || output.status.code() == Some(101), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("as asked"), "{output:?}");
 }
 
-/// On a thread of its own, for capabilities are a thread's; that nothing of it comes back is the kernel's part.
+/// On a thread of its own, since capabilities belong to a thread; the kernel ensures that none comes back.
 fn capabilities_and_privileges_are_gone() {
     let status = std::thread::spawn(|| {
         link::confine::keep_capabilities(&[]).expect("anybody may have less");

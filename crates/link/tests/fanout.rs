@@ -1,4 +1,4 @@
-//! Fan-out in the kernel: who gets a frame, who does not, and what is said of those who could not.
+//! Fan-out in the kernel: the stations that get a frame, those that do not, and the results of failed copies.
 
 mod common;
 
@@ -11,12 +11,12 @@ use link::namespace::Namespace;
 use link::packet::{SendError, Sender};
 use link::station::StationSocket;
 
-/// What the hub is called in these tests.
+/// The name of the hub in these tests.
 const HUB: &str = "hub";
-/// Long enough for whatever was sent before to have come.
+/// Long enough for all earlier frames to have arrived.
 const SHORTLY: Duration = Duration::from_millis(50);
 
-/// A hub for a lab's stations; `None` if this machine does not let us have one.
+/// A hub for a lab's stations; `None` if this machine does not allow one.
 fn hub(lab: &Lab) -> Option<(FanOut, u32)> {
     let ports: Vec<u32> = lab.stations.iter().map(|station| station.pair.bus_index).collect();
     match make_hub(&lab.bus, HUB, &ports) {
@@ -58,7 +58,7 @@ fn send(fan_out: &mut FanOut, sender: &mut Sender, octets: &[u8], ports: &[usize
     results
 }
 
-/// More ports than a word of the set has bits, and sets that begin, end and have gaps wherever they can.
+/// More ports than a word of the set has bits, and sets with every kind of begin, end and gap.
 #[test]
 fn those_of_the_set_get_every_frame_once_and_whole_and_others_get_none() {
     if skipped() {
@@ -100,7 +100,7 @@ fn those_of_the_set_get_every_frame_once_and_whole_and_others_get_none() {
     }
 }
 
-/// What a socket is not told is told here: that a link without carrier swallows frames.
+/// The hub reports what a socket hides: a link without carrier drops frames.
 #[test]
 fn a_port_that_is_down_or_gone_is_told_and_the_others_get_the_frame() {
     if skipped() {
@@ -127,12 +127,12 @@ fn a_port_that_is_down_or_gone_is_told_and_the_others_get_the_frame() {
     lab.stations[0].netlink.set_up(common::STATION_INTERFACE).unwrap();
     until(|| send()[0] == Ok(()));
     std::thread::sleep(SHORTLY);
-    // More than the ear's queue holds, perhaps; but all of them got there.
+    // The ear's queue may hold fewer, but all of them arrived.
     let statistics = ear.statistics().unwrap();
     assert_eq!(statistics.received + statistics.dropped, sent);
 }
 
-/// A set serves one frame of ours; what else leaves the hub goes nowhere.
+/// A set is for one frame of ours; other frames that leave the hub go nowhere.
 #[test]
 fn what_others_send_to_the_hub_goes_nowhere() {
     if skipped() {
@@ -163,7 +163,7 @@ fn without_its_hub_a_fan_out_sends_nothing_and_says_so() {
     lab.netlink.set_down(index).unwrap();
     assert!(!fan_out.send(&mut sender, &octets, &[0, 1, 2], &mut results));
     lab.netlink.set_up(index).unwrap();
-    // The set of the frame before is not this one's.
+    // The set of the frame before does not remain.
     send(&mut fan_out, &mut sender, &octets, &[1]);
     lab.netlink.delete(index).unwrap();
     assert!(!fan_out.send(&mut sender, &octets, &[0, 1, 2], &mut results));
@@ -172,7 +172,7 @@ fn without_its_hub_a_fan_out_sends_nothing_and_says_so() {
     assert_eq!(ears.iter_mut().map(|ear| heard(ear).len()).collect::<Vec<_>>(), [0, 1, 0]);
 }
 
-/// The kernel's limit is a queue of 1,000 frames; copies go in parts, so that none is lost there.
+/// The kernel's limit is a queue of 1,000 frames; copies are sent in parts, so that none is lost there.
 #[test]
 fn a_thousand_ports_can_be_served() {
     if skipped() {
@@ -193,7 +193,7 @@ fn a_thousand_ports_can_be_served() {
     }
 }
 
-/// Copiers for hubs of `ports`, with so many helpers.
+/// Copiers for hubs of `ports`, with this number of helpers.
 fn copiers(lab: &Lab, ports: &[u32], helpers: usize) -> Option<(Copiers, Vec<u32>)> {
     let Ok(hubs) = make_hubs(&lab.bus, HUB, ports) else {
         say_skipped("no fan-out in the kernel");
@@ -208,8 +208,8 @@ fn copiers(lab: &Lab, ports: &[u32], helpers: usize) -> Option<(Copiers, Vec<u32
     Some((copiers, indices))
 }
 
-/// Frames for sets that begin and end in different hubs, one after the other without a pause: every port of a set gets each
-/// frame once and in order, whoever has it copied, and no other port gets it.
+/// Frames for sets that begin and end in different hubs, one after the other without a pause: every port of a set gets
+/// each frame once and in order, whichever thread sends it, and no other port gets it.
 #[test]
 fn several_hubs_and_helpers_give_every_frame_once_and_in_order() {
     const PORTS: usize = 150;
@@ -278,7 +278,7 @@ fn received(lab: &Lab) -> u64 {
     netlink.link_by_name(common::STATION_INTERFACE).unwrap().unwrap().rx_packets
 }
 
-/// Capabilities are a thread's, so a thread is all that it takes to be nobody.
+/// Capabilities belong to a thread, so a thread is enough to have none.
 #[test]
 fn who_may_not_load_programs_is_told_so() {
     let refused = std::thread::spawn(|| {

@@ -1,4 +1,4 @@
-//! An interface that is lent comes back as it was, whatever happened to it meanwhile.
+//! An interface that is lent comes back unchanged, even after changes in the lab.
 
 mod common;
 
@@ -10,7 +10,7 @@ use link::lent::{LendError, Lent};
 use link::namespace::Namespace;
 use link::netlink::Netlink;
 
-/// What the interface is called while it is lent.
+/// The name of the interface while it is lent.
 const LENT: &str = "outside0";
 
 /// A namespace with one end of a veth pair, `eth1`; the other end is in the second.
@@ -19,7 +19,7 @@ struct Home {
     far: Namespace,
 }
 
-/// `None`, with a word why, where `ip` is missing.
+/// `None`, with a printed reason, where `ip` is missing.
 fn home() -> Option<Home> {
     if Command::new("ip").arg("-V").output().is_err() {
         say_skipped("needs ip");
@@ -82,7 +82,7 @@ fn a_lent_interface_comes_back_as_it_was() {
     assert!(before.is_in(&lab, LENT, None).unwrap() && before.find_at(&home).unwrap().is_none());
     let link = Netlink::in_namespace(&lab).unwrap().link_by_name(LENT).unwrap().unwrap();
     assert_eq!((link.mac.octets(), link.up), (before.mac, false));
-    // Whatever its borrower does with it, and whoever has its name there.
+    // The borrower changes it, and another interface takes its name there.
     ip(
         &lab,
         "link set outside0 mtu 9000 address 02:00:00:00:00:77 up\nlink add eth1 type bridge\nlink set outside0 master eth1",
@@ -93,7 +93,8 @@ fn a_lent_interface_comes_back_as_it_was() {
     let lifeless = |lent: &Lent| Lent { addresses: Vec::new(), routes: Vec::new(), noted: 0, ..lent.clone() };
     assert_eq!(lifeless(&after), lifeless(&before));
     assert_eq!((after.addresses.len(), after.routes.len()), (6, 5));
-    // All but what counts seconds, and the address that the kernel gives by itself, which it may still be testing.
+    // All lines except those that count seconds, and the address that the kernel adds itself, which it may still be
+    // testing.
     let plain = |text: &str| -> Vec<String> {
         let mut lines: Vec<String> = text
             .lines()
@@ -113,7 +114,8 @@ fn a_lent_interface_comes_back_as_it_was() {
     assert_eq!(plain(&shown(&home)), plain(&text));
 }
 
-/// One that was down stays down; one that was a port of a bridge is one again; one whose name is taken gets another.
+/// An interface that was down stays down; one that was a port of a bridge is one again; one whose name is taken gets
+/// another.
 #[test]
 fn the_state_the_bridge_and_the_name_are_looked_after() {
     let Some(Home { home, far: _far }) = (if skipped() { None } else { home() }) else { return };
@@ -132,7 +134,7 @@ fn the_state_the_bridge_and_the_name_are_looked_after() {
     let spare = format!("lent{}", before.index);
     assert_eq!(troubles.len(), 2, "{troubles:?}");
     assert!(troubles[0].contains("br-lan") && troubles[1].contains(&format!("called {spare}")), "{troubles:?}");
-    // Its name is free again: restoring once more gives it back its name.
+    // Its name is free again: another restore gives the name back.
     ip(&home, "link del eth1\nlink add br-lan type bridge");
     let index = Netlink::in_namespace(&home).unwrap().link_by_name(&spare).unwrap().unwrap().index;
     assert_eq!(before.restore(&home, index).unwrap(), Vec::<String>::new());
@@ -151,7 +153,7 @@ fn hardware_that_fell_to_the_first_namespace_is_found_and_made_what_it_was() {
     assert_eq!(before.find_at(&home).unwrap(), Some(before.index));
     assert_eq!(before.restore(&home, before.index).unwrap(), Vec::<String>::new());
     let after = look(&home).unwrap();
-    // An address says too when it was given.
+    // An address includes the time when it was given.
     let same = Lent { hardware: true, noted: before.noted, addresses: before.addresses.clone(), ..after.clone() };
     assert_eq!((same, after.addresses.len()), (before, 1));
     assert!(ip(&home, "-4 -o addr show dev eth1").contains("10.1.2.3/24"));
@@ -173,11 +175,12 @@ fn what_could_not_be_given_back_is_refused_with_what_would_be_right() {
     assert!(refused("eth1").contains("--even-default-route"), "a way of several");
 }
 
-/// What somebody in the lab has made under its name is not brought home: the network there would go through it.
+/// An interface that a user of the lab has made under its name is not brought home: the network there would go through
+/// it.
 #[test]
 fn an_interface_that_only_has_its_name_is_not_brought_home() {
     let Some(Home { home, far: _far }) = (if skipped() { None } else { home() }) else { return };
-    // As hardware, of which there is none in a namespace made for a test.
+    // It counts as hardware, of which there is none in a namespace made for a test.
     let lent = Lent { hardware: true, ..look(&home).unwrap() };
     let lab = Namespace::anonymous().unwrap();
     let mac = MacAddr::from(lent.mac);
@@ -187,6 +190,6 @@ fn an_interface_that_only_has_its_name_is_not_brought_home() {
     assert!(matches!(lent.give_back(&lab, LENT, &home), Err(LendError::Stranger { .. })));
     ip(&lab, &format!("link set {LENT} name eth1"));
     assert!(is_stranger(lent.is_in(&lab, LENT, Some(&home))));
-    // A virtual one whose other end is in no other namespace is known by its kind alone.
+    // A virtual interface whose other end is in no other namespace is recognised by its kind alone.
     assert!(Lent { hardware: false, ..lent }.is_in(&lab, LENT, Some(&home)).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Links, their settings, and what is told about them.
+//! Links, their settings, and the reports about them.
 
 mod common;
 
@@ -149,7 +149,7 @@ fn a_station_that_vanishes_is_gone_for_monitor_and_sender() {
     sender.send(&[(index, &octets)], &mut results);
     assert_eq!(results, [Err(SendError::NoInterface)]);
 
-    // The port goes on for the others, and is not kept awake by what happened.
+    // The port keeps working for the others, and the change does not keep it awake.
     let mut waiter = Waiter::new().unwrap();
     waiter.add(&receiver, 0).unwrap();
     assert_eq!(waiter.wait(Some(Duration::ZERO)).unwrap().count(), 0);
@@ -170,7 +170,7 @@ fn a_monitor_that_is_not_read_says_that_it_lost_changes_and_then_how_things_are(
     for mtu in 1000..1100 {
         lab.netlink.set_mtu(index, mtu).unwrap();
     }
-    // Among so many changes of one interface, that of another is lost.
+    // These many changes of one interface push out that of another.
     let other = lab.stations[1].pair.bus_index;
     lab.netlink.set_down(other).unwrap();
     assert!(matches!(monitor.poll(), Err(MonitorError::Overrun)));
@@ -228,8 +228,8 @@ fn expect(monitor: &mut LinkMonitor, change: LinkChange) {
     });
 }
 
-/// An interface's names and alias are octets, and not always text: whoever makes such must not be able to hide an interface
-/// from whoever lists them.
+/// An interface's names and alias are octets, and not always text: a user who makes such names must not be able to hide
+/// an interface from a list.
 #[test]
 fn names_that_are_no_text_hide_nothing() {
     if skipped() {

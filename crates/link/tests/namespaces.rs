@@ -82,7 +82,7 @@ fn a_named_namespace_is_seen_by_ip_netns_and_removed_only_by_who_knows_it() {
     assert_eq!(Namespace::remove_named(&name, identity).unwrap(), Removal::Removed);
     assert_eq!(Namespace::remove_named(&name, identity).unwrap(), Removal::Absent);
     assert_eq!(Namespace::identity_of_named(&name).unwrap(), None);
-    // The name is gone; the namespace is still held.
+    // The name is gone; the descriptor still holds the namespace.
     assert_eq!(namespace.run(|| Namespace::current().unwrap().identity()).unwrap(), identity);
 }
 
@@ -110,7 +110,7 @@ fn a_file_left_by_a_crash_is_told_from_a_namespace_and_from_other_files() {
     }
     let name = unique("leftover");
     let _cleaner = Named(name.clone());
-    // Makes the folder, if no namespace had a name yet.
+    // Makes the folder, if there was no name yet.
     let first = Namespace::named(&name).unwrap().identity();
     Namespace::remove_named(&name, first).unwrap();
     assert_eq!(Namespace::remove_leftover(&name).unwrap(), Removal::Absent);
@@ -153,7 +153,7 @@ fn a_program_to_be_executed_finds_the_namespaces_interfaces_in_sys() {
         mounts.lines().filter(|line| line.split(' ').nth(1) == Some("/sys")).count()
     };
     let before = mounts_of_sys();
-    // A thread has its own namespaces too, so this one stands for the process.
+    // A thread has its own namespaces too, so this thread represents a process.
     let mut names = std::thread::scope(|scope| {
         let process = scope.spawn(|| {
             lab.bus.enter_for_exec().unwrap();

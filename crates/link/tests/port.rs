@@ -109,7 +109,7 @@ fn a_frame_that_fails_does_not_hinder_the_others() {
     }
 }
 
-/// A link header is the least that the kernel sends; it pads nothing.
+/// A link header is the shortest frame that the kernel sends; it pads nothing.
 #[test]
 fn a_frame_of_14_octets_passes_and_one_of_13_does_not() {
     if skipped() {
@@ -248,7 +248,7 @@ fn a_receiver_takes_nothing_before_its_ring_is_there() {
     assert_eq!((copies.len(), &copies[0].octets), (1, &second));
 }
 
-/// Of a station that is down, the kernel tells for a moment at most; then it swallows frames.
+/// The kernel reports a station that is down for a moment at most; then it drops frames silently.
 #[test]
 fn a_port_that_is_down_or_gone_is_told_by_the_next_frame() {
     if skipped() {
@@ -271,8 +271,8 @@ fn a_port_that_is_down_or_gone_is_told_by_the_next_frame() {
     assert_eq!(send(), Err(SendError::NoInterface));
 }
 
-/// Whoever sends may say when a frame is to leave, and the kernel notes it where stamps are noted: the bus must not believe
-/// it, or a station could choose its place in the order of arrivals.
+/// A sender may say when a frame is to leave, and the kernel notes that where stamps are noted. The bus must not
+/// believe it, or a station could choose its place in the order of arrivals.
 #[test]
 fn a_station_cannot_choose_its_stamps() {
     if skipped() {
@@ -295,7 +295,7 @@ fn a_station_cannot_choose_its_stamps() {
         sendmsg::<()>(descriptor, &parts, &[ControlMessage::TxTime(&at)], MsgFlags::empty(), None).unwrap();
         let copy = collect(&mut receiver, 1).remove(0);
         let after = RealtimeNanos::now();
-        // A clock that is slewed meanwhile moves by far less.
+        // A clock that is slewed meanwhile moves by much less.
         assert!(
             (before.0 - 1_000_000..=after.0 + 1_000_000).contains(&copy.stamp.0),
             "clock {clockid}, {at}: {copy:?}"

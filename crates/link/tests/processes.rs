@@ -1,4 +1,4 @@
-//! What needs a process of its own: this program starts itself again, in one of several roles.
+//! Tests that need a process of their own: this program starts itself again, in one of several roles.
 
 mod common;
 
@@ -15,13 +15,13 @@ use link::process::{clear_cloexec, die_with_parent, inherited, pid_alive, proces
 use link::signals::{Signal, Signals};
 use link::{MacAddr, Pid};
 
-/// What a child says by its exit code when its role cannot be played here.
+/// The exit code of a child whose role cannot be played here.
 const CANNOT: u8 = 77;
 
 /// A user without any right, on every Linux.
 const NOBODY: u32 = 65534;
 
-/// What this program does when it was started by itself.
+/// The task of this program when it was started by itself.
 type Role = fn(&[String]) -> ExitCode;
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     common::run_tests(&tests, &arguments)
 }
 
-/// This program, in a role. By its descriptor: the folder may be closed to other users.
+/// This program, in a role. It is named by its descriptor: the folder may be closed to other users.
 fn role(name: &str) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg(name).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -108,17 +108,17 @@ fn a_child_ends_with_its_parent() {
     until(|| !pid_alive(child, start).unwrap() || is_zombie(child));
 }
 
-/// Whether the process has ended and only its number is left: nobody may have asked for it yet.
+/// Whether the process has ended and only its number is left, because its parent has not collected it.
 fn is_zombie(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z"))
 }
 
-/// Starts a child, and waits to be killed. The child tells its number when it is ready.
+/// Starts a child, and waits to be killed. The child reports its number when it is ready.
 fn parent(_: &[String]) -> ExitCode {
     let own = Pid::this().to_string();
     let mut command = role("child-of-parent");
-    // What the child waits for must stay open when the parent is killed, so it is not the parent's.
+    // The input that the child waits for must stay open when the parent is killed, so it is not the parent's.
     command.arg(own).stdin(Stdio::null()).stdout(Stdio::inherit());
     let _ = command.status();
     ExitCode::FAILURE
@@ -182,7 +182,7 @@ fn a_descriptor_passes_to_a_program_if_it_is_let() {
     assert_eq!(text, "through\n");
 }
 
-/// A program inherits blocked signals, so it could not be ended unless they are unblocked for it.
+/// A program inherits blocked signals, so it could not be ended unless they are unblocked in it.
 fn a_child_that_ended_is_told_by_a_signal() {
     let mut signals = Signals::block_and_open(&[Signal::SIGCHLD, Signal::SIGTERM]).unwrap();
     let mut child = link::signals::unblock(Command::new("sleep").arg("60")).spawn().unwrap();

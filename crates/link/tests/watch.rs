@@ -1,4 +1,4 @@
-//! What one namespace is told of the interfaces in others.
+//! What one namespace learns about the interfaces in others.
 
 mod common;
 
@@ -7,13 +7,13 @@ use link::MacAddr;
 use link::netlink::{LinkNews, LinkWatch};
 use link::station::StationSocket;
 
-/// The news of a station's interface that waits, in order.
+/// The waiting news of a station's interface, in order.
 fn news_of(watch: &mut LinkWatch, index: u32, namespace: i32) -> Vec<LinkNews> {
     let news = watch.poll().unwrap();
     news.into_iter().filter(|news| (news.index, news.namespace) == (index, namespace)).collect()
 }
 
-/// tcpdump's promiscuous mode shows in no flag of the interface, only in how many ask for it.
+/// No flag of the interface shows tcpdump's promiscuous mode; only its promiscuity count does.
 #[test]
 fn who_listens_to_everything_in_another_namespace_is_told_before_it_hears_anything() {
     if skipped() {
@@ -26,7 +26,7 @@ fn who_listens_to_everything_in_another_namespace_is_told_before_it_hears_anythi
     let (index, second) = (lab.stations[1].pair.station_index, numbers[1]);
     watch.poll().unwrap();
     let ear = StationSocket::open_promiscuous(&lab.stations[1].namespace, STATION_INTERFACE).unwrap();
-    // No waiting: the news is there when the call that switches it on returns.
+    // No waiting: the news is there when the call that switches promiscuity on returns.
     let told = news_of(&mut watch, index, second);
     assert_eq!(told.last().unwrap().state.as_ref().unwrap().promiscuity, 1, "{told:?}");
     drop(ear);

@@ -1,10 +1,10 @@
-//! What a saturated star or cable gives in virtual time:
-//! `cargo run --release -p ethbus-medium --example saturated -- 4 64 0 100`
+//! The results of a saturated star or cable in virtual time: `cargo run --release -p ethbus-medium --example saturated
+//! -- 4 64 0 100`
 //!
 //! Arguments: stations, frame size in octets, distance in BT, seconds at 10 Mb/s, and `bus` for stations evenly along a
-//! cable that long, or another method: `csma`, `plca`, `slotted-aloha`, `csma-ca` or `csma-ca-rts` (a physical layer
-//! may follow after a colon, and the first window and the largest). A frame is ready at the instant at which the
-//! station's last one ends or is discarded, so no queue ever runs empty and none overflows.
+//! cable of that length, or another method: `csma`, `plca`, `slotted-aloha`, `csma-ca` or `csma-ca-rts`. A physical
+//! layer may follow after a colon, and then the first window and the largest. A frame is ready at the instant at which
+//! the station's last one ends or is discarded, so no queue ever runs empty and none overflows.
 
 #![allow(clippy::disallowed_types, reason = "an example looks at the clock; the engine does not")]
 
@@ -14,7 +14,7 @@ use medium::{
     Octets, Phy, Plca, SlottedAloha, StationId, Topology,
 };
 
-/// Hosts that always have another frame, and look at no event.
+/// Hosts that always have another frame, and ignore all events.
 struct Saturated {
     stations: u64,
     size: u32,
@@ -31,7 +31,7 @@ impl Host for Saturated {
     }
 }
 
-/// The method that is called so, and the rate of its medium.
+/// The method with this name, and the rate of its medium.
 fn method(name: &str, stations: u64, size: Octets, distance: BitTimes) -> (Method, BitRate) {
     let parts: Vec<&str> = name.split(':').collect();
     let layer = |name: &&str| Phy::ALL.into_iter().find(|phy| phy.name() == *name).expect("a physical layer");

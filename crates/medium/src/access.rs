@@ -1,8 +1,8 @@
-//! The access methods, one file or folder each, and what the engine asks of them.
+//! The access methods, one file or folder each, and the interface between them and the engine.
 //!
-//! The engine knows time, places, signals, queues, events and counters. A method knows when to send, what to do about
-//! what a station hears, and what an addressee makes of a signal. Nothing of a method stands outside its own file, but
-//! for its arm of [`Method`](crate::config::Method) and of [`Medium`](crate::Medium).
+//! The engine knows time, places, signals, queues, events and counters. A method decides when to send, how to react to
+//! signals, and what an addressee makes of a signal. Everything about a method is in its own file, except its variants
+//! of [`Method`](crate::config::Method) and of [`Medium`](crate::Medium).
 
 pub(crate) mod aloha;
 pub(crate) mod contenders;
@@ -23,36 +23,37 @@ use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use std::fmt::Debug;
 
-/// A frame as a MAC takes it from its host.
+/// A frame as a MAC accepts it from its host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admitted {
-    /// Padded, or cut to what the MAU lets through.
+    /// Padded, or cut to the length that the MAU allows.
     pub size: Octets,
-    /// Longer than an honest station's.
+    /// Longer than the standard allows: its station babbles.
     pub too_long: bool,
 }
 
-/// An access method. `Self` is what it keeps for the medium as a whole.
+/// An access method. `Self` is its state for the medium as a whole.
 pub(crate) trait Access: Sized + Debug {
-    /// What it keeps for each station.
+    /// Its state for each station.
     type Mac: Debug;
 
-    /// How many timers each station has; a timer's number is its station's, times this, plus which of them it is.
+    /// The number of timers of each station. A timer's number is its station's, times this, plus its place among the
+    /// station's timers.
     const TIMERS: usize;
 
-    /// The method of a medium that is made from `config`, which [`Config::check`] has accepted.
+    /// The method's state for a medium made from `config`, which [`Config::check`] has accepted.
     fn new(config: &Config) -> Self;
 
     /// Checks the method's own values against their ranges.
     fn check(config: &Config) -> Result<(), ConfigError>;
 
-    /// The MAC of `station` before anything has happened.
+    /// The MAC of `station` at the start.
     fn mac(config: &Config, station: StationId) -> Self::Mac;
 
-    /// Whether the MAC takes `frame` from the host of a station with this `fault`, and as what.
+    /// Accepts or refuses `frame` from the host of a station with this `fault`; gives the frame that the MAC sends.
     fn admit(&self, config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause>;
 
-    /// Whether a station that has `queued` frames has no room for another.
+    /// Whether a station with `queued` frames has no room for another.
     fn is_full(&self, config: &Config, queued: usize) -> bool {
         queued >= config.queue_limit
     }
@@ -60,7 +61,7 @@ pub(crate) trait Access: Sized + Debug {
     /// A frame has joined the queue of `station`.
     fn frame_ready<H: Host>(engine: &mut Engine<Self>, station: StationId, host: &mut H);
 
-    /// Timer number `which` of `station` ends. Whoever is called sets it anew or stops it.
+    /// Timer number `which` of `station` ends. The method sets it again or stops it.
     fn timer_ends<H: Host>(engine: &mut Engine<Self>, station: StationId, which: usize, host: &mut H);
 
     /// Signals begin at the place of `station`, which listens.
@@ -73,26 +74,27 @@ pub(crate) trait Access: Sized + Debug {
         let _ = (engine, station, host);
     }
 
-    /// Runs what the method has held back since nothing can come between it and now; whether there was anything.
+    /// Runs the part of an attempt that the method has put off, since nothing can come before it; false if there is
+    /// none.
     fn goes_on<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
         let _ = (engine, host);
         false
     }
 
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own loop;
-    /// whether it did.
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
+    /// loop; false if the method left it to that loop.
     fn runs<H: Host>(engine: &mut Engine<Self>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         let _ = (engine, limit, timers_too, host);
         false
     }
 
-    /// When something is due next of what the method keeps outside the agenda.
+    /// The next instant of the method's own events, which are not in the agenda.
     fn due(engine: &Engine<Self>) -> BitInstant {
         let _ = engine;
         NEVER
     }
 
-    /// From now on some station does not hear what others hear.
+    /// From now on some station misses signals that others hear.
     fn places_differ(engine: &mut Engine<Self>) {
         let _ = engine;
     }
@@ -102,7 +104,7 @@ pub(crate) trait Access: Sized + Debug {
         let _ = (engine, station, host);
     }
 
-    /// `station` is told other settings of PLCA.
+    /// `station` gets other settings of PLCA.
     fn set_plca<H: Host>(engine: &mut Engine<Self>, station: StationId, settings: PlcaSettings, host: &mut H) {
         let _ = (engine, station, settings, host);
     }
@@ -112,7 +114,7 @@ pub(crate) trait Access: Sized + Debug {
         let _ = engine;
     }
 
-    /// Whatever is counted starts from zero.
+    /// All counts start from zero.
     fn restart(engine: &mut Engine<Self>) {
         let _ = engine;
     }
@@ -129,26 +131,27 @@ pub(crate) trait Access: Sized + Debug {
         }
     }
 
-    /// What the station at `place`, to which the transmission `id` is addressed, makes of it as it ends there, if nothing
-    /// but an event follows from it.
+    /// What the station at `place`, an addressee of the transmission `id`, makes of it as it ends there, if that is
+    /// only an event.
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind>;
 
-    /// How long after its first bit has passed every place a transmission that has met nobody can still be met, if
-    /// that is shorter than the transmission; `None`: to its end, since nobody detects anything.
+    /// How long a transmission that has met no other can still be met, from the instant when its first bit has passed
+    /// every place, if that is shorter than the transmission. `None`: to its end, since the method does not detect
+    /// collisions.
     fn exposed(config: &Config) -> Option<BitTimes> {
         let _ = config;
         None
     }
 }
 
-/// What begins at a place at one instant.
+/// The signals that begin at a place at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Begun {
     /// A signal of another station.
     pub other: bool,
-    /// One that the station at the place is not deaf to.
+    /// A signal to which the station at the place is not deaf.
     pub heard: bool,
-    /// The station's own, where others may already be.
+    /// The station's own signal, where others may already be.
     pub own: bool,
 }
 
@@ -158,7 +161,7 @@ pub(crate) fn queued(serial: u64, frame: Frame, admitted: Admitted, arrived: Bit
     Queued { serial, size, destination: frame.destination, arrived, too_long }
 }
 
-/// What a MAC takes that pads short frames and sends no long one, whatever is wrong with its station.
+/// The admission of a MAC that pads short frames and sends no long one, whatever the fault of its station.
 pub(crate) fn admit_honest(config: &Config, frame: Frame) -> Result<Admitted, Cause> {
     let p = &config.parameters;
     if frame.size < HEADER_AND_FCS {

@@ -1,4 +1,4 @@
-//! What is due, and in which order. Holds the written order of ties and nothing else.
+//! The scheduled events, and their order. Holds the written order of ties and nothing else.
 //!
 //! One instant, in order:
 //! ```text
@@ -22,7 +22,7 @@ pub(crate) enum Phase {
     Settled,
 }
 
-/// Everything that is due, earliest first.
+/// All scheduled events, earliest first.
 #[derive(Debug)]
 pub(crate) struct Agenda {
     pub timers: Timers,
@@ -30,12 +30,12 @@ pub(crate) struct Agenda {
     /// Places that may fall silent. They come with the ends of signals, after these.
     pub silences: Silences,
     pub begins: Signals,
-    /// Whose transmission's outputs may be settled.
+    /// Stations whose transmission's outputs may be settled.
     pub settled: Places,
 }
 
 impl Agenda {
-    /// Nothing is due; `timers` timers can be set, most of them for some times `slot`.
+    /// An empty agenda; `timers` timers can be set, most of them for a few times `slot`.
     pub fn new(timers: usize, slot: BitTimes) -> Agenda {
         Agenda {
             timers: Timers::new(timers, slot),
@@ -46,13 +46,13 @@ impl Agenda {
         }
     }
 
-    /// When something other than a timer is due next; `NEVER` if nothing is.
+    /// The next event that is no timer; `NEVER` if there is none.
     #[inline(always)]
     pub fn next_signal(&self) -> BitInstant {
         self.ends.next.min(self.silences.next).min(self.begins.next).min(self.settled.next)
     }
 
-    /// When something is due next, and which part of that instant it belongs to; `NEVER` if nothing is.
+    /// The next event, and its part of that instant; `NEVER` if there is none.
     #[inline(always)]
     pub fn next(&self) -> (BitInstant, Phase) {
         let mut next = (self.timers.next(), Phase::Timers);
@@ -74,9 +74,9 @@ impl Agenda {
 /// Signals that begin, or end.
 #[derive(Debug)]
 pub(crate) struct Signals {
-    /// At every place but the source's at once: on a star, and there in order of time by itself.
+    /// At every place but the source's at once: on a star, where the queue is already in order of time.
     pub everywhere: VecDeque<(BitInstant, TransmissionId)>,
-    /// Nobody is to be told of those everywhere: they are no reason to stop.
+    /// No station listens to those in `everywhere`: they do not limit a run.
     held: bool,
     at_places: Places,
     next: BitInstant,
@@ -93,7 +93,7 @@ impl Signals {
         self.next = everywhere.min(self.at_places.next);
     }
 
-    /// `tell`: somebody is to be told of it.
+    /// `tell`: some station listens to it.
     #[inline]
     pub fn push_everywhere(&mut self, at: BitInstant, transmission: TransmissionId, tell: bool) {
         debug_assert!(self.everywhere.back().is_none_or(|&(last, _)| last <= at), "signals do not overtake on a star");
@@ -105,14 +105,14 @@ impl Signals {
         }
     }
 
-    /// From now on somebody is to be told of those everywhere.
+    /// From now on some station listens to those in `everywhere`.
     #[inline]
     pub fn let_go(&mut self) {
         self.held = false;
         self.look_ahead();
     }
 
-    /// How many there were everywhere before `now`, of which nobody was told.
+    /// Removes the signals in `everywhere` before `now`, which no station heard, and gives their number.
     #[inline]
     pub fn pass_by(&mut self, now: BitInstant) -> usize {
         let mut passed = 0;
@@ -129,7 +129,7 @@ impl Signals {
         self.next = self.next.min(at);
     }
 
-    /// Moves all that is everywhere at `at`, which is no later than anything due, into `into`.
+    /// Moves all signals of `everywhere` at `at`, the next instant, into `into`.
     #[inline]
     pub fn take_everywhere(&mut self, at: BitInstant, into: &mut Vec<TransmissionId>) {
         into.clear();
@@ -141,7 +141,7 @@ impl Signals {
         self.look_ahead();
     }
 
-    /// The first place at which something is due at `at`.
+    /// The first place with an event at `at`.
     #[inline]
     pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
         let first = self.at_places.pop(at)?;
@@ -179,7 +179,7 @@ impl Silences {
     }
 }
 
-/// Stations that something is due at, each with a transmission.
+/// Stations with an event, each with its transmission.
 #[derive(Debug)]
 pub(crate) struct Places {
     heap: BinaryHeap<Reverse<(BitInstant, StationId, TransmissionId)>>,
@@ -196,7 +196,7 @@ impl Places {
         self.next = self.next.min(at);
     }
 
-    /// The first place at which something is due at `at`.
+    /// The first place with an event at `at`.
     #[inline]
     pub fn pop(&mut self, at: BitInstant) -> Option<(StationId, TransmissionId)> {
         if self.next != at {

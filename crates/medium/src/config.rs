@@ -1,4 +1,4 @@
-//! What a medium is made from.
+//! The configuration of a medium.
 
 use crate::access::Access;
 use crate::access::aloha::{Aloha, PureAloha};
@@ -13,11 +13,11 @@ use backoff::Policy;
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// How stations get to send, and what the method needs beside the parameters.
+/// How stations access the medium, and the method's settings beside the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "there is one for each medium")]
 pub enum Method {
-    /// CSMA/CD, after [`Parameters`] alone.
+    /// CSMA/CD, by [`Parameters`] alone.
     CsmaCd,
     /// Slotted ALOHA; of [`Parameters`] only the frame sizes count.
     SlottedAloha(SlottedAloha),
@@ -34,22 +34,23 @@ pub enum Method {
 /// Everything a [`Medium`](crate::Medium) is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Bits per second. The engine itself counts bit times only; carried for those who convert.
+    /// Bits per second. The engine itself counts bit times only; the rate is for callers that convert.
     pub rate: BitRate,
-    /// Where the stations are.
+    /// The places of the stations.
     pub topology: Topology,
-    /// How stations get to send.
+    /// The access method.
     pub method: Method,
     /// Timing and limits of 802.3.
     pub parameters: Parameters,
-    /// Of CSMA/CD: how many slots of slotTime to wait after the n-th collision, of
-    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each; its limit of time is not used. `None`: truncated binary exponential backoff after backoffLimit (802.3, 4.2.3.2.5).
+    /// Of CSMA/CD: the slots of slotTime to wait after the n-th collision; each is
+    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) to the policy, whose time limit is not used. `None`: truncated
+    /// binary exponential backoff up to backoffLimit (802.3, 4.2.3.2.5).
     pub backoff: Option<Policy>,
     /// Frames that a station's transmit queue holds, the one being sent included.
     pub queue_limit: usize,
-    /// What every random draw follows from, one stream a station.
+    /// The source of every random draw, one stream a station.
     pub seed: u64,
-    /// Keep events for [`Medium::poll_event`](crate::Medium::poll_event). The tally needs none kept.
+    /// Keep events for [`Medium::poll_event`](crate::Medium::poll_event). The tally works without them.
     pub keep_events: bool,
     /// Keep outputs for [`Medium::poll_output`](crate::Medium::poll_output).
     pub keep_outputs: bool,
@@ -58,7 +59,7 @@ pub struct Config {
 impl Config {
     /// The most stations on one medium (802.3, 8.1.1.3 for 10 Mb/s; also 13.3).
     pub const MAX_STATIONS: usize = 1024;
-    /// Frames in a transmit queue unless said otherwise.
+    /// The default capacity of a transmit queue, in frames.
     pub const DEFAULT_QUEUE_LIMIT: usize = 100;
 
     /// The standard's parameters at `rate` over `topology`, events and outputs kept.
@@ -98,7 +99,7 @@ impl Config {
         }
     }
 
-    /// The attempt of a frame that is its last; `None`: there is no last.
+    /// The number of a frame's last attempt; `None`: no limit.
     pub fn attempt_limit(&self) -> Option<NonZeroU32> {
         match &self.method {
             Method::CsmaCd | Method::Plca(_) => Some(self.parameters.attempt_limit),
@@ -124,14 +125,14 @@ pub(crate) fn rule(holds: bool, parameter: &'static str, allowed: &'static str) 
 pub enum ConfigError {
     /// No station, or more than 802.3 allows.
     Stations {
-        /// How many were asked for.
+        /// The number asked for.
         stations: usize,
     },
     /// A parameter is out of its range.
     Parameter {
         /// Its name.
         parameter: &'static str,
-        /// What would be right.
+        /// The allowed values.
         allowed: &'static str,
     },
 }

@@ -1,6 +1,6 @@
-//! The engine: takes inputs in order of time, and runs what is due in the written order of ties.
+//! The engine: takes inputs in order of time, and runs events in the written order of ties.
 //!
-//! It is compiled for each access method and each host. Knows nothing of what a method does when it is called.
+//! It is compiled for each access method and each host. Nothing here knows what a method does when it is called.
 
 mod settle;
 mod signals;
@@ -46,7 +46,7 @@ impl<A: Access> Engine<A> {
         &mut self.stations[station.index()]
     }
 
-    /// When something is due next; `NEVER` if nothing is.
+    /// The next event; `NEVER` if there is none.
     pub fn next_due(&self) -> BitInstant {
         self.core.agenda.next().0.min(A::due(self))
     }
@@ -114,7 +114,7 @@ impl<A: Access> Engine<A> {
         self.core.limit = BitInstant::ZERO;
     }
 
-    /// What is due of signals at this instant.
+    /// Runs the signal phase of this instant.
     pub fn run_signals<H: Host>(&mut self, host: &mut H) {
         match self.core.agenda.next().1 {
             Phase::SignalsEnd => self.signals_end(host),
@@ -127,7 +127,7 @@ impl<A: Access> Engine<A> {
         }
     }
 
-    /// Asks the host for the next frames of stations that are done with one.
+    /// Asks the host for the next frames of stations that have finished one.
     pub fn feed<H: Host>(&mut self, host: &mut H) {
         while let Some(station) = self.core.done.pop_front() {
             if let Some(frame) = host.next_frame(self.core.instant, station) {

@@ -4,33 +4,33 @@ use crate::frame::{FrameId, StationId};
 use crate::time::{BitInstant, BitTimes, Octets};
 use std::fmt;
 
-/// One fact: what happened to which frame, where, and when.
+/// One fact: what happened to which frame, at which station, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// The instant.
     pub at: BitInstant,
     /// The station at which it happened: the frame's own, or the one that received.
     pub station: StationId,
     /// The frame.
     pub frame: FrameId,
-    /// What.
+    /// What happened.
     pub kind: Kind,
 }
 
 /// A field of an event, as logs and traces have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// A count, a length or a span; the field says in which unit.
+    /// A count, a length or a span; the field defines the unit.
     Number(u64),
-    /// A fact that holds or does not.
+    /// A fact that is true or false.
     Truth(bool),
     /// One of a few names.
     Word(&'a str),
 }
 
-/// What is told the fields of an event: a closure, or a type whose method is worth inlining.
+/// A receiver of the fields of an event: a closure, or a type whose method is worth inlining.
 pub trait Visitor {
-    /// One field more.
+    /// Takes one more field.
     fn field(&mut self, name: &'static str, value: Value<'static>);
 }
 
@@ -41,21 +41,21 @@ impl<F: FnMut(&'static str, Value<'static>)> Visitor for F {
     }
 }
 
-/// What a field can be made of.
+/// A type that a field can have.
 trait Field: Sized {
     fn value(self) -> Value<'static>;
     /// `None` if `value` is of another type or out of range.
     fn of(value: Value<'_>) -> Option<Self>;
 }
 
-/// Why no kind could be made of a name and fields.
+/// Why a name and fields do not make a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindError {
-    /// No kind is called so.
+    /// No kind has this name.
     Unknown,
     /// The kind has this field, which is not given.
     Missing(&'static str),
-    /// The field is given, but not with a value that it can have.
+    /// The field is given with a value that it cannot have.
     Wrong(&'static str),
 }
 
@@ -72,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is what a station does with a frame of another; everything else a station does with its own.
+    /// Whether it is a station's reaction to another station's frame; all other kinds concern the station's own frame.
     pub fn is_a_receivers(&self) -> bool {
         match self {
             Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => true,
@@ -113,7 +113,7 @@ macro_rules! kinds {
                 match self { $(Kind::$kind { .. } => Number::$kind as usize,)* }
             }
 
-            /// Tells `visitor` every field, by name, in the order in which logs have them.
+            /// Passes every field to `visitor`, by name, in the order in which logs have them.
             #[inline(always)]
             pub fn fields(&self, mut visitor: impl Visitor) {
                 match *self {
@@ -125,10 +125,10 @@ macro_rules! kinds {
                 let _ = &mut visitor;
             }
 
-            /// The kind that is called `name`, with the values that `field` gives for its fields.
+            /// The kind called `name`, with the values that `field` gives for its fields.
             ///
             /// # Errors
-            /// A name that no kind has; the first field that is not given, or not with a value that it can have.
+            /// A name that no kind has; the first field that is missing, or has a value that it cannot have.
             pub fn read<'a>(
                 name: &str,
                 mut field: impl FnMut(&'static str) -> Option<Value<'a>>,
@@ -167,20 +167,21 @@ kinds! {
     Attempt = "attempt" {
         /// Which attempt, from 1.
         attempt: u32,
-        /// This one wait was longer than maxDeferTime, the first such of the frame (802.3, 5.2.4.2 DeferTest).
+        /// This single wait was longer than maxDeferTime, the first such wait of the frame (802.3, 5.2.4.2 DeferTest).
         excessive_deferral: bool,
-        /// It goes on with a burst: interPacketGap of extension bits comes first, then the preamble
-        /// (802.3, 4.2.3.2.7; StartTransmit of 4.2.8 comes before interPacketSignal too).
+        /// It continues a burst: interPacketGap of extension bits comes first, then the preamble (802.3, 4.2.3.2.7;
+        /// StartTransmit of 4.2.8 comes before interPacketSignal too).
         burst: bool,
     },
     /// The station detected a collision while it sent.
     Collision = "collision" {
         /// Which attempt, from 1.
         attempt: u32,
-        /// Later than slotTime after the first bit of the preamble; or in a burst, after its first frame, at all.
+        /// Later than slotTime after the first bit of the preamble; in a burst, every collision after its first frame.
         late: bool,
-        /// Which overlap on the medium, from 1. Its parties name the same one; two overlaps that meet only later
-        /// keep their numbers. 0: none; PLCA told the MAC of a collision, so that it waits for its turn.
+        /// The number of the overlap on the medium, from 1. Its parties name the same one; two overlaps that meet only
+        /// later keep their numbers. 0: no overlap; PLCA reported a collision to the MAC, so that it waits for its
+        /// turn.
         episode: u64,
     },
     /// Preamble and jam were sent to the end.
@@ -188,24 +189,24 @@ kinds! {
         /// Which attempt, from 1.
         attempt: u32,
     },
-    /// The station chose how long to wait.
+    /// The station chose the length of its wait.
     Backoff = "backoff" {
         /// Which attempt collided, from 1; 0 if none was made and the wait comes before the first.
         attempt: u32,
         /// The delay, in slots, from the end of the jam.
         slots: u64,
     },
-    /// The frame went out to its last bit, extension included, and the station knew of no collision.
+    /// The frame went out to its last bit, extension included, and the station detected no collision.
     Transmitted = "transmitted" {
         /// Padded length, from destination address to FCS.
         size: Octets,
-        /// How many attempts it took.
+        /// The number of its attempts.
         attempts: u32,
         /// It was delayed on its first attempt.
         deferred: bool,
         /// From the head of the queue to the first bit of this attempt's preamble.
         access_delay: BitTimes,
-        /// From its arrival in the queue to now, when the MAC is done with it.
+        /// From its arrival in the queue to now, when the MAC has finished with it.
         mac_delay: BitTimes,
         /// Bits of carrier extension after the frame, up to now.
         extension: BitTimes,
@@ -216,7 +217,7 @@ kinds! {
     Discarded = "discarded" {
         /// Why.
         cause: Cause,
-        /// How many attempts had been made.
+        /// The number of attempts made.
         attempts: u32,
     },
     /// The addressed station received the frame whole.
@@ -229,7 +230,8 @@ kinds! {
         /// Bits after preamble and SFD.
         bits: BitTimes,
     },
-    /// The addressed station heard a long enough frame with a bad FCS; one that sent meanwhile, only if it was whole.
+    /// The addressed station heard a long enough frame with a bad FCS; if the station sent meanwhile, only for a whole
+    /// frame.
     Damaged = "damaged" {
         /// Bits after preamble and SFD.
         bits: BitTimes,
@@ -243,19 +245,19 @@ kinds! {
     Rts = "rts" {
         /// Which attempt, from 1.
         attempt: u32,
-        /// For how long after its end it reserves the medium (Duration).
+        /// How long it reserves the medium after its end (Duration).
         reserves: BitTimes,
     },
-    /// The addressed station began to send that the medium is clear for the frame (IEEE 802.11, 9.3.1.3).
+    /// The addressed station began to send a clear-to-send for the frame (IEEE 802.11, 9.3.1.3).
     Cts = "cts" {
-        /// For how long after its end it reserves the medium.
+        /// How long it reserves the medium after its end.
         reserves: BitTimes,
     },
-    /// The station began to send the frame itself, for which it had asked.
+    /// The station began to send the frame itself, after its request.
     Data = "data" {
         /// Which attempt, from 1.
         attempt: u32,
-        /// For how long after its end it reserves the medium.
+        /// How long it reserves the medium after its end.
         reserves: BitTimes,
     },
     /// The addressed station began to acknowledge the frame (IEEE 802.11, 9.3.1.4).
@@ -265,20 +267,21 @@ kinds! {
         /// Padded length, from destination address to FCS.
         size: Octets,
     },
-    /// The coordinator sends a BEACON after a cycle in which somebody sent, or its first one (802.3, 148.4.4). BEACONs
-    /// after empty cycles are told of here. It is no frame: its serial is 0.
+    /// The coordinator sends a BEACON after a cycle in which a node sent, or its first BEACON (802.3, 148.4.4). `empty`
+    /// reports the BEACONs after empty cycles. It is no frame: its serial is 0.
     Beacon = "beacon" {
         /// Empty cycles since the last event of this kind.
         empty: u64,
-        /// How long the cycle was that ends now; 0 if none does.
+        /// The length of the cycle that ends now; 0 if none does.
         length: BitTimes,
     },
-    /// The node takes its turn for a frame: COMMIT, or at once the frame. Its serial is 0 if the node has none any more.
+    /// The node takes its turn for a frame: COMMIT, or at once the frame. Its serial is 0 if the node no longer has a
+    /// frame.
     Commit = "commit" {
         /// Which turn: curID.
         id: u32,
     },
-    /// plca_status has changed: with FAIL the station is one of plain CSMA/CD. No frame: its serial is 0.
+    /// plca_status has changed: with FAIL the station works with plain CSMA/CD. It is no frame: its serial is 0.
     PlcaStatus = "plca_status" {
         /// OK: BEACONs are sent or seen.
         ok: bool,
@@ -392,11 +395,11 @@ impl Cause {
     }
 }
 
-/// A field that traces leave out where it is 0, since few frames have it; it stands among the facts.
+/// A field that traces leave out where it is 0, since few frames have it; it comes among the facts.
 const RARE: &str = "extension";
 
-/// One line of a trace: instant in bit times, station, kind, frame, and what belongs to the kind: numbers first, then
-/// the facts that hold.
+/// One line of a trace: instant in bit times, station, kind, frame, and the fields of the kind: numbers first, then the
+/// facts that are true.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} {:<3} {:<11} {}", self.at.get(), self.station.to_string(), self.kind.name(), self.frame)?;

@@ -1,11 +1,11 @@
-//! What the medium knows of a frame: who offers it, its length, and whom it is for. Never its octets.
+//! The medium's knowledge of a frame: its sender, its length, and its destination. Never its octets.
 
 use crate::time::{BitInstant, BitTimes, Octets};
 use std::fmt;
 
 /// Preamble (56 bit) and start frame delimiter (8 bit): 802.3, 4.2.5 and 4.2.6.
 pub const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
-/// Destination, source, type and FCS: what a frame has besides data and padding.
+/// Destination, source, type and FCS: the parts of a frame besides data and padding.
 pub(crate) const HEADER_AND_FCS: Octets = Octets::new(18);
 
 /// A station's number on the medium, from 0.
@@ -30,7 +30,7 @@ impl fmt::Display for StationId {
     }
 }
 
-/// Counts transmissions on the bus, from 0.
+/// Numbers transmissions on the bus, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TransmissionId(u64);
 
@@ -44,12 +44,12 @@ impl TransmissionId {
     }
 }
 
-/// A frame's name: the station that offered it, and which of that station's frames it is, from 1.
+/// A frame's name: the station that offered it, and its number among that station's frames, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId {
     /// The station that offered the frame.
     pub station: StationId,
-    /// How many frames that station had offered, this one included.
+    /// The number of frames that the station had offered, this one included.
     pub serial: u64,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for FrameId {
     }
 }
 
-/// Whose received counters a frame is for. Every station hears it all the same.
+/// The stations whose received counters a frame is for. Every station hears it all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
     /// One station's own address.
@@ -71,7 +71,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// The stations that it names, of `stations` of them; the sender may be among them.
+    /// The stations that it names, out of `stations`; the sender may be among them.
     #[inline]
     pub(crate) fn places(self, stations: usize) -> impl Iterator<Item = StationId> {
         let numbers = match self {
@@ -88,7 +88,7 @@ impl Destination {
 pub struct Frame {
     /// Length from destination address to FCS, before padding.
     pub size: Octets,
-    /// Whom it is for.
+    /// Its destination.
     pub destination: Destination,
     /// Carries a VLAN tag, so that it may be 4 octets longer (802.3, 3.2.7).
     pub tagged: bool,
@@ -101,13 +101,13 @@ impl Frame {
     }
 }
 
-/// A frame in a station's transmit queue, padded, or cut to what the MAU lets through.
+/// A frame in a station's transmit queue, padded, or cut to the length that the MAU allows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queued {
     pub serial: u64,
     pub size: Octets,
     pub destination: Destination,
     pub arrived: BitInstant,
-    /// Above what 802.3 allows: its station babbles.
+    /// Longer than 802.3 allows: its station babbles.
     pub too_long: bool,
 }

@@ -1,4 +1,4 @@
-//! What the medium is given: inputs, and the host that a run asks.
+//! The inputs of the medium, and the host that a run calls.
 
 use crate::access::plca::PlcaSettings;
 use crate::event::Event;
@@ -6,74 +6,74 @@ use crate::frame::{Frame, StationId};
 use crate::time::BitInstant;
 use crate::topology::segments::Place;
 
-/// What the medium is given.
+/// An input of the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The host of `station` hands a frame to its MAC.
     Offer {
-        /// Whose host.
+        /// The host's station.
         station: StationId,
         /// The frame.
         frame: Frame,
     },
-    /// The station is taken off: an attempt under way ends as it would, every other frame is discarded then or at once,
-    /// and it receives nothing whose last bit comes while it is off.
+    /// The station is taken off. A present attempt continues to its end; every other frame is discarded then or at
+    /// once. The station receives nothing whose last bit comes while it is off.
     Detach {
-        /// Which one.
+        /// The station.
         station: StationId,
     },
     /// The station is put back.
     Attach {
-        /// Which one.
+        /// The station.
         station: StationId,
     },
-    /// Something is wrong with the station from now on, or, with `None`, right again.
+    /// The station has a fault from now on, or, with `None`, none.
     SetFault {
-        /// Which station.
+        /// The station.
         station: StationId,
-        /// What is wrong with it; replaces what was wrong before.
+        /// Its fault; replaces the one before.
         fault: Option<Fault>,
     },
-    /// A node of a medium with [PLCA](crate::Method::Plca) is told other settings, and plca_reset has it begin anew; on any
-    /// other medium nothing happens.
+    /// A node of a medium with [PLCA](crate::Method::Plca) gets other settings, and plca_reset makes it begin anew; on
+    /// any other medium this has no effect.
     SetPlca {
-        /// Which station's.
+        /// The station of the node.
         station: StationId,
         /// All of them.
         settings: PlcaSettings,
     },
-    /// The cable is cut in two just before a place, each end terminated, or, with `None`, whole again. A cut replaces the
-    /// one before.
+    /// The cable is cut in two just before a place, each end terminated, or, with `None`, whole again. A new cut
+    /// replaces the one before.
     ///
-    /// A transmission gets past the place of the cut whole or not at all: one that began before the cut does, one that
-    /// begins during it never will.
+    /// A transmission passes the place of the cut whole or not at all: one that began before the cut passes, one that
+    /// begins during it never does.
     SetCut {
-        /// Where: stations at this place and beyond it are on the far side.
+        /// The place: stations at it and beyond it are on the far side.
         cut: Option<Place>,
     },
 }
 
-/// What can be wrong with a station.
+/// A fault of a station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// It has no carrier sense: to transmissions that begin while it is so, its own too, it never defers, and no gap
-    /// follows them. It hears a transmission whole or not at all: what had begun before the fault it hears to its
-    /// end, and waits for the gap after it; what begins after the station is right again is what it hears next.
-    /// Each frame whose transmission it begins so and finishes without collision counts a carrier sense error.
-    /// Collisions it still detects.
+    /// It has no carrier sense: it never defers to transmissions that begin during the fault, its own too, and no gap
+    /// follows them. It hears a transmission whole or not at all: one that began before the fault it hears to its end,
+    /// and waits for the gap after it; after the fault, the next one that begins is the next that it hears. Each frame
+    /// whose transmission it begins during the fault and finishes without collision counts a carrier sense error. It
+    /// still detects collisions.
     Deaf,
-    /// Each frame whose transmission it begins now arrives everywhere with a bad FCS.
+    /// Each frame whose transmission it begins during the fault arrives everywhere with a bad FCS.
     BadFcs,
-    /// Its MAC takes frames of any length from the host; its MAU cuts a transmission off at jabber_limit, and the
-    /// MAC does not notice: a longer frame is transmitted as if it had as many whole octets as fit. A station that
-    /// such a frame is for counts it as too long, and nobody hands it up.
+    /// Its MAC takes frames of any length from the host. Its MAU cuts a transmission off at jabber_limit, and the MAC
+    /// does not notice: a longer frame is transmitted as if it had the number of whole octets that fit. An addressee
+    /// counts such a frame as too long, and does not hand it up.
     Babble,
 }
 
-/// Who is there while [`Medium::run_until`](crate::Medium::run_until) runs: it sees every event as it happens, and hands
-/// over the next frame of a station that is done with one.
+/// The host of all stations while [`Medium::run_until`](crate::Medium::run_until) runs: it sees every event at once,
+/// and provides the next frame of a station that has finished one.
 ///
-/// The engine is compiled for each host: an event that a host does not look at costs nothing.
+/// The engine is compiled for each host: an event that a host ignores costs nothing.
 pub trait Host {
     /// Whether [`Host::next_frame`] is called at all.
     const FEEDS: bool = false;
@@ -81,17 +81,17 @@ pub trait Host {
     /// A fact of the medium.
     fn event(&mut self, event: &Event);
 
-    /// `station` is done with a frame, transmitted or discarded, at `at`: the frame that its host hands over at this
-    /// very instant, if any.
+    /// `station` has finished a frame, transmitted or discarded, at `at`: gives the frame that its host hands over at
+    /// this very instant, if any.
     ///
-    /// Called with the arrivals of the instant, after the ends of all timers and after an input that was given at it,
-    /// in the order in which stations were done.
+    /// The engine calls this with the arrivals of the instant, after the ends of all timers and after an input at the
+    /// same instant, in the order in which the stations finished.
     fn next_frame(&mut self, at: BitInstant, station: StationId) -> Option<Frame> {
         let _ = (at, station);
         None
     }
 
-    /// Whether the run is to end early, before whatever is due next.
+    /// Whether the run is to end early, before the next event.
     fn stops(&self) -> bool {
         false
     }

@@ -8,12 +8,11 @@
 //!
 //! # The contract with time
 //! - Every input carries a [`BitInstant`] that is not before [`Medium::now`].
-//! - At one instant, decisions come before signals: ends of timers, then arrivals from hosts, each in
-//!   order of station number, see the medium as it was just before that instant; then signals end; then
-//!   signals begin. So stations at distance 0 that start together collide, and a collision at exactly
-//!   `slot_time` is not late.
+//! - At one instant, decisions come before signals. First come ends of timers, then arrivals from hosts, each in order
+//!   of station number; they see the medium as it was just before that instant. Then signals end; then signals begin.
+//!   So stations at distance 0 that start together collide, and a collision at exactly `slot_time` is not late.
 //! - [`Medium::advance`] runs everything before an instant; inputs at that instant are still taken.
-//! - An [`Output`] is given out as soon as it is settled, with the instant at which it is due.
+//! - An [`Output`] is reported as soon as it is settled, with the instant of its effect.
 //!
 //! ```
 //! use medium::{BitInstant, BitRate, Config, Destination, Frame, Input, Medium, Octets, StationId, Topology};

@@ -1,12 +1,12 @@
-//! The line between the stations: which transmissions are on it, and what is heard where, and when.
+//! The line between the stations: the transmissions on it, and what each place hears, and when.
 //!
 //! ```text
 //!   at the source    |begin ........ end|
 //!   at a place d away      |begin+d ........ end+d|
 //! ```
-//! Transmissions are the only truth; carrier at a place is worked out from them when a station asks. On a star it
-//! is also counted, since a signal gets to all places but its source's at once.
-//! Knows nothing of access methods, and nothing of what a station makes of what it hears.
+//! Transmissions are the only truth; the carrier at a place is derived from them when a station asks. On a star it is
+//! also counted, since a signal reaches all places but its source's at once. Nothing here knows access methods, or how
+//! a station reacts to what it hears.
 //!
 //! One file above 500 lines because what is heard where is one question, asked in several ways of one list.
 
@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 use stretches::Stretches;
 use ways::Ways;
 
-/// Carrier at a place: from `begin` up to `end`, or still going on.
+/// Carrier at a place: from `begin` up to `end`, or still present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Carrier {
     pub begin: BitInstant,
@@ -48,22 +48,22 @@ pub(crate) struct Line {
     ways: Ways,
     farthest: Box<[BitTimes]>,
     longest: BitTimes,
-    /// In order of begin; retired from the front when nothing depends on them any more.
+    /// In order of begin; removed from the front when nothing depends on them any more.
     transmissions: VecDeque<Transmission>,
     first: u64,
-    /// How long an ended signal still matters to a station that asks: the inter-packet gap.
+    /// How long an ended signal still matters to a station: the inter-packet gap.
     memory: BitTimes,
-    /// Stations that are told when a signal begins at their place.
+    /// Stations that listen for signals that begin at their place.
     for_begins: StationSet,
-    /// Stations that are told when their place may have fallen silent.
+    /// Stations that listen for silence at their place.
     for_silence: StationSet,
-    /// Along a cable: when each station that is told of begins is told next.
+    /// Along a cable: the next notice of each station that listens for begins.
     next_begin: Box<[BitInstant]>,
-    /// Along a cable: what each station that waits for silence hears, as far as ends are known.
+    /// Along a cable: the carrier that each station waiting for silence hears, as far as ends are known.
     busy: Box<[Busy]>,
-    /// On a star: signals that have got to all others and not ended there.
+    /// On a star: signals that have reached all other places and have not ended there.
     sounding: usize,
-    /// Transmissions without an end, and the end of the last one that has one.
+    /// The number of transmissions without an end, and the end of the last one that has one.
     on_air: usize,
     last_end: BitInstant,
     stretches: Stretches,
@@ -72,13 +72,14 @@ pub(crate) struct Line {
     untouched: Vec<TransmissionId>,
     /// Each station's last transmission, and when it began.
     last_of: Box<[Option<(TransmissionId, BitInstant)>]>,
-    /// For each station whose last transmission is retired: up to when carrier at its place has not paused since.
+    /// For each station whose last transmission is retired: the end of the carrier at its place that has not paused
+    /// since.
     spoke: Box<[Option<BitInstant>]>,
     speakers: Vec<StationId>,
     deafness: Box<[Deafness]>,
-    /// There is a transmission, or will be, that some station does not hear.
+    /// There is, or will be, a transmission that some station does not hear.
     any_deaf: bool,
-    /// What begins now is parted so.
+    /// The sides of the cut for transmissions that begin now.
     parted: Option<Sides>,
 }
 
@@ -87,7 +88,7 @@ pub(crate) struct Line {
 struct Busy {
     from: BitInstant,
     to: BitInstant,
-    /// When the place is looked at: the end of the stretch, or, if it has grown since, an earlier one.
+    /// The instant at which the place is checked: the end of the stretch, or, if it has grown since, an earlier one.
     looked_at: BitInstant,
 }
 
@@ -124,13 +125,13 @@ impl Line {
         }
     }
 
-    /// From now on what begins is parted so, or not at all. Never on a star.
+    /// Sets the cut, or none, for transmissions that begin from now on. Never on a star.
     pub fn part(&mut self, parted: Option<Sides>) {
         assert!(parted.is_none() || self.ways.of_star().is_none(), "a star has no cable that could be cut");
         self.parted = parted;
     }
 
-    /// Signals get to all places but the source's at once.
+    /// Signals reach all places but the source's at once.
     #[inline]
     pub fn is_star(&self) -> bool {
         self.ways.of_star().is_some()
@@ -141,13 +142,13 @@ impl Line {
         self.farthest[station.index()]
     }
 
-    /// Stations that are told when a signal begins at their place.
+    /// Stations that listen for signals that begin at their place.
     #[inline]
     pub fn for_begins(&self) -> &StationSet {
         &self.for_begins
     }
 
-    /// Stations that are told when their place may have fallen silent.
+    /// Stations that listen for silence at their place.
     #[inline]
     pub fn for_silence(&self) -> &StationSet {
         &self.for_silence
@@ -178,7 +179,7 @@ impl Line {
         TransmissionId::new(self.first + self.transmissions.len() as u64)
     }
 
-    /// A station starts to send at `now`. Whoever is told of begins will hear it when it gets there; so is the sender
+    /// A station starts to send at `now`. Stations that listen for begins hear it when it arrives; the sender listens
     /// from now on.
     pub fn begin(&mut self, now: BitInstant, mut transmission: Transmission, agenda: &mut Agenda) -> TransmissionId {
         self.retire(now);
@@ -205,7 +206,7 @@ impl Line {
             }
             self.transmissions.iter().any(|other| self.may_still_sound(other, source, now))
         };
-        // Its own signal meets at once whatever is already there; asked when signals begin.
+        // Its own signal immediately meets those already there; checked in the phase in which signals begin.
         if met {
             agenda.begins.push(now, source, id);
         }
@@ -218,7 +219,7 @@ impl Line {
         id
     }
 
-    /// Nothing is on the line at `now`, at no place, and nobody but `station` is told of anything; everyone hears all.
+    /// Nothing is on the line at `now`, at any place, no station but `station` listens, and all hear all signals.
     #[inline]
     pub fn is_clear_for(&mut self, station: StationId, now: BitInstant) -> bool {
         if self.any_deaf || self.on_air > 0 || self.for_silence.len() > 0 || self.parted.is_some() {
@@ -231,21 +232,21 @@ impl Line {
         self.transmissions.is_empty() || self.last_end + self.longest <= now
     }
 
-    /// How long a signal takes to the last place that it gets to.
+    /// How long a signal takes to the last place that it reaches.
     #[inline]
     pub fn longest(&self) -> BitTimes {
         self.longest
     }
 
-    /// All places hear the same, and nobody has been deaf: what is retired, and everything is, is remembered as stretches
-    /// of carrier.
+    /// All places hear the same, and no station has been deaf: retired transmissions, which all are, are remembered as
+    /// stretches of carrier.
     #[inline]
     pub fn is_one_place(&self) -> bool {
         self.stretches.are_valid() && self.transmissions.is_empty()
     }
 
-    /// `source` has sent from `begin` to `end` and was alone, on a line that is one place: as if the transmission had
-    /// been there and were retired.
+    /// `source` has sent alone from `begin` to `end`, on a line that is one place: gives the same state as if the
+    /// transmission had been there and were retired.
     #[inline]
     pub fn was_alone_here(&mut self, source: StationId, begin: BitInstant, end: BitInstant) {
         self.stretches.begin(begin, true);
@@ -255,7 +256,8 @@ impl Line {
         self.last_end = end;
     }
 
-    /// `transmission`, which is whole, was sent alone, and its first bit is everywhere: schedules its end at other places.
+    /// `transmission`, which is whole, was sent alone, and its first bit has reached every place: schedules its end at
+    /// other places.
     pub fn was_alone(&mut self, transmission: Transmission, end: BitInstant, agenda: &mut Agenda) {
         let (id, source, begin) = (self.next_id(), transmission.source(), transmission.begin);
         self.stretches.begin(begin, true);
@@ -280,7 +282,8 @@ impl Line {
         self.on_air > 1 && self.stretches.are_valid() && self.stretches.last().is_some_and(|(begin, _)| begin == now)
     }
 
-    /// A station sends at `now` what nothing will cut short. Its addressees will hear it end; nobody else is told.
+    /// A station sends at `now` a signal that ends on its own. Its addressees hear it end; no other station gets a
+    /// notice.
     pub fn send_whole(
         &mut self,
         now: BitInstant,
@@ -302,7 +305,8 @@ impl Line {
         id
     }
 
-    /// The transmission ends at `now`, whole or cut. Its addressees will hear it end, and whoever waits for silence.
+    /// The transmission ends at `now`, whole or cut. Its addressees hear it end, and so do stations that wait for
+    /// silence.
     pub fn end(&mut self, now: BitInstant, id: TransmissionId, whole: bool, agenda: &mut Agenda) {
         let transmission = self.get_mut(id);
         transmission.course = if whole { Course::Whole { end: now } } else { Course::Cut { end: now } };
@@ -326,7 +330,7 @@ impl Line {
         }
     }
 
-    /// From now on the station at `place` is told of signals that begin there, those under way included.
+    /// From now on the station at `place` listens for signals that begin there, those under way included.
     pub fn hear_begins(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
         let is_new = self.for_begins.insert(place);
         if self.ways.of_star().is_some() {
@@ -339,8 +343,8 @@ impl Line {
         }
     }
 
-    /// On a star: whether one of those that have `begun` is another's than that of the station at `place`, and whether
-    /// the station hears such a one.
+    /// On a star: whether one of the signals in `begun` is from another station than the one at `place`, and whether
+    /// that station hears such a one.
     #[inline]
     pub fn begin_at(&self, place: StationId, begun: &[TransmissionId]) -> (bool, bool) {
         let other = match begun {
@@ -353,11 +357,11 @@ impl Line {
         (other, other && (!self.any_deaf || begun.iter().any(hears)))
     }
 
-    /// Along a cable: schedules the first signal that begins at `place` at `from` or later, of those that have begun.
+    /// Along a cable: schedules the first of the known signals that begins at `place` at `from` or later.
     pub fn expect_begin(&mut self, from: BitInstant, place: StationId, agenda: &mut Agenda) {
         let mut first = None;
         let begun = self.transmissions.iter().enumerate().rev();
-        // Those before it began so early that they are everywhere.
+        // Those before it began so early that they have reached every place.
         for (index, other) in begun.take_while(|(_, other)| other.begin + self.longest >= from) {
             let number = self.first + index as u64;
             let at = other.begin + self.ways.between(other.source(), place);
@@ -372,7 +376,8 @@ impl Line {
         }
     }
 
-    /// Along a cable: whether the station at `place` is to be told now that a signal begins, and hears it.
+    /// Along a cable: whether the station at `place` must now get the notice that a signal begins, and whether it hears
+    /// that signal.
     pub fn begin_is_due(&mut self, now: BitInstant, place: StationId) -> Option<bool> {
         if self.next_begin[place.index()] != now {
             return None;
@@ -389,13 +394,13 @@ impl Line {
         Some(now_beginning.any(|(number, _)| self.hears(place, TransmissionId::new(number))))
     }
 
-    /// From now on the station at `place` is told when it may have fallen silent; signals under way included.
+    /// From now on the station at `place` listens for silence; signals under way count.
     pub fn hear_silence(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) {
         if !self.for_silence.insert(place) {
             return;
         }
         if let Some(distance) = self.ways.of_star() {
-            // The others hear its own signal end later than it does itself.
+            // Others hear its own signal end later than it does itself.
             let own_is_first = distance > BitTimes::ZERO;
             if own_is_first && self.own(place).any(|(_, own)| own.known_end() == Some(now)) {
                 agenda.silences.push(now, place);
@@ -415,7 +420,7 @@ impl Line {
         }
     }
 
-    /// Along a cable: whether the place has to be looked at now, as a stretch of carrier has ended there.
+    /// Along a cable: whether the place must be checked now, since a stretch of carrier has ended there.
     pub fn silence_is_due(&mut self, now: BitInstant, place: StationId, agenda: &mut Agenda) -> bool {
         let busy = &mut self.busy[place.index()];
         if busy.from <= now && now < busy.to {
@@ -431,32 +436,32 @@ impl Line {
         self.for_silence.contains(place)
     }
 
-    /// The station at `place` is not told of begins any more.
+    /// The station at `place` stops listening for begins.
     pub fn ignore_begins(&mut self, place: StationId) {
         if self.for_begins.remove(place) {
             self.next_begin[place.index()] = NEVER;
         }
     }
 
-    /// The station at `place` does not wait for silence any more.
+    /// The station at `place` stops waiting for silence.
     pub fn ignore_silence(&mut self, place: StationId) {
         if self.for_silence.remove(place) {
             self.busy[place.index()] = Busy::default();
         }
     }
 
-    /// On a star: signals that got to all others before `now`, when nobody was told, are there.
+    /// On a star: accounts for signals that reached all others before `now` without a notice.
     #[inline]
     pub fn pass_by(&mut self, now: BitInstant, agenda: &mut Agenda) {
         self.sounding += agenda.begins.pass_by(now);
     }
 
-    /// On a star: so many signals have got to all others.
+    /// On a star: `signals` have reached all others.
     pub fn got_there(&mut self, signals: usize) {
         self.sounding += signals;
     }
 
-    /// On a star: so many signals have ended at all others.
+    /// On a star: `signals` have ended at all others.
     pub fn ended_there(&mut self, signals: usize) {
         self.sounding -= signals;
     }
@@ -487,8 +492,8 @@ impl Line {
         })
     }
 
-    /// The station at `place`, which waits, hears nothing from `now` on: no signal goes on, and none begins just as
-    /// the last ends; `coming` are the sources of those that begin at `now` if it is a star.
+    /// The waiting station at `place` hears nothing from `now` on: no signal remains, and none begins just as the last
+    /// ends. On a star, `coming` are the sources of signals that begin at `now`.
     pub fn silent(&self, place: StationId, now: BitInstant, coming: &[StationId]) -> bool {
         match self.ways.of_star() {
             Some(BitTimes::ZERO) if !self.any_deaf => return self.on_air == 0,
@@ -502,7 +507,7 @@ impl Line {
             Some(_) | None => {}
         }
         let deafness = &self.deafness[place.index()];
-        // The last to begin is the likeliest to be still there.
+        // The last to begin is the most likely to be still there.
         (self.transmissions.iter().enumerate().rev()).all(|(index, transmission)| {
             if self.is_over_everywhere(transmission, now) {
                 return true;
@@ -526,7 +531,7 @@ impl Busy {
             self.from = self.from.min(begin);
             self.to = self.to.max(end);
         } else {
-            // Apart from the stretch: silence is possible after each.
+            // Separate from the stretch: silence is possible after each.
             agenda.silences.push(end, place);
         }
     }

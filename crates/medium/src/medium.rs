@@ -1,4 +1,4 @@
-//! The medium as the world outside has it: one of the engines, and the events that nobody has taken yet.
+//! The medium's public face: one of the engines, and the events that the caller has not taken yet.
 
 use crate::access::aloha::PureAloha;
 use crate::access::csma::CarrierSense;
@@ -36,7 +36,7 @@ enum AnyEngine {
     Plca(Box<Engine<Reconciliation>>),
 }
 
-/// Does the same with whichever engine it is.
+/// Does the same with each engine.
 macro_rules! with {
     ($engine:expr, $this:ident => $what:expr) => {
         match $engine {
@@ -82,7 +82,7 @@ impl Medium {
         Ok(Medium { engine, events: VecDeque::new() })
     }
 
-    /// What the medium was made from.
+    /// The configuration of the medium.
     pub fn config(&self) -> &Config {
         with!(&self.engine, engine => &engine.core.config)
     }
@@ -92,8 +92,8 @@ impl Medium {
         with!(&self.engine, engine => engine.core.instant)
     }
 
-    /// Runs everything before `limit`. Inputs at `limit` are still accepted, before whatever is due then but the ends of
-    /// timers.
+    /// Runs everything before `limit`. Inputs at `limit` are still accepted; they come before all events at it except
+    /// the ends of timers.
     ///
     /// # Panics
     /// If `limit` is before [`Medium::now`]: the caller's mistake.
@@ -116,9 +116,9 @@ impl Medium {
         with!(&mut self.engine, engine => engine.give(now, input, host));
     }
 
-    /// [`Medium::advance`] with a `host` that sees the events and hands over frames meanwhile. No events are kept.
+    /// [`Medium::advance`] with a `host` that sees the events and provides frames meanwhile. No events are kept.
     ///
-    /// If the host [stops](Host::stops) the run, the medium has got to what it ran last.
+    /// If the host [stops](Host::stops) the run, the medium stays at the last event that it ran.
     ///
     /// # Panics
     /// Those of [`Medium::advance`].
@@ -127,7 +127,7 @@ impl Medium {
         with!(&mut self.engine, engine => engine.run_until(limit, host));
     }
 
-    /// [`Medium::handle_input`] with a `host` that sees the events and hands over frames meanwhile. No events are kept.
+    /// [`Medium::handle_input`] with a `host` that sees the events and provides frames meanwhile. No events are kept.
     ///
     /// # Panics
     /// Those of [`Medium::handle_input`].
@@ -136,7 +136,7 @@ impl Medium {
         with!(&mut self.engine, engine => engine.give(now, input, host));
     }
 
-    /// When something is due next; `None` when nothing will happen without an input.
+    /// The next event; `None` when nothing will happen without an input.
     pub fn next_timeout(&self) -> Option<BitInstant> {
         let next = with!(&self.engine, engine => engine.next_due());
         Some(next).filter(|&at| at != NEVER)
@@ -157,12 +157,23 @@ impl Medium {
         with!(&self.engine, engine => &engine.core.tally)
     }
 
-    /// How many frames of a station the medium is not done with, the one being sent included.
+    /// The number of a station's frames that the medium has not finished, the one being sent included.
     pub fn queued(&self, station: StationId) -> usize {
         with!(&self.engine, engine => engine.station(station).queued())
     }
 
-    /// How many of the frames that a station has offered the medium is done with.
+    /// Without collision detection, the instant at which the longest-waiting frame was offered; `None` if no frame
+    /// waits, and for other methods.
+    pub fn oldest_waiting(&mut self) -> Option<BitInstant> {
+        match &mut self.engine {
+            AnyEngine::SlottedAloha(engine) => engine.oldest(),
+            AnyEngine::Aloha(engine) => engine.oldest(),
+            AnyEngine::Csma(engine) => engine.oldest(),
+            AnyEngine::CsmaCd(_) | AnyEngine::CsmaCa(_) | AnyEngine::Plca(_) => None,
+        }
+    }
+
+    /// The number of a station's offered frames that the medium has finished.
     pub fn finished(&self, station: StationId) -> u64 {
         with!(&self.engine, engine => {
             let station = engine.station(station);
@@ -175,7 +186,7 @@ impl Medium {
         with!(&self.engine, engine => engine.station(station).attached)
     }
 
-    /// What is wrong with a station.
+    /// The fault of a station.
     pub fn fault(&self, station: StationId) -> Option<Fault> {
         with!(&self.engine, engine => engine.station(station).fault)
     }
@@ -185,12 +196,12 @@ impl Medium {
         with!(&self.engine, engine => engine.core.cut)
     }
 
-    /// Counts from zero again; what is queued or on its way stays.
+    /// Counts from zero again; frames in queues or on their way stay.
     pub fn restart_tally(&mut self) {
         with!(&mut self.engine, engine => engine.restart_tally());
     }
 
-    /// What the PLCA node of a station has counted; `None` without PLCA.
+    /// The counters of a station's PLCA node; `None` without PLCA.
     pub fn plca_counters(&self, station: StationId) -> Option<PlcaCounters> {
         self.plca().map(|engine| engine.plca_counters(station))
     }
@@ -205,7 +216,7 @@ impl Medium {
         self.plca().map(|engine| engine.plca_cycles())
     }
 
-    /// What the PLCA node of a station is told just now; `None` without PLCA.
+    /// The present settings of a station's PLCA node; `None` without PLCA.
     pub fn plca_settings(&self, station: StationId) -> Option<PlcaSettings> {
         self.plca().map(|engine| engine.plca_settings(station))
     }
@@ -218,7 +229,7 @@ impl Medium {
         }
     }
 
-    /// The name that the next frame offered by `station` will have.
+    /// The name of the next frame that `station` offers.
     pub fn next_frame_id(&self, station: StationId) -> FrameId {
         with!(&self.engine, engine => FrameId { station, serial: engine.station(station).serial + 1 })
     }

@@ -1,17 +1,17 @@
-//! A station: its transmit queue, whether it is on the medium, what is wrong with it, and its MAC.
+//! A station: its transmit queue, whether it is on the medium, its fault, and its MAC.
 
 use crate::frame::{FrameId, Queued, StationId};
 use crate::inputs::Fault;
 use std::collections::VecDeque;
 
-/// A station whose access method keeps `M` for it.
+/// A station whose access method keeps the state `M` for it.
 #[derive(Debug)]
 pub(crate) struct Station<M> {
     pub id: StationId,
     pub attached: bool,
     pub fault: Option<Fault>,
     pub queue: VecDeque<Queued>,
-    /// Frames that the method has taken out of the queue and is not done with.
+    /// Frames that the method has taken out of the queue and has not finished.
     pub held: usize,
     /// Frames offered so far.
     pub serial: u64,
@@ -33,7 +33,7 @@ impl<M> Station<M> {
         FrameId { station: self.id, serial: self.head().serial }
     }
 
-    /// Frames that the medium is not done with.
+    /// The number of frames that the medium has not finished.
     pub fn queued(&self) -> usize {
         self.queue.len() + self.held
     }

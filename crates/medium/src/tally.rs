@@ -5,7 +5,7 @@ use crate::frame::{HEADER_AND_FCS, StationId};
 use crate::time::Octets;
 use std::num::NonZeroU32;
 
-/// The most places that `collision_frames` has from the start; where attemptLimit is higher, or none, it grows.
+/// The initial number of places of `collision_frames` at most; with a higher attemptLimit, or none, it grows.
 const PLACES_AT_FIRST: usize = 1023;
 
 /// Defines the counters once: the struct, and the list of their names and values.
@@ -15,13 +15,13 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Counters {
             $($(#[$doc])* pub $name: u64,)*
-            /// aCollisionFrames\[n\] at index n − 1: frames that got through after n collisions, n up to
+            /// aCollisionFrames\[n\] at index n − 1: frames that were transmitted after n collisions, n up to
             /// attemptLimit − 1.
             pub collision_frames: Vec<u64>,
         }
 
         impl Counters {
-            /// Every counter with its name, but for `collision_frames`.
+            /// Every counter with its name, except `collision_frames`.
             pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
@@ -36,17 +36,17 @@ counters! {
     queue_drops,
     /// aFramesTransmittedOK.
     frames_transmitted_ok,
-    /// aSingleCollisionFrames: got through after exactly one collision.
+    /// aSingleCollisionFrames: transmitted after exactly one collision.
     single_collision_frames,
-    /// aMultipleCollisionFrames: got through after more than one.
+    /// aMultipleCollisionFrames: transmitted after more than one collision.
     multiple_collision_frames,
-    /// aFramesWithDeferredXmissions: delayed on the first attempt, and then met no collision.
+    /// aFramesWithDeferredXmissions: delayed on the first attempt, and then transmitted without collision.
     deferred_transmissions,
     /// aLateCollisions.
     late_collisions,
     /// aFramesAbortedDueToXSColls.
     excessive_collisions,
-    /// Discarded after a late collision, where frames are extended; `late_collisions` has it too.
+    /// Discarded after a late collision, where frames are extended; `late_collisions` counts it too.
     late_collision_discards,
     /// aFramesWithExcessiveDeferral.
     excessive_deferrals,
@@ -83,7 +83,7 @@ counters! {
 }
 
 impl Counters {
-    /// Frames that will never be sent, for whatever cause.
+    /// Frames that will never be sent, of all causes.
     pub fn discarded(&self) -> u64 {
         let collided = self.excessive_collisions + self.late_collision_discards;
         self.queue_drops + collided + self.too_short + self.too_long + self.detached
@@ -95,14 +95,14 @@ impl Counters {
     }
 }
 
-/// Sums over the medium from which the metrics are worked out.
+/// Sums over the medium, the basis of the metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MediumTally {
     /// Overlaps on the medium, each counted once.
     pub collision_episodes: u64,
     /// Attempts that took part in them.
     pub collisions: u64,
-    /// Frames whose station also sent the successful frame before.
+    /// Frames whose station also sent the previous successful frame.
     pub same_winner: u64,
     last_winner: Option<StationId>,
     last_episode: u64,
@@ -116,15 +116,15 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing has happened yet on a medium with `stations` stations, on which a frame has at most `attempt_limit`
-    /// attempts, if there is a limit.
+    /// The tally of a medium with `stations` stations at the start; `attempt_limit` is the limit of attempts of a
+    /// frame, if there is one.
     pub fn new(stations: usize, attempt_limit: Option<NonZeroU32>) -> Tally {
         let places = attempt_limit.map_or(0, |limit| (limit.get() as usize - 1).min(PLACES_AT_FIRST));
         let counters = Counters { collision_frames: vec![0; places], ..Counters::default() };
         Tally { stations: vec![counters; stations], medium: MediumTally::default() }
     }
 
-    /// Counts from zero again. A collision that goes on is not counted a second time, and who sent last is known.
+    /// Counts from zero again. A present collision is not counted a second time, and the last sender stays known.
     pub fn restart(&mut self) {
         let MediumTally { last_episode, last_winner, .. } = self.medium;
         self.medium = MediumTally { last_episode, last_winner, ..MediumTally::default() };
@@ -149,7 +149,7 @@ impl Tally {
         &self.medium
     }
 
-    /// Takes one more event in.
+    /// Adds one more event.
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         let counters = &mut self.stations[event.station.index()];
@@ -212,7 +212,7 @@ impl Counters {
             Cause::Detached => &mut self.detached,
         };
         *counter += 1;
-        // 802.3, 30.3.1.1.12: only what no other counter of lost frames has.
+        // 802.3, 30.3.1.1.12: only losses that no other counter has.
         let collided = matches!(cause, Cause::ExcessiveCollisions | Cause::LateCollision);
         self.internal_mac_transmit_errors += u64::from(!collided);
     }
@@ -220,7 +220,7 @@ impl Counters {
 
 impl MediumTally {
     fn collision(&mut self, episode: u64) {
-        // A logical collision met nothing on the medium.
+        // A logical collision met no signal on the medium.
         if episode == 0 {
             return;
         }

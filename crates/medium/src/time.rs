@@ -13,7 +13,7 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 pub struct BitTimes(u64);
 
 impl BitTimes {
-    /// No time at all.
+    /// An empty span.
     pub const ZERO: BitTimes = BitTimes(0);
 
     /// A span of `bits` bit times.

@@ -1,9 +1,10 @@
-//! Timers by number, and which of them ends first; of those that end together, the lowest number.
+//! Timers by number, and the one that ends first; of those that end together, the lowest number.
 //!
-//! Those that end soon and in order as they were set (jams and gaps, and apart from them the ends of attempts) stand in
-//! queues; the others (backoff) in a calendar. Ties go to the lower number, as the written order of ties wants it.
+//! Timers that end soon and in the order in which they were set are in queues (one for jams and gaps, one for the ends
+//! of attempts); the others (backoff) are in a calendar. Ties go to the lower number, as the written order of ties
+//! wants it.
 //!
-//! Setting a timer again leaves its old place in a queue behind; it is passed over when its time comes.
+//! A timer that is set again leaves its old entry in a queue; the entry is skipped when its time comes.
 
 mod calendar;
 pub(crate) mod ring;
@@ -12,13 +13,13 @@ use crate::time::{BitInstant, BitTimes};
 use calendar::Calendar;
 use std::collections::VecDeque;
 
-/// No instant: what has this one is not due at all.
+/// An instant that never comes: an event at it is not scheduled.
 pub(crate) const NEVER: BitInstant = BitInstant::new(u64::MAX);
 
-/// When a timer ends, and below it its number: compared as one, so that ties go to the lower number.
+/// A timer's end, and below it its number: compared as one number, so that ties go to the lower number.
 pub(crate) type Key = u128;
 
-/// No timer: later than any.
+/// No timer: later than every timer.
 pub(crate) const NONE: Key = key(NEVER, u16::MAX);
 
 /// The timer with number `index` that ends at `at`.
@@ -27,13 +28,13 @@ pub(crate) const fn key(at: BitInstant, index: u16) -> Key {
     (at.get() as Key) << 16 | index as Key
 }
 
-/// Which timer it is.
+/// The timer's number.
 #[inline(always)]
 pub(crate) const fn number(key: Key) -> u16 {
     key as u16
 }
 
-/// When it ends.
+/// The timer's end.
 #[inline(always)]
 pub(crate) const fn instant(key: Key) -> BitInstant {
     BitInstant::new((key >> 16) as u64)
@@ -41,12 +42,12 @@ pub(crate) const fn instant(key: Key) -> BitInstant {
 
 #[derive(Debug)]
 pub(crate) struct Timers {
-    /// When each timer ends; `NEVER` if it is not set.
+    /// The end of each timer; `NEVER` if it is not set.
     ends: Vec<BitInstant>,
     soon: Queue,
     sending: Queue,
     later: Calendar,
-    /// Which timers are in it.
+    /// Which timers are in the calendar.
     is_later: Box<[bool]>,
     /// The first of the calendar.
     first_later: Key,
@@ -55,7 +56,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// `timers` timers, none of them set; those that do not end soon mostly end some times `slot` later.
+    /// `timers` timers, none of them set; those that do not end soon mostly end a few times `slot` later.
     pub fn new(timers: usize, slot: BitTimes) -> Timers {
         Timers {
             ends: vec![NEVER; timers],
@@ -100,7 +101,7 @@ impl Timers {
         index.into()
     }
 
-    /// Sets a timer that ends soon, and hardly before others set so far: the end of a jam, or of a gap.
+    /// Sets a timer that ends soon, and hardly ever before others set so far: the end of a jam, or of a gap.
     #[inline]
     pub fn set_soon(&mut self, index: usize, at: BitInstant) {
         self.unset(index);
@@ -118,7 +119,8 @@ impl Timers {
         self.look();
     }
 
-    /// Sets a timer that ends whenever, or, at `NEVER`, stops it. `now` is no later than `at`, and no earlier than in any call before.
+    /// Sets a timer with any end, or, at `NEVER`, stops it. `now` is no later than `at`, and no earlier than in any
+    /// call before.
     #[inline]
     pub fn set(&mut self, index: usize, now: BitInstant, at: BitInstant) {
         self.unset(index);
@@ -137,7 +139,7 @@ impl Timers {
         self.look();
     }
 
-    /// Whatever timer `index` was set to holds no longer.
+    /// Cancels the present end of timer `index`.
     #[inline(always)]
     fn unset(&mut self, index: usize) {
         let end = std::mem::replace(&mut self.ends[index], NEVER);
@@ -165,7 +167,7 @@ impl Timers {
     }
 }
 
-/// Timers in order of their ends; behind the first, some may have been set anew since.
+/// Timers in order of their ends; behind the first, some entries may be outdated.
 #[derive(Debug)]
 struct Queue {
     first: Key,
@@ -193,7 +195,7 @@ impl Queue {
         }
     }
 
-    /// Moves the last to its place.
+    /// Moves the last entry to its place.
     fn sift(&mut self) {
         let mut place = self.others.len() - 1;
         while place > 0 && self.others[place - 1] > self.others[place] {
@@ -202,7 +204,7 @@ impl Queue {
         }
     }
 
-    /// The first is over: finds the next that still ends when it says.
+    /// The first is over: finds the next entry that is still valid.
     #[inline]
     fn look(&mut self, ends: &[BitInstant]) {
         self.first = NONE;
@@ -220,7 +222,7 @@ mod tests {
     use super::*;
     use backoff::Generator;
 
-    /// Among timers that end at `at` from now, of which some are looked for in vain.
+    /// Checks timers that end at `at` from now; some of the operations are on timers that are not set.
     fn check(count: usize, mut at: impl FnMut(&mut Generator) -> u64) {
         let mut timers = Timers::new(count, BitTimes::new(512));
         let (mut plain, mut now) = (vec![None; count], BitInstant::ZERO);
@@ -241,7 +243,7 @@ mod tests {
                     continue;
                 }
             }
-            // What was done last holds.
+            // The last operation counts.
             plain[number] = (timers.ends[number] != NEVER).then_some(end);
             let numbered = plain.iter().zip(0_u16..).filter_map(|(at, number)| at.map(|at| key(at, number)));
             let first = (timers.next() != NEVER).then_some(timers.first());

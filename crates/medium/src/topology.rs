@@ -1,4 +1,4 @@
-//! Where the stations are, and so how long a signal takes between two of them.
+//! The places of the stations, and so how long a signal takes between two of them.
 
 pub(crate) mod segments;
 
@@ -15,7 +15,7 @@ pub(crate) const MAX_DISTANCE: BitTimes = BitTimes::new(1 << 31);
 pub enum Topology {
     /// The same distance between every pair, as through a hub.
     Star {
-        /// How many stations there are.
+        /// The number of stations.
         stations: usize,
         /// From any station to any other.
         distance: BitTimes,
@@ -29,7 +29,7 @@ pub enum Topology {
     Segments(Segments),
 }
 
-/// Why places could not be turned into a topology.
+/// Why places do not make a topology.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TopologyError {
@@ -37,12 +37,12 @@ pub enum TopologyError {
     Position {
         /// The station's index.
         station: usize,
-        /// What was given, in metres.
+        /// The given value, in metres.
         metres: f64,
     },
     /// The propagation speed is not a positive number of metres per second.
     Speed {
-        /// What was given.
+        /// The given value.
         metres_per_second: f64,
     },
     /// A segment's number is too high.
@@ -54,28 +54,28 @@ pub enum TopologyError {
     Place {
         /// The segment.
         segment: usize,
-        /// What was given.
+        /// The given value.
         position: BitTimes,
     },
     /// A repeater joins nothing: it has no two ports.
     Ports {
         /// The repeater's index.
         repeater: usize,
-        /// How many it has.
+        /// The number of its ports.
         ports: usize,
     },
     /// A repeater's delay is too long.
     Delay {
         /// The repeater's index.
         repeater: usize,
-        /// What was given.
+        /// The given value.
         delay: BitTimes,
     },
     /// A repeater joins segments that are joined already.
     Loop {
         /// The repeater's index.
         repeater: usize,
-        /// The segment that it meets again.
+        /// The segment that it reaches twice.
         segment: usize,
     },
     /// No repeater joins a segment to the others.
@@ -100,7 +100,7 @@ pub enum CutError {
     NoCable,
     /// There is no such segment.
     NoSegment {
-        /// What was asked for.
+        /// The segment asked for.
         segment: usize,
     },
     /// All stations are on one side.
@@ -204,7 +204,7 @@ impl Topology {
         Ok(Topology::Bus { positions })
     }
 
-    /// How many stations there are.
+    /// The number of stations.
     pub fn stations(&self) -> usize {
         match self {
             Topology::Star { stations, .. } => *stations,
@@ -253,7 +253,8 @@ impl Topology {
 
     /// From one station to the farthest other and back, for the pair that is farthest apart.
     ///
-    /// Up to slot_time of it, every collision is detected in time (802.3, 4.2.3.2.3); beyond, late ones appear.
+    /// While this is at most slot_time, every collision is detected in time (802.3, 4.2.3.2.3); beyond that, late
+    /// collisions appear.
     pub fn round_trip(&self) -> BitTimes {
         let farthest = match self {
             Topology::Star { .. } => self.farthest(StationId::new(0)),
@@ -270,7 +271,7 @@ impl Topology {
         farthest * 2
     }
 
-    /// How many repeaters a signal passes from `a` to `b`: a star is one hub's, a bus has none.
+    /// The number of repeaters that a signal passes from `a` to `b`: one hub on a star, none on a bus.
     pub fn repeaters_between(&self, a: StationId, b: StationId) -> usize {
         match self {
             Topology::Star { .. } => usize::from(a != b),
@@ -279,11 +280,11 @@ impl Topology {
         }
     }
 
-    /// Which stations are on the far side of a cut just before `cut`, in order of their numbers: `true` for those whose
-    /// place is at the cut or beyond it. A bus is segment 0.
+    /// The stations on the far side of a cut just before `cut`, in order of their numbers: `true` for those whose place
+    /// is at the cut or beyond it. A bus is segment 0.
     ///
     /// # Errors
-    /// A topology without a cable, a segment that it does not have, or a cut that has all stations on one side.
+    /// A topology without a cable, a segment that it does not have, or a cut with all stations on one side.
     pub fn beyond(&self, cut: Place) -> Result<Box<[bool]>, CutError> {
         let Place { segment, position } = cut;
         let beyond: Box<[bool]> = match self {
@@ -298,7 +299,7 @@ impl Topology {
         Ok(beyond)
     }
 
-    /// The longest distance in it is within what the engine can add without overflow.
+    /// Its longest distance can be added by the engine without overflow.
     pub(crate) fn fits(&self) -> bool {
         match self {
             Topology::Star { distance, .. } => *distance <= MAX_DISTANCE,

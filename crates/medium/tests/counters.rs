@@ -1,4 +1,4 @@
-//! Every counter, hit exactly: the least scenario for each, and all that it counts at all stations.
+//! Every counter, hit exactly: the smallest scenario for each, and all counts at all stations.
 
 mod common;
 
@@ -13,7 +13,7 @@ fn star(stations: usize, distance: u64) -> Config {
     Config::new(BitRate::MBIT_10, Topology::star(stations, distance), 1)
 }
 
-/// Two stations that always draw 0 slots, so that they meet until attempt_limit attempts are made.
+/// Two stations that always draw 0 slots, so that they collide until attempt_limit attempts are made.
 fn stubborn(attempt_limit: u32) -> Config {
     let mut config = star(3, 0);
     config.parameters.backoff_limit = 0;
@@ -25,7 +25,7 @@ fn fault(number: u16, fault: Fault) -> (u64, Input) {
     (0, Input::SetFault { station: station(number), fault: Some(fault) })
 }
 
-/// What was counted: by station, the counters that are not 0.
+/// The counters that are not 0, by station.
 fn counted(config: Config, inputs: &[(u64, Input)]) -> Vec<String> {
     let (medium, _) = run(config, inputs, LONG);
     let text = |(number, counters): (usize, &Counters)| {
@@ -43,7 +43,7 @@ fn all(counters: &Counters) -> Vec<(String, u64)> {
     counters.named().map(|(name, value)| (name.to_owned(), value)).chain(frames).collect()
 }
 
-/// The counter that a case is about, the case, and all that it counts.
+/// The counter that a case is about, the case, and all its counts.
 type Case = (&'static str, Config, Vec<(u64, Input)>, [&'static str; 3]);
 
 fn cases() -> Vec<Case> {
@@ -287,14 +287,14 @@ fn each_case_counts_what_it_should_and_nothing_else() {
     for (name, config, inputs, expected) in cases() {
         let counted = counted(config, &inputs);
         assert_eq!(counted, expected, "{name}");
-        // A frame has 46 octets of data or padding, so octets come in such a number.
+        // A frame has 46 octets of data or padding, so octets come in multiples of that.
         let wanted = if name.starts_with("octets") { format!("{name}=46") } else { name.to_owned() };
         let stations = counted.iter().filter(|line| line.split(' ').any(|word| word == wanted)).count();
         assert!(stations > 0, "{wanted} at no station: {counted:?}");
     }
 }
 
-/// A counter that nobody increments has no case that it is about, or stays 0 in it.
+/// A counter without an increment has no case, or stays 0 in it.
 #[test]
 fn no_counter_is_left_out() {
     let nothing = Tally::new(1, NonZeroU32::new(16));
@@ -314,7 +314,7 @@ fn no_counter_is_left_out() {
     assert_eq!(seen, named);
 }
 
-/// aCollisionFrames: a frame that got through after so many collisions, and no other.
+/// aCollisionFrames: a frame that was transmitted after `collisions` collisions, and no other.
 fn after_collisions(collisions: u64, attempt_limit: u32) -> String {
     // Station 1 gives up with its last attempt but one, as it is taken off; then station 0 has the medium.
     let off = 96 * 2 * (collisions - 1) + 10;
@@ -327,7 +327,7 @@ fn after_collisions(collisions: u64, attempt_limit: u32) -> String {
     format!("collision_frames[{}]", hit[0])
 }
 
-/// aCollisionFrames has attemptLimit − 1 places (802.3, 30.3.1.1.30), whatever attemptLimit is.
+/// aCollisionFrames has attemptLimit − 1 places (802.3, 30.3.1.1.30), for any attemptLimit.
 #[test]
 fn a_frame_after_many_collisions_is_counted_in_its_own_place() {
     for (collisions, attempt_limit) in [(1, 2), (16, 17), (17, 18), (17, 40), (39, 40)] {

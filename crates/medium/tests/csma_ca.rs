@@ -1,4 +1,4 @@
-//! CSMA/CA: golden traces, and the engine against a model that looks at every bit time.
+//! CSMA/CA: golden traces, and the engine against a model that steps through every bit time.
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
@@ -40,7 +40,7 @@ fn check(name: &str, config: Config, inputs: &[(u64, Input)]) {
     check_golden(name, &trace(&events));
 }
 
-/// IEEE 802.11, 10.3.4.2: the first frame finds a DIFS of silence and goes out; those that come meanwhile draw slots.
+/// IEEE 802.11, 10.3.4.2: the first frame finds a DIFS of silence and goes out; frames that come meanwhile draw slots.
 #[test]
 fn a_frame_that_finds_silence_goes_out_and_others_draw_slots() {
     let inputs = [offer(1000, 0, 1, 64), offer(1100, 1, 0, 64), offer(1200, 2, 0, 64), offer(1300, 0, 1, 64)];
@@ -54,7 +54,7 @@ fn rts_and_cts_reserve_the_medium() {
     check("csma_ca_rts.txt", with(Topology::star(3, 1), Phy::Dsss1, |own| own.rts = true), &inputs);
 }
 
-/// Keeps events, and stops the run after so many.
+/// Keeps events, and stops the run after a number of them.
 struct Stopping {
     events: Vec<Event>,
     after: usize,
@@ -70,8 +70,8 @@ impl Host for Stopping {
     }
 }
 
-/// A run that its host stops, just to unplug a station in the next bit time, goes on as if the engine had known of that
-/// from the start: also in the middle of an exchange that nothing would have disturbed.
+/// A run that its host stops, in order to unplug a station in the next bit time, continues as if the engine had known
+/// the input from the start: also in the middle of an exchange that no event would have disturbed.
 #[test]
 fn a_run_that_stops_goes_on_as_if_the_next_input_had_been_known() {
     let config = Config { keep_outputs: false, ..with(Topology::star(3, 0), Phy::Dsss1, |_| {}) };
@@ -105,7 +105,7 @@ fn a_collision_is_learnt_from_silence() {
     check("csma_ca_collision.txt", with(Topology::star(3, 0), Phy::Dsss1, own), &inputs);
 }
 
-/// 0 and 2 do not hear each other: without RTS they meet at 1 again and again, until one is past its limit.
+/// 0 and 2 do not hear each other: without RTS they collide at 1 repeatedly, until one is past its limit.
 #[test]
 fn hidden_stations_meet_in_the_middle() {
     let inputs = [offer(1000, 0, 1, 400), offer(1300, 2, 1, 400)];
@@ -117,7 +117,8 @@ fn hidden_stations_meet_in_the_middle() {
     check("csma_ca_hidden_rts.txt", with(bus(&[0, 5, 10]), Phy::Dsss1, rts), &inputs);
 }
 
-/// A deaf station's signal meets the ACK at the sender's place: the frame comes again, is known, and is acknowledged.
+/// A deaf station's signal meets the ACK at the sender's place: the frame comes again, is recognised, and is
+/// acknowledged.
 #[test]
 fn a_frame_whose_acknowledgement_is_lost_comes_twice() {
     let deaf = (0, Input::SetFault { station: station(2), fault: Some(Fault::Deaf) });
@@ -126,7 +127,7 @@ fn a_frame_whose_acknowledgement_is_lost_comes_twice() {
     check("csma_ca_duplicate.txt", with(bus(&[9, 5, 0]), Phy::Dsss1, own), &inputs);
 }
 
-/// Clause 10.3.2.3.7: a frame that is made out ends an EIFS, also if the station may then send sooner than after the EIFS.
+/// Clause 10.3.2.3.7: a decoded frame ends an EIFS, also if the station may then send earlier than after the EIFS.
 #[test]
 fn a_whole_frame_ends_an_eifs() {
     let offer_to = |at, from, size, destination| {
@@ -191,13 +192,15 @@ fn any_phy() -> impl Strategy<Value = Phy> {
         3 => Just(Phy::Dsss1),
         1 => Just(Phy::Fhss1),
         1 => Just(Phy::Dsss11),
+        1 => Just(Phy::Dsss11Control11),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps6)),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps12)),
         1 => Just(Phy::Ofdm(OfdmRate::Mbps54)),
     ]
 }
 
-/// Stations along a line, now and then some of them out of range of others, and never a round trip of a slot in range.
+/// Stations along a line, sometimes with some of them out of range of others; a round trip in range is always shorter
+/// than a slot.
 fn any_air() -> impl Strategy<Value = (Phy, Topology, Option<Reach>)> {
     let places = proptest::collection::vec(0.0..1.0_f64, 1..=6);
     (any_phy(), places, 0..3_u32, 0.0..1.0_f64, any::<bool>()).prop_map(|(phy, places, spread, near, star)| {
@@ -228,7 +231,8 @@ fn configured(air: impl Strategy<Value = (Phy, Topology, Option<Reach>)>) -> imp
     })
 }
 
-/// The events of the engine, or where those of the model part from them. A faster layer has more bit times in as much time.
+/// The events of the engine, or the first difference from those of the model. A faster layer has more bit times in the
+/// same time.
 fn agreed_events(Scenario { config, inputs }: &Scenario) -> Result<Vec<Event>, String> {
     let stretch = (config.rate.get() / 1_000_000).min(12);
     let inputs = inputs.iter().map(|&(at, input)| (at * stretch, input)).collect();
@@ -247,7 +251,7 @@ fn engine_and_model_agree() {
     agree("any air", 250, faulty_scenario(configured(any_air())));
 }
 
-/// Also on a star without distance, where one countdown stands for all.
+/// Also on a star without distance, with one countdown for all stations.
 #[test]
 fn engine_and_model_agree_in_one_place() {
     let star = (any_phy(), 1..=6_usize).prop_map(|(phy, stations)| (phy, Topology::star(stations, 0), None));

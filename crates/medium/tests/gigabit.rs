@@ -1,4 +1,4 @@
-//! 1000 Mb/s half duplex and repeaters, worked out by hand: what a formula gives, the engine gives to the bit time.
+//! 1000 Mb/s half duplex and repeaters, worked out by hand: the engine matches a formula to the bit time.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{offer, run, station, trace};
 use medium::{BitRate, BitTimes, Cause, Config, Event, Kind, Parameters, Place, Repeater, Segments, Topology};
 
 const LONG: u64 = 1 << 40;
-/// Preamble and SFD; the inter-packet gap; what follows preamble and SFD at least in the first packet of a burst.
+/// Preamble and SFD; the inter-packet gap; the shortest rest after preamble and SFD in the first packet of a burst.
 const HEADER: u64 = 64;
 const GAP: u64 = 96;
 const EXTENDED: u64 = 4096;
@@ -18,8 +18,8 @@ fn gigabit(topology: Topology, burst_limit: u64) -> Config {
     config
 }
 
-/// Where the preamble begins, and where all ends, of each of `frames` packets of a lone station that always has the
-/// next frame ready.
+/// The begin of the preamble, and the end, of each of `frames` packets of a lone station that always has the next frame
+/// ready.
 ///
 /// ```text
 ///   |header|frame|extension|filling|header|frame|filling| ...  |header|frame|   gap   |header|frame|extension|
@@ -41,7 +41,7 @@ fn lone_station(frames: usize, octets: u64, burst_limit: u64) -> Vec<(u64, u64)>
     packets
 }
 
-/// The attempt of a packet that goes on with a burst begins with the filling.
+/// The attempt of a packet that continues a burst begins with the filling.
 fn packets(events: &[Event]) -> Vec<(u64, u64)> {
     let preamble = |event: &Event| match event.kind {
         Kind::Attempt { burst, .. } => Some(event.at.get() + if burst { GAP } else { 0 }),
@@ -99,7 +99,7 @@ fn the_values_for_each_rate() {
 /// A packet with its extension lasts 4160 BT, so the sender may detect a collision up to there; later than slotTime it
 /// is late, and at 1000 Mb/s the frame is not attempted again (802.3, 4.2.8, TransmitLinkMgmt).
 ///
-/// Station 1 begins one bit time before it hears station 0, which so hears station 1 at 2d - 1.
+/// Station 1 begins one bit time before it hears station 0, so station 0 hears station 1 at 2d - 1.
 #[test]
 fn a_late_collision_at_1000_mbit_ends_the_frame() {
     for (distance, late) in [(2048, false), (2049, true), (2080, true)] {
@@ -116,7 +116,7 @@ fn a_late_collision_at_1000_mbit_ends_the_frame() {
     }
 }
 
-/// Filling keeps carrier on, so who waits does so to the end of the burst, and a gap more.
+/// Filling keeps carrier on, so a waiting station waits to the end of the burst, and one gap more.
 #[test]
 fn nobody_gets_into_a_burst() {
     let mut inputs = vec![offer(0, 0, 2, 64); 5];

@@ -1,5 +1,5 @@
-//! PLCA (802.3, clause 148): its tables, golden traces, the numbers that must come out, and the engine against CSMA/CD
-//! and against a model that looks at every bit time.
+//! PLCA (802.3, clause 148): its tables, golden traces, closed forms, and the engine against CSMA/CD and against a
+//! model that steps through every bit time.
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
@@ -31,10 +31,10 @@ fn off(stations: usize) -> Plca {
     Plca { delay_line: BitTimes::new(1), ..Plca::new(nodes) }
 }
 
-/// 30.16.1.1.1: with PLCA off, a node is one of plain CSMA/CD.
+/// 30.16.1.1.1: with PLCA off, a node works with plain CSMA/CD.
 fn same_as_csma_cd(cases: u32, scenarios: impl Strategy<Value = Scenario>) {
     let result = runner(cases).run(&scenarios, |Scenario { mut config, mut inputs }| {
-        // PLCA knows of no deafness.
+        // PLCA ignores deafness.
         inputs.retain(|(_, input)| !matches!(input, Input::SetFault { fault: Some(Fault::Deaf), .. }));
         config.rate = BitRate::MBIT_10;
         let stations = config.topology.stations();
@@ -85,7 +85,7 @@ fn the_tables_are_those_of_clause_148() {
     check_golden("plca_status_table.txt", &text(PlcaStatus::TABLE));
 }
 
-/// One frame waits in the delay line, one comes as the line is in use, one is told of a logical collision.
+/// One frame waits in the delay line, one comes while the line is in use, and one gets a logical collision.
 #[test]
 fn frames_wait_for_their_turn() {
     let inputs = [
@@ -99,7 +99,7 @@ fn frames_wait_for_their_turn() {
     check_golden("plca_turns.txt", &trace(&events));
 }
 
-/// 148.4.4: a turn may be kept for max_bc frames more.
+/// 148.4.4: a turn may be kept for max_bc more frames.
 #[test]
 fn a_burst_keeps_the_turn() {
     let mut plca = Plca::right(4);
@@ -109,8 +109,8 @@ fn a_burst_keeps_the_turn() {
     check_golden("plca_burst.txt", &trace(&events));
 }
 
-/// The coordinator goes: turns are counted to 255, then plca_status falls, and the bus is one of CSMA/CD; it comes back,
-/// and plca_status with it.
+/// The coordinator goes: turns are counted to 255, then plca_status falls, and the bus works with CSMA/CD; it comes
+/// back, and plca_status with it.
 #[test]
 fn a_coordinator_that_dies_leaves_csma_cd() {
     let coordinator = station(0);
@@ -139,7 +139,7 @@ fn a_coordinator_that_dies_leaves_csma_cd() {
     assert_eq!(medium.plca_status(station(3)), Some(true));
 }
 
-/// All frames that a station is to send, and how long each waited for its first bit.
+/// All frames that a station will send, and how long each waited for its first bit.
 struct Saturated {
     stations: u16,
     octets: u32,
@@ -177,14 +177,15 @@ fn saturate(plca: Plca, talkers: &[u16], octets: u32, until: u64) -> (Medium, Sa
         let (_, input) = offer(0, talker, (talker + 1) % stations, octets);
         medium.give(BitInstant::ZERO, input, &mut host);
     }
-    // What was offered before plca_status was OK was sent with CSMA/CD.
+    // Frames that were offered before plca_status was OK were sent with CSMA/CD.
     medium.run_until(BitInstant::new(2_000_000), &mut host);
     (host.longest, host.collisions, host.frames) = (0, 0, 0);
     medium.run_until(BitInstant::new(2_000_000 + until), &mut host);
     (medium, host)
 }
 
-/// With PLCA right at every node nothing meets on the line, and nobody waits longer than the longest cycle leaves.
+/// With PLCA configured correctly at every node no signals collide on the line, and no frame waits longer than the
+/// bound by the longest cycle.
 #[test]
 fn a_right_bus_has_no_collision_and_keeps_the_bound() {
     for (nodes, octets) in [(2, 64), (8, 64), (8, 1518), (40, 100)] {
@@ -193,7 +194,7 @@ fn a_right_bus_has_no_collision_and_keeps_the_bound() {
         let turn = 96 + 64 + 8 * u64::from(octets) + 8;
         let cycle = 20 + u64::from(nodes) * turn;
         assert_eq!(host.collisions, 0, "{nodes} nodes, {octets} octets");
-        // One's own turn may just have begun, and COMMIT comes before the first bit.
+        // The node's own turn may just have begun, and COMMIT comes before the first bit.
         assert!(host.longest <= cycle - turn + 32 + 96, "{} of {cycle}, turns of {turn}", host.longest);
         let cycles = medium.plca_cycles().expect("PLCA");
         assert!(cycles.longest.get() <= cycle, "{cycles:?} of {cycle}");
@@ -212,8 +213,8 @@ fn a_saturated_node_among_idle_ones_has_what_the_closed_form_leaves() {
     }
 }
 
-/// A node whose turns are 24 BT long among others whose turns are 32 BT long begins with node j where 24 k = 32 j, and
-/// there they collide; anywhere else one of them is first, and the other hears it.
+/// A node with turns of 24 BT among others with turns of 32 BT begins together with node j where 24 k = 32 j, and there
+/// they collide; anywhere else one of them is first, and the other hears it.
 #[test]
 fn another_to_timer_collides_where_turns_begin_together() {
     for k in 1..12_u8 {
@@ -235,8 +236,8 @@ fn another_to_timer_collides_where_turns_begin_together() {
     }
 }
 
-/// Clocks that are 100 ppm apart change nothing at all within 255 turns but a bit time; with 10 % a node's turns come as
-/// those of another do, and collide there.
+/// Clocks that are 100 ppm apart make a difference of at most a bit time within 255 turns; at 10 % a node's turns begin
+/// together with those of another, and collide there.
 #[test]
 fn turns_drift_with_a_clock_and_what_is_left_over_is_carried() {
     let begins = |ppm: i32, id: u8| {
@@ -271,8 +272,8 @@ fn turns_drift_with_a_clock_and_what_is_left_over_is_carried() {
     assert!(medium.plca_counters(station(11)).expect("PLCA").corrupted > 0);
 }
 
-/// BEACONs so close to each other that no gap fits between them keep a node without PLCA from sending for ever. Cycles that
-/// went by once let its gap end all the same.
+/// BEACONs without room for a gap between them keep a node without PLCA from ever sending. In an earlier version,
+/// skipped cycles let its gap end all the same.
 #[test]
 fn a_node_without_plca_finds_no_gap_between_beacons_that_are_close() {
     let mut plca = Plca { phy_on: BitTimes::new(11), phy_off: BitTimes::new(20), ..Plca::right(2) };
@@ -284,7 +285,7 @@ fn a_node_without_plca_finds_no_gap_between_beacons_that_are_close() {
     assert_eq!(medium.queued(station(1)), 1);
 }
 
-/// 40 idle nodes for an hour of virtual time: 27.7 million cycles that nobody steps through.
+/// 40 idle nodes for an hour of virtual time: 27.7 million cycles that are skipped, not stepped through.
 #[test]
 fn an_idle_bus_is_arithmetic() {
     let (medium, events) = run(bus_of(Plca::right(40)), &[], 36_000_000_000);
@@ -293,14 +294,14 @@ fn an_idle_bus_is_arithmetic() {
     let counters = medium.plca_counters(station(7)).expect("PLCA");
     assert_eq!(counters.beacons, cycles.cycles + 1);
     assert_eq!(counters.opportunities, counters.yielded);
-    // The coordinator once counted no empty cycles.
+    // In an earlier version, the coordinator counted no empty cycles.
     for node in [0, 7] {
         assert_eq!(medium.plca_counters(station(node)).expect("PLCA").empty_cycles, cycles.empty, "node {node}");
     }
     assert!(events.len() < 100, "{}", trace(&events));
 }
 
-/// The same with every cycle stepped through, since an input comes in each.
+/// The same with every cycle stepped through, since each has an input.
 #[test]
 fn cycles_that_go_by_are_those_that_are_stepped_through() {
     let nudge = |at: u64| (at, Input::SetFault { station: station(1), fault: None });
@@ -319,7 +320,7 @@ fn cycles_that_go_by_are_those_that_are_stepped_through() {
     assert_eq!(passed.plca_cycles(), other.plca_cycles());
 }
 
-/// A node of a small bus, right or wrong.
+/// A node of a small bus, correct or not.
 fn any_node(count: u8) -> impl Strategy<Value = PlcaNode> {
     let id = prop_oneof![1 => 0..=2_u8, 8 => 0..=count, 1 => Just(255)];
     let to = prop_oneof![6 => Just(32_u8), 1 => Just(24), 1 => 1..=60_u8];
@@ -349,7 +350,7 @@ fn any_settings_of_burst() -> impl Strategy<Value = u8> {
     prop_oneof![3 => Just(128_u8), 1 => 1..=255_u8]
 }
 
-/// As `ids` has it: in order of stations with PLCA right, or whatever.
+/// With `ids`: in order of stations with PLCA correct; or any.
 fn any_bus() -> impl Strategy<Value = Config> {
     let place = prop_oneof![3 => Just(0_u64), 2 => 0..=3_u64, 1 => 0..=90_u64];
     let places = prop_oneof![2 => Just(None), 1 => proptest::collection::vec(place, 6).prop_map(Some)];
@@ -394,7 +395,7 @@ fn any_bus() -> impl Strategy<Value = Config> {
     })
 }
 
-/// Frames in clusters, and now and then a station that is taken off or put back, or other settings.
+/// Frames in clusters, and sometimes a station that is taken off or put back, or other settings.
 fn any_plca_scenario() -> impl Strategy<Value = Scenario> {
     let input = (0..30_u8, 0..=6_000_u64, 0..6_u16, 0..7_u16, prop_oneof![3 => Just(64_u32), 1 => 64..=300_u32]);
     let inputs = proptest::collection::vec((input, any_node(4)), 0..=16);
@@ -420,7 +421,7 @@ fn any_plca_scenario() -> impl Strategy<Value = Scenario> {
     })
 }
 
-/// Clause 148, against a model that has no shortcut. The scenarios are small, and are not made smaller.
+/// Clause 148, against a model without a fast path. The scenarios are small, and failures are not shrunk.
 #[test]
 fn engine_and_model_agree_whatever_the_nodes_are_told() {
     let mut runner = runner(250);
@@ -440,8 +441,8 @@ fn engine_and_model_agree_whatever_the_nodes_are_told() {
     }
 }
 
-/// A MAC that sends in WAIT_IDLE, while others are still heard, once sent its frame into nothing and was then told of a
-/// collision after it had ended.
+/// In an earlier version, a MAC that sent in WAIT_IDLE, while others were still heard, lost its frame and got a
+/// collision after the frame had ended.
 #[test]
 fn a_mac_that_sends_before_the_line_is_silent_loses_no_frame() {
     let mut plca = Plca::right(8);

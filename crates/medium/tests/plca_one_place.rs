@@ -1,5 +1,5 @@
-//! PLCA while every node is right: one follower for all nodes, against each node by itself. Who wants no outputs gets the
-//! one, who wants them the other.
+//! PLCA with consistent nodes: one follower for all nodes, against each node by itself. A run without outputs uses the
+//! follower, a run with outputs the separate nodes.
 //!
 //! `ETHBUS_CASES=100000` runs more cases, `ETHBUS_SEED=2` others.
 
@@ -21,8 +21,8 @@ fn bus_of(plca: Plca) -> Config {
     Config { method: Method::Plca(plca), ..Config::new(BitRate::MBIT_10, topology, 1) }
 }
 
-/// A right bus of up to twelve nodes, here and there with ids that nobody has or with several of them, short delay lines,
-/// slow hosts and other timers; and frames at any load, while nodes are taken off and put back and told settings anew.
+/// A correctly configured bus of up to twelve nodes, some with unused ids or with several ids, short delay lines, slow
+/// hosts and other timers; frames at any load, while nodes are taken off and put back and get new settings.
 fn any_right_bus() -> impl Strategy<Value = Scenario> {
     let node = (prop_oneof![4 => Just(0_u64), 1 => 0..=900_u64], 0..30_u8);
     let timers = (prop_oneof![3 => Just(32_u8), 1 => 1..=60_u8], prop_oneof![3 => Just(396_u64), 1 => 1..=396_u64]);
@@ -33,7 +33,7 @@ fn any_right_bus() -> impl Strategy<Value = Scenario> {
     (proptest::collection::vec(node, 1..=12), timers, rest, inputs).prop_map(|(drawn, (to, line), rest, inputs)| {
         let (esd, empty, seed, attempt_limit, queue_limit) = rest;
         let stations = drawn.len() as u8;
-        // One id more than stations: it is the last node's too, or nobody's.
+        // One id more than stations: it belongs to the last node too, or to none.
         let count = stations + empty;
         let mut nodes: Vec<PlcaNode> = (0..stations)
             .zip(&drawn)
@@ -73,7 +73,7 @@ fn any_right_bus() -> impl Strategy<Value = Scenario> {
     })
 }
 
-/// All that can be asked of a medium, with its events apart.
+/// Everything that a medium reports, except its events.
 fn all_told(medium: &Medium, stations: usize) -> String {
     let one = |number: usize| {
         let one = station(number as u16);
@@ -84,8 +84,8 @@ fn all_told(medium: &Medium, stations: usize) -> String {
     (0..stations).map(one).chain([format!("{cycles:?} {:?}\n", medium.tally().medium())]).collect()
 }
 
-/// Without outputs a right bus on a star is followed by one follower for all nodes; the events, and all that is counted,
-/// whenever it is asked, are those of a bus on which each node counts for itself.
+/// Without outputs, one follower serves all nodes of a correctly configured bus on a star; the events, and all counts
+/// at any time, are those of a bus on which each node counts for itself.
 #[test]
 fn one_follower_counts_as_every_node_by_itself() {
     let mut runner = runner(300);
@@ -115,7 +115,7 @@ fn one_follower_counts_as_every_node_by_itself() {
     }
 }
 
-/// Who goes from one instant at which something is due to the next sees all that there is to be told, on either way: once
+/// A caller that goes from one scheduled instant to the next sees all reports, on either path: in an earlier version,
 /// the last BEACON after a frame was missing.
 #[test]
 fn nothing_is_to_be_told_when_nothing_is_due() {
@@ -134,12 +134,12 @@ fn nothing_is_to_be_told_when_nothing_is_due() {
     }
 }
 
-/// Something that changes nothing.
+/// An input without effect.
 fn inputs_end() -> Input {
     Input::SetFault { station: station(0), fault: None }
 }
 
-/// The same with hosts that always have another frame, who are asked for it as the one before is done.
+/// The same with hosts that always have another frame, and are asked for it when the one before is finished.
 #[test]
 fn one_follower_sends_as_every_node_by_itself() {
     struct Always {
@@ -154,7 +154,7 @@ fn one_follower_sends_as_every_node_by_itself() {
         }
 
         fn next_frame(&mut self, at: BitInstant, from: StationId) -> Option<Frame> {
-            // Some pause for some time now and then.
+            // Some pause for a while from time to time.
             let sends = !(at.get() / 5_000 + from.index() as u64).is_multiple_of(5);
             let to = station((from.index() as u16 + 1) % self.stations);
             sends.then(|| Frame::new(Octets::new(64 + at.get() as u32 % 90), Destination::Station(to)))

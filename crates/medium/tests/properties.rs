@@ -1,5 +1,5 @@
-//! What holds for every scenario, whatever the engine does inside: conservation, order, repeatability, and that
-//! nothing given out is taken back.
+//! Properties of every scenario, independent of the engine's inner paths: conservation, order, repeatability, and that
+//! no output is taken back.
 //!
 //! `ETHBUS_CASES` sets the number of scenarios for each property, `ETHBUS_SEED` draws others.
 
@@ -21,13 +21,13 @@ use scenario::{
 use std::collections::BTreeMap;
 
 const USUAL_CASES: u32 = 500;
-/// Later than anything that these scenarios can bring about.
+/// Later than every event of these scenarios.
 const END: u64 = 1 << 40;
 
-/// How the world outside calls the medium between two inputs.
+/// How a caller calls the medium between two inputs.
 #[derive(Clone, Copy, Debug)]
 enum Rhythm {
-    /// At every instant at which something is due.
+    /// At every scheduled instant.
     AsDue,
     /// Not at all: the next input moves time on.
     Rarely,
@@ -35,11 +35,11 @@ enum Rhythm {
     Odd(u64),
 }
 
-/// What a medium told while it ran.
+/// The reports of a medium while it ran.
 struct Told {
     medium: Medium,
     events: Vec<Event>,
-    /// Each with [`Medium::now`] at the time at which it was given out.
+    /// Each with [`Medium::now`] at the time of its report.
     outputs: Vec<(BitInstant, Output)>,
 }
 
@@ -65,7 +65,7 @@ impl Told {
         self.outputs.extend(std::iter::from_fn(|| self.medium.poll_output()).map(|output| (now, output)));
     }
 
-    /// Lets time pass up to `until`, or until nothing is due; inputs at `until` are still possible.
+    /// Lets time pass up to `until`, or until there is no further event; inputs at `until` are still possible.
     fn pass(&mut self, until: u64, rhythm: Rhythm) {
         let odd = if let Rhythm::Odd(seed) = rhythm { seed } else { 0 };
         let mut generator = Generator::stream(odd, until);
@@ -97,7 +97,7 @@ fn tell(scenario: &Scenario, until: u64, rhythm: Rhythm) -> Told {
     told
 }
 
-/// Holds `property` for scenarios with all kinds of parameters and topologies, and stations and cables with faults.
+/// Checks `property` for scenarios with all kinds of parameters and topologies, and stations and cables with faults.
 fn always(property: impl Fn(&Scenario) -> Result<(), TestCaseError>) {
     always_in(cut_scenario(any_medium()), |scenario| property(&scenario));
 }
@@ -164,8 +164,8 @@ fn events_never_go_back_in_time() {
     });
 }
 
-/// DESIGN.md, contract 1: the same configuration, seed and inputs give the same events; and so they do however
-/// often the medium is called, and whether or not events and outputs are kept.
+/// DESIGN.md, contract 1: the same configuration, seed and inputs give the same events, however often the medium is
+/// called, and whether or not events and outputs are kept.
 #[test]
 fn the_rhythm_of_calls_changes_no_event() {
     always_in((cut_scenario(any_medium()), any::<u64>()), |(scenario, seed)| {
@@ -202,7 +202,7 @@ fn one_more_silent_station_changes_nothing_for_the_others() {
     });
 }
 
-/// The engine tells all stations of a star at once, and on segments each by itself; a hub in the middle of as many
+/// The engine handles all stations of a star at once, and those on segments separately; a hub in the middle of as many
 /// pieces of cable is a star.
 #[test]
 fn a_star_is_a_hub_and_its_segments() {
@@ -244,19 +244,19 @@ fn late_arrivals_are_taken_at_the_engines_now() {
     });
 }
 
-/// One attempt, as its sender's events tell it.
+/// One attempt, from its sender's events.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     frame: FrameId,
     begin: u64,
-    /// Behind the extension bits that lead a later frame of a burst.
+    /// After the extension bits that precede a later frame of a burst.
     preamble: u64,
     end: u64,
     detected: Option<u64>,
 }
 
 impl Sent {
-    /// At `place`, something of `other` is heard while this packet is.
+    /// At `place`, some of `other` is heard while this packet is.
     fn is_met_by(&self, other: &Sent, place: StationId, topology: &Topology) -> bool {
         let distance = |of: &Sent| topology.distance(of.frame.station, place).get();
         let (here, there) = (distance(self), distance(other));
@@ -309,8 +309,8 @@ fn every_frame_is_released_once_and_not_before_it_was_carried() {
     });
 }
 
-/// Output::Carried: given out once for each transmitted frame and for no other, with the end that came about and
-/// the places at which another signal overlapped; so what was given out early was never contradicted.
+/// Output::Carried: given out once for each transmitted frame and for no other, with the actual end and the places at
+/// which another signal overlapped; so no early report was ever contradicted.
 #[test]
 fn what_is_given_out_as_carried_is_what_comes_about() {
     let early = std::cell::Cell::new(0);
@@ -341,7 +341,8 @@ fn what_is_given_out_as_carried_is_what_comes_about() {
     assert!(early.get() > 0 && spoilt.get() > 0, "{early:?} outputs were early, {spoilt:?} places spoilt");
 }
 
-/// Output::Carried: whoever is not among the damaged hands the frame up, and nobody else; cuts and faults included.
+/// Output::Carried: every station that is not among the damaged hands the frame up, and no other does; cuts and faults
+/// included.
 #[test]
 fn whoever_hands_a_frame_up_is_whoever_receives_it() {
     let (kept_from, handed_up) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
@@ -372,7 +373,7 @@ fn whoever_hands_a_frame_up_is_whoever_receives_it() {
                 let expected = addressed && !damaged.contains(&place);
                 kept_from.set(kept_from.get() + u64::from(addressed && !expected));
                 handed_up.set(handed_up.get() + u64::from(delivered));
-                // Whoever was off the medium meanwhile received nothing.
+                // A station that was off the medium meanwhile received nothing.
                 prop_assert!(delivered == expected || detached > 0 && !delivered, "{} at {}", frame, place);
             }
         }
@@ -381,8 +382,8 @@ fn whoever_hands_a_frame_up_is_whoever_receives_it() {
     assert!(kept_from.get() > 0 && handed_up.get() > 0, "{kept_from:?} kept from somebody, {handed_up:?} handed up");
 }
 
-/// Output::Carried: on a medium that the slot time covers, it is known well before the end, and the whole frame
-/// of a lone sender at most one way and one gap after its begin.
+/// Output::Carried: on a medium that the slot time covers, it is known well before the end, and a whole frame of a lone
+/// sender at most one way and one gap after its begin.
 #[test]
 fn a_frame_that_nothing_meets_is_given_out_before_its_end() {
     always_in(any_scenario(standard_config(fitting_topology())), |scenario| {
@@ -432,7 +433,7 @@ fn whole_transmissions_never_overlap_where_the_slot_time_covers_the_way() {
     });
 }
 
-/// STANDARD.md, late collisions: 2d, and the gap in which a station does not look at carrier, are within slotTime.
+/// STANDARD.md, late collisions: 2d, and the part of the gap in which a station ignores carrier, are within slotTime.
 #[test]
 fn no_collision_is_late_where_the_way_and_the_gap_are_within_the_slot_time() {
     let star = (1..=6_usize, 0..=208_u64).prop_map(|(stations, distance)| Topology::star(stations, distance));

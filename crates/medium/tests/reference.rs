@@ -1,7 +1,7 @@
 //! The engine against a reference model that steps through the processes of 802.3, 4.2.8 bit time by bit time.
 //!
-//! The same configuration, seed and inputs must give the same events, in the same order. `ETHBUS_CASES=100000`
-//! runs more cases, `ETHBUS_SEED=2` others. A scenario in which the two once parted stays here as a test.
+//! The same configuration, seed and inputs must give the same events, in the same order. `ETHBUS_CASES=100000` runs
+//! more cases, `ETHBUS_SEED=2` others. A scenario in which the two once differed stays here as a test.
 
 #[path = "common/agreement.rs"]
 mod agreement;
@@ -24,7 +24,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-/// Long enough for most scenarios to end, short enough for a model that looks at every bit time.
+/// Long enough for most scenarios to end, short enough for a model that steps through every bit time.
 fn end_of(config: &Config) -> u64 {
     match config.parameters.slot_time.get() {
         _ if config.topology.stations() > 6 => 20_000,
@@ -33,12 +33,12 @@ fn end_of(config: &Config) -> u64 {
     }
 }
 
-/// The events of the engine, or where those of the model part from them.
+/// The events of the engine, or the first difference from those of the model.
 fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
     agreement::agreed_events(scenario, end_of(&scenario.config), model::run)
 }
 
-/// How often each kind of event, and each of its rarer faces, has been seen.
+/// How often each kind of event, and each of its rarer variants, has occurred.
 fn count(seen: &mut BTreeMap<&'static str, u64>, events: &[Event]) {
     for event in events {
         *seen.entry(event.kind.name()).or_default() += 1;
@@ -56,7 +56,7 @@ fn count(seen: &mut BTreeMap<&'static str, u64>, events: &[Event]) {
     }
 }
 
-/// Draws scenarios, and holds that the two agree on each, and that every one of `kinds` was seen in some.
+/// Draws scenarios, and checks that the two agree on each, and that each of `kinds` occurred in some.
 fn check(usual: u32, scenarios: impl Strategy<Value = Scenario>, kinds: &[&str]) {
     check_with(runner(usual), scenarios, kinds);
 }
@@ -87,14 +87,14 @@ fn engine_and_model_agree_whatever_the_parameters() {
     check(2_500, any_scenario(any_config(any_topology())), &[&causes[..], &ends, &delays].concat());
 }
 
-/// Fault: what a deaf station, one with a bad FCS and one that babbles do to the others.
+/// Fault: the effect of a deaf station, one with a bad FCS and one that babbles on the others.
 #[test]
 fn engine_and_model_agree_on_stations_with_faults() {
     let kinds = ["no_carrier", "received_too_long", "damaged", "delivered", "late"];
     check(1_200, faulty_scenario(any_config(any_topology())), &kinds);
 }
 
-/// Input::SetCut: stations on either side of a cut are on media of their own, and on one again when it is mended.
+/// Input::SetCut: stations on either side of a cut are on separate media, and on one again when it is mended.
 #[test]
 fn engine_and_model_agree_on_cables_that_are_cut_and_mended() {
     let kinds = ["transmitted", "delivered", "fragment", "damaged", "collision", "late", "backoff"];
@@ -106,7 +106,7 @@ fn engine_and_model_agree_on_cables_that_are_cut_and_mended() {
 #[test]
 fn engine_and_model_agree_on_a_crowd() {
     let kinds = ["transmitted", "delivered", "fragment", "collision", "backoff", "excessive_collisions"];
-    // Each takes the model a thousand times what the others do.
+    // Each takes the model a thousand times as long as the others.
     check_with(runner_for(cases(400).div_ceil(100)), crowded_scenario(), &kinds);
 }
 
@@ -171,11 +171,11 @@ fn two_signals_that_touch_leave_no_silence_between_them() {
     assert_eq!(attempts_of(0, &events), [0, 320], "{}", trace(&events));
 }
 
-/// 802.3, 4.2.8, Deference: `wasTransmitting` holds for the whole of a busy period, however many other signals
-/// follow one's own in it.
+/// 802.3, 4.2.8, Deference: `wasTransmitting` is true for the whole of a busy period, however many other signals follow
+/// the station's own in it.
 ///
-/// Station 3 sends at 3468 for the last time and hears carrier without a pause until 5664; 24 BT into that silence
-/// it hears carrier again, but its gap does not start anew.
+/// Station 3 sends at 3468 for the last time and hears carrier without a pause until 5664; 24 BT into that silence it
+/// hears carrier again, but its gap does not restart.
 #[test]
 fn having_sent_counts_to_the_end_of_a_long_busy_period() {
     let mut config = bus(&[70, 10, 252, 150]);
@@ -226,7 +226,7 @@ fn discards(events: &[Event]) -> Vec<(u64, Cause, u32)> {
     events.iter().filter_map(discard).collect()
 }
 
-/// Kind::Discarded: `attempts` is how many attempts had been made, the one whose jam has just ended included.
+/// Kind::Discarded: `attempts` is the number of attempts made, including the one whose jam has just ended.
 #[test]
 fn a_detached_station_counts_the_attempt_that_collided() {
     let config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
@@ -234,7 +234,7 @@ fn a_detached_station_counts_the_attempt_that_collided() {
     assert_eq!(discards(&events), [(96, Cause::Detached, 1)], "{}", trace(&events));
 }
 
-/// Input::Detach: what the station sends ends as it would; attemptLimit attempts that collided end in a discard.
+/// Input::Detach: a present transmission continues to its end; attemptLimit attempts that collided end in a discard.
 #[test]
 fn the_last_attempt_of_a_detached_station_ends_as_it_would() {
     let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 0), 0);
@@ -245,8 +245,8 @@ fn the_last_attempt_of_a_detached_station_ends_as_it_would() {
 
 /// DESIGN.md, ties: ends of timers, then arrivals, see the medium as it was just before the instant.
 ///
-/// Station 1's own transmission ends at 576, so its gap ends at 672 whatever carrier says. Station 0's signal is
-/// on from 600 at station 1's place, so a frame that arrives at 672 finds the medium busy.
+/// Station 1's own transmission ends at 576, so its gap ends at 672 regardless of carrier. Station 0's signal is on
+/// from 600 at station 1's place, so a frame that arrives at 672 finds the medium busy.
 #[test]
 fn a_frame_that_comes_as_an_unrestartable_gap_ends_under_carrier_defers() {
     let config = bus(&[0, 500]);
@@ -258,8 +258,8 @@ fn a_frame_that_comes_as_an_unrestartable_gap_ends_under_carrier_defers() {
     assert!(defers, "{}", trace(&events));
 }
 
-/// 802.3, 4.2.9, PhysicalSignalDecap: a receiver skips extension bits. What it sent while it heard only those has
-/// not spoken over the frame behind them.
+/// 802.3, 4.2.9, PhysicalSignalDecap: a receiver skips extension bits. A signal that overlaps only with those does no
+/// harm to the frame after them.
 ///
 /// ```text
 ///   at station 1:  |s0#1 100..4260|filling ..4356|s0#2, cut ..4492|
@@ -275,7 +275,7 @@ fn what_meets_only_the_filling_does_the_frame_no_harm() {
     assert_eq!(fragment, Some((4492, 2, Kind::Fragment { bits: BitTimes::new(72) })), "{}", trace(&events));
 }
 
-/// Fault::Deaf: a gap that has begun goes on, whatever happens to carrier sense in it (802.3, 4.2.8, Deference).
+/// Fault::Deaf: a gap in progress continues, whatever happens to carrier sense in it (802.3, 4.2.8, Deference).
 ///
 /// Station 0 falls silent at station 1's place at 586.
 #[test]
@@ -287,8 +287,8 @@ fn a_gap_outlasts_a_spell_of_deafness() {
     assert_eq!(attempts_of(1, &events), [586 + 96], "{}", trace(&events));
 }
 
-/// 802.3, 4.2.8: whoever has a frame ready as the one before it ends goes on with the burst; a bit time later is too
-/// late for one that knows its queue.
+/// 802.3, 4.2.8: a station that has a frame ready as the one before it ends continues the burst; a bit time later is
+/// too late for a station that knows its queue.
 #[test]
 fn a_frame_that_comes_as_another_ends_goes_on_with_the_burst() {
     let config = Config::new(BitRate::MBIT_1000, Topology::star(2, 10), 1);
@@ -298,8 +298,8 @@ fn a_frame_that_comes_as_another_ends_goes_on_with_the_burst() {
     }
 }
 
-/// 802.3, 4.2.8, StartJam: `extendError` from the first bit behind the frame on. What was cut there has a bad FCS, and
-/// no odd bits (4.2.9, `extensionOK`); one cut before has both.
+/// 802.3, 4.2.8, StartJam: `extendError` from the first bit after the frame on. A frame cut there has a bad FCS, and no
+/// odd bits (4.2.9, `extensionOK`); a frame cut before has both.
 ///
 /// Station 1 is deaf and starts 10 BT before station 0 hears it; frame and SFD are out at 576.
 #[test]
@@ -316,8 +316,8 @@ fn the_first_bit_behind_a_frame_is_extension() {
     }
 }
 
-/// On a star so wide that a fragment of a station's own has ended at its place before it gets to the others, that
-/// fragment is no carrier to the station when it gets there.
+/// On a star so wide that a station's own fragment has ended at its place before it reaches the others, that fragment
+/// is no carrier to the station when it arrives there.
 #[test]
 fn its_own_fragment_elsewhere_is_no_carrier_to_a_station_that_waits() {
     let mut config = Config::new(BitRate::MBIT_10, Topology::star(2, 608), 5_076_735_709_273_504_059);

@@ -1,4 +1,5 @@
-//! Slotted ALOHA: golden traces, the engine against a model that looks at every slot, and figures of the literature.
+//! Slotted ALOHA: golden traces, the engine against a model that steps through every slot, and figures of the
+//! literature.
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
 
@@ -49,7 +50,7 @@ fn whatever_is_in_one_slot_collides_and_waits_some_slots() {
     check("three_collide.txt", config(Topology::star(3, 0), |own| own.backoff = uniform(4)), &inputs);
 }
 
-/// Lam: a sender knows after R slots, and then takes one of the next K.
+/// Lam: a sender knows the fate of a frame after R slots, and then takes one of the next K.
 #[test]
 fn a_sender_knows_after_ack_delay() {
     let inputs = [offer(1, 0, 1, 64), offer(2, 1, 0, 64), offer(SLOT * 2, 2, 1, 64), offer(SLOT * 2, 2, 1, 64)];
@@ -108,13 +109,14 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
             let mut config = config(Topology::star(stations, distance), |own| {
                 own.slot = BitTimes::new(own.slot.get() + distance % 7);
                 (own.ack_delay, own.backoff, own.attempt_limit) = (ack_delay, backoff, attempt_limit);
+                own.holds_sender = seed.is_multiple_of(2);
                 own.population = population;
             });
             (config.queue_limit, config.seed) = (queue_limit, seed);
             let there = |number: u16| station(number % stations as u16);
             let mut inputs: Vec<_> = (inputs.into_iter())
                 .map(|(at, from, to, octets, what)| {
-                    // Now and then just at a slot's first instant.
+                    // Sometimes exactly at a slot's first instant.
                     let at = if at.is_multiple_of(3) { at / SLOT * (SLOT + distance + distance % 7) } else { at };
                     let destination = match to {
                         70 => Destination::All,
@@ -137,7 +139,7 @@ fn any_aloha() -> impl Strategy<Value = (Config, Vec<(u64, Input)>)> {
     )
 }
 
-/// The same events, in the same order, as those of a model that looks at every slot and every station.
+/// The same events, in the same order, as those of a model that examines every station in every slot.
 #[test]
 fn engine_and_model_agree() {
     let result = runner(600).run(&any_aloha(), |(config, inputs)| {
@@ -154,7 +156,7 @@ fn engine_and_model_agree() {
     }
 }
 
-/// What a run of many slots came to.
+/// The sums of a run of many slots.
 #[derive(Default)]
 struct Sums {
     offered: u64,
@@ -177,8 +179,8 @@ impl Host for Sums {
     }
 }
 
-/// `stations` users with one frame each, who have a new one in a slot with the chance `load` / `stations` if they have
-/// none.
+/// `stations` users with one frame each. A user without a frame gets a new one in a slot with probability `load` /
+/// `stations`.
 fn lam(stations: u16, load: f64, backoff: Policy, slots: u64, seed: u64) -> Sums {
     let mut config = config(Topology::star(stations.into(), 0), |own| own.backoff = backoff);
     config.seed = seed;

@@ -1,7 +1,7 @@
-//! What follows from chance: the capture effect and the mean backoff, each with a written seed and threshold.
+//! Consequences of chance: the capture effect and the mean backoff, each with a written seed and threshold.
 //!
-//! The seeds are fixed, so that a test passes or fails for ever. A threshold is four standard deviations of what
-//! it bounds: of 16,000 seeds, a right engine would miss one.
+//! The seeds are fixed, so that a test always passes or always fails. A threshold is four standard deviations of the
+//! bounded value: of 16,000 seeds, a correct engine would miss one.
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const END: u64 = 1 << 40;
 const STANDARD_DEVIATIONS: f64 = 4.0;
 
-/// The events of `stations` stations at distance 0 that have `frames` frames of 64 octets each from the start.
+/// The events of `stations` stations at distance 0 with `frames` frames of 64 octets each from the start.
 fn saturated(stations: u16, frames: usize, seed: u64) -> Vec<Event> {
     let mut config = Config::new(BitRate::MBIT_10, Topology::star(usize::from(stations), 0), seed);
     config.queue_limit = frames;
@@ -21,12 +21,12 @@ fn saturated(stations: u16, frames: usize, seed: u64) -> Vec<Event> {
     run(config, &inputs, END).1
 }
 
-/// A race: both stations drew after the same collision, and then one sent a frame, or they collided once more.
+/// A race: both stations drew after the same collision, and then one sent a frame, or they collided again.
 #[derive(Clone, Copy, Debug)]
 struct Race {
-    /// Which attempt had collided, by station.
+    /// The number of the attempt that collided, by station.
     attempts: [u32; 2],
-    /// Who sent next; `None` for a tie.
+    /// The next sender; `None` for a tie.
     winner: Option<StationId>,
 }
 
@@ -53,7 +53,7 @@ fn races(events: &[Event]) -> Vec<Race> {
     races
 }
 
-/// How often something came out as hoped for, and of how many.
+/// The number of successes, and of trials.
 #[derive(Clone, Copy, Debug, Default)]
 struct Share {
     hits: u64,
@@ -77,10 +77,10 @@ fn assert_probability(what: &str, Share { hits, of }: Share, probability: f64) {
 
 /// Peterson and Davie, Computer Networks, 2.6: two saturated stations, and A has won the first race.
 ///
-/// In the second A, with a new frame, draws from {0, 1} and B, on its second attempt, from {0 … 3}; A wins if its
-/// draw is lower: (3/4 + 2/4) / 2 = 5/8. If it does, B draws from {0 … 7} in the third: (7/8 + 6/8) / 2 = 13/16.
-/// Equal draws are a tie, which nobody wins; the collision that follows begins another race. Runs whose first
-/// race is a tie do not count, nor for the third race those whose second one A did not win.
+/// In the second A, with a new frame, draws from {0, 1} and B, on its second attempt, from {0 … 3}; A wins if its draw
+/// is lower: (3/4 + 2/4) / 2 = 5/8. If it does, B draws from {0 … 7} in the third: (7/8 + 6/8) / 2 = 13/16. Equal draws
+/// are a tie without a winner; the collision that follows begins another race. Runs whose first race is a tie do not
+/// count. For the third race, runs whose second one A did not win do not count either.
 #[test]
 fn who_won_the_first_race_wins_the_second_in_five_of_eight() {
     let (mut second, mut third) = (Share::default(), Share::default());

@@ -1,6 +1,6 @@
-//! Golden traces: what happens on the medium, event by event, in scenarios small enough to review.
+//! Golden traces: the events on the medium, one by one, in scenarios small enough to review.
 //!
-//! They freeze the engine's contract with time. `BLESS=1 cargo test -p ethbus-medium` rewrites them.
+//! They pin the engine's contract with time. `BLESS=1 cargo test -p ethbus-medium` rewrites them.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn bus(positions: &[u64]) -> Config {
 }
 
 fn check(name: &str, config: Config, inputs: &[(u64, Input)]) {
-    // Whoever wants no outputs gets a shorter way through the engine.
+    // A run without outputs takes a shorter path through the engine.
     let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, LONG);
     let (_, events) = run(config, inputs, LONG);
     check_golden(name, &trace(&events));
@@ -60,14 +60,14 @@ fn a_station_starts_until_it_hears_the_other() {
     }
 }
 
-/// Part 2 of the gap never restarts, so all who deferred to one frame start together (802.3, 4.2.3.2.1).
+/// Part 2 of the gap never restarts, so all stations that deferred to one frame start together (802.3, 4.2.3.2.1).
 #[test]
 fn three_that_defer_to_one_collide_after_it() {
     let inputs = [offer(0, 0, 1, 200), offer(100, 1, 0, 64), offer(200, 2, 0, 64), offer(300, 3, 0, 64)];
     check("three_defer_to_one.txt", star(4, 10), &inputs);
 }
 
-/// attemptLimit counts attempts; a backoff_limit of 0 makes every draw 0, so the two always meet again.
+/// attemptLimit counts attempts; a backoff_limit of 0 makes every draw 0, so the two always collide again.
 #[test]
 fn the_sixteenth_collision_discards_the_frame() {
     let mut config = star(2, 0);
@@ -76,7 +76,7 @@ fn the_sixteenth_collision_discards_the_frame() {
     check("sixteen_attempts.txt", config, &inputs);
 }
 
-/// Lam's Heuristic RCP in the place of 802.3's backoff: 0 to 9 slots after the first collision, 0 to 99 after the second.
+/// Lam's Heuristic RCP in place of 802.3's backoff: 0 to 9 slots after the first collision, 0 to 99 after the second.
 #[test]
 fn backoff_may_follow_another_policy() {
     let policy = backoff::Policy::rcp(medium::SlottedAloha::SLOT, [10, 100]);
@@ -93,17 +93,17 @@ fn a_collision_after_slot_time_is_late() {
     }
 }
 
-/// The cable is too long: the first sender is done before the other's signal gets to it.
+/// The cable is too long: the first sender has finished before the other's signal reaches it.
 #[test]
 fn a_collision_that_its_sender_never_hears_damages_the_frame() {
     let inputs = [offer(0, 0, 1, 64), offer(399, 2, 1, 64)];
     check("undetected_collision.txt", bus(&[0, 200, 400]), &inputs);
 }
 
-/// Carrier that returns in part 1 of the gap starts it anew, in part 2 it does not (802.3, 4.2.8 Deference).
+/// Carrier that returns in part 1 of the gap restarts it; in part 2 it does not (802.3, 4.2.8 Deference).
 ///
-/// Station 0 sends to station 1 beside it; station 2, far off, has not heard it and sends too; its signal
-/// gets to station 1, which waits to send, some bits after the first has ended there.
+/// Station 0 sends to station 1 beside it. Station 2, far off, has not heard it and sends too; its signal reaches
+/// station 1, which waits to send, some bits after the first has ended there.
 #[test]
 fn carrier_restarts_part_1_of_the_gap_only() {
     for silence in [30, 63, 64, 70] {
@@ -119,7 +119,7 @@ fn a_full_queue_drops_at_its_tail() {
     check("queue_drop.txt", config, &[1, 2, 3, 4].map(|_| offer(0, 0, 1, 64)));
 }
 
-/// What a detached station is sending ends as it would; the rest is discarded, and it hears nothing.
+/// The present transmission of a detached station continues to its end; the rest is discarded, and it hears nothing.
 #[test]
 fn a_station_is_taken_off_while_it_sends() {
     let inputs = [
@@ -161,14 +161,14 @@ fn a_frame_at_1000_mbit_is_extended_to_slot_time() {
     check("extension.txt", config, &[64, 511, 512, 600].map(|octets| offer(0, 0, 1, octets)));
 }
 
-/// The first frame is extended, the gaps are filled, and nobody gets in between (802.3, 4.2.3.2.7).
+/// The first frame is extended, the gaps are filled, and no other station gets in between (802.3, 4.2.3.2.7).
 #[test]
 fn a_burst_holds_the_medium() {
     let inputs = [offer(0, 0, 1, 64), offer(0, 0, 1, 64), offer(0, 0, 1, 600), offer(300, 1, 0, 64)];
     check("burst.txt", gigabit(2, 100), &inputs);
 }
 
-/// A frame that comes a bit time too late for the burst defers; it is part of it if it comes with the end.
+/// A frame that comes a bit time too late for the burst defers; a frame that comes at the very end belongs to it.
 #[test]
 fn a_burst_ends_with_an_empty_queue() {
     for ready in [4159, 4160, 4161] {
@@ -207,7 +207,7 @@ fn a_collision_in_a_burst_is_late() {
     }
 }
 
-/// Two segments and a repeater of 8 BT: 20 + 8 + 30 BT from end to end, and 58 BT is how long neither hears the other.
+/// Two segments and a repeater of 8 BT: 20 + 8 + 30 BT from end to end; for 58 BT neither hears the other.
 #[test]
 fn a_repeater_delays_what_it_repeats() {
     let place = |segment, bits| Place { segment, position: BitTimes::new(bits) };
@@ -220,7 +220,7 @@ fn a_repeater_delays_what_it_repeats() {
     }
 }
 
-/// A deaf station sends into what it does not hear, and without a gap; healed, it defers again.
+/// A deaf station sends into a signal that it does not hear, and without a gap; healed, it defers again.
 #[test]
 fn a_deaf_station_sends_over_others() {
     let inputs = [
@@ -236,7 +236,7 @@ fn a_deaf_station_sends_over_others() {
     check("fault_deaf.txt", star(2, 10), &inputs);
 }
 
-/// It still hears to its end what had begun before, and the gap after it.
+/// It still hears signals that began before to their end, and waits for the gap after them.
 #[test]
 fn a_station_that_goes_deaf_hears_the_rest_of_what_it_heard() {
     let inputs = [offer(0, 0, 1, 64), offer(100, 1, 0, 64), fault(200, 1, Some(Fault::Deaf)), offer(300, 0, 1, 64)];
@@ -249,8 +249,8 @@ fn a_bad_fcs_is_seen_by_the_addressee() {
     check("fault_bad_fcs.txt", star(3, 10), &inputs);
 }
 
-/// What had begun before the cable was cut gets everywhere; what begins during the cut stays on its side, to its end,
-/// even if the cable is mended meanwhile; then all are on one medium again.
+/// Signals that began before the cut reach every place. Signals that begin during the cut stay on their side, to their
+/// end, even if the cable is mended meanwhile. After that all stations are on one medium again.
 ///
 /// ```text
 ///   0 ────── 100 ──/cut/── 200
@@ -274,7 +274,7 @@ fn a_cut_makes_two_media_of_one() {
     check("cut.txt", config, &inputs);
 }
 
-/// 1522 octets without a tag are too long, with one they are not; and 20 ms are the end of any frame (802.3, 8.2.1.5).
+/// 1522 octets are too long without a tag, but not with one; and 20 ms end any frame (802.3, 8.2.1.5).
 #[test]
 fn a_babbler_sends_what_its_host_gives() {
     let tagged = Frame { tagged: true, ..Frame::new(Octets::new(1522), Destination::Station(station(1))) };
@@ -289,7 +289,7 @@ fn a_babbler_sends_what_its_host_gives() {
     check("fault_babble.txt", star(2, 10), &inputs);
 }
 
-/// 802.3, 3.2.7: the envelope of 2000 octets has room for any tag, so that a tag makes it no longer.
+/// 802.3, 3.2.7: the envelope of 2000 octets has room for any tag, so a tag makes it no longer.
 #[test]
 fn an_envelope_frame_has_2000_octets_tagged_or_not() {
     let mut config = star(2, 0);

@@ -1,4 +1,4 @@
-//! Pure ALOHA and CSMA: golden traces, the engine against a model that looks at every bit time, and figures of the
+//! Pure ALOHA and CSMA: golden traces, the engine against a model that steps through every bit time, and figures of the
 //! literature.
 //!
 //! `ETHBUS_CASES=100000` runs more cases against the model, `ETHBUS_SEED=2` others.
@@ -61,7 +61,7 @@ fn what_overlaps_at_the_addressee_is_damaged() {
     let inputs = [offer(0, 0, 1, 64), offer(575, 1, 0, 64), offer(5000, 0, 1, 64), offer(5576, 2, 1, 64)];
     let own = |own: &mut Aloha| own.backoff = uniform(4);
     check("pure_aloha_overlap.txt", aloha(Topology::star(3, 0), own), &inputs);
-    // Along a cable, what counts is what is heard at the addressee's place.
+    // Along a cable, the signals at the addressee's place count.
     let inputs = [offer(0, 0, 1, 64), offer(566, 2, 1, 64), offer(566, 2, 0, 64)];
     check("pure_aloha_places.txt", aloha(bus(&[0, 40, 20]), own), &inputs);
 }
@@ -73,7 +73,7 @@ fn frames_of_an_infinite_population_contend_each_for_itself() {
     check("pure_aloha_infinite.txt", aloha(Topology::star(2, 0), own), &inputs);
 }
 
-/// Who finds the line busy: waits for its end, gives way, or takes a slot of the line.
+/// A station that finds the line busy waits for its end, gives way, or takes a slot of the line.
 #[test]
 fn a_busy_line_is_waited_for_given_way_to_or_shared_by_chance() {
     let inputs = [offer(0, 0, 1, 64), offer(3, 1, 0, 64), offer(100, 2, 0, 64), offer(200, 3, 0, 64)];
@@ -85,7 +85,8 @@ fn a_busy_line_is_waited_for_given_way_to_or_shared_by_chance() {
     }
 }
 
-/// A sender does not hear what it collides with: both frames go out whole, and each learns a round trip later.
+/// A sender does not hear the signal that it collides with: both frames go out whole, and each sender learns this a
+/// round trip later.
 #[test]
 fn nobody_detects_a_collision() {
     let inputs = [offer(0, 0, 1, 64), offer(40, 1, 0, 64), offer(41, 2, 0, 64)];
@@ -107,19 +108,19 @@ fn configured(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value 
     let own = (any_persistence(), 0..=3_u32, any_policy(), limit, any::<bool>(), 100..=900_u64);
     (topology, own, 1..=4_usize, any::<u64>()).prop_map(|(topology, own, queue_limit, seed)| {
         let (persistence, ack_delay, backoff, attempt_limit, infinite, slot) = own;
-        let slot = BitTimes::new(slot);
+        let (slot, holds_sender) = (BitTimes::new(slot), seed.is_multiple_of(2));
         let population = if infinite { Population::Infinite } else { Population::Stations };
         let method = match persistence {
             Some(persistence) => {
-                Method::Csma(Csma { persistence, slot, ack_delay, backoff, attempt_limit, population })
+                Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
             }
-            None => Method::Aloha(Aloha { slot, ack_delay, backoff, attempt_limit, population }),
+            None => Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population }),
         };
         Config { queue_limit, seed, ..with(topology, method) }
     })
 }
 
-/// The events of the engine, or where those of the model part from them.
+/// The events of the engine, or the first difference from those of the model.
 fn agreed_events(scenario: &Scenario) -> Result<Vec<Event>, String> {
     agreement::agreed_events(scenario, 15_000, unslotted::run)
 }
@@ -129,13 +130,13 @@ fn agree(name: &str, cases: u32, scenarios: impl Strategy<Value = Scenario>) {
     agreement::agree(name, cases, scenarios, agreed_events, &kinds);
 }
 
-/// The same events, in the same order, as those of a model that looks at every bit time and every place.
+/// The same events, in the same order, as those of a model that examines every place in every bit time.
 #[test]
 fn engine_and_model_agree() {
     agree("any line", 400, faulty_scenario(configured(any_topology())));
 }
 
-/// Also on a star without distance, where one state stands for all stations until one of them is deaf.
+/// Also on a star without distance, where one state serves all stations until one of them is deaf.
 #[test]
 fn engine_and_model_agree_in_one_place() {
     let star = (1..=6_usize).prop_map(|stations| Topology::star(stations, 0));
@@ -147,7 +148,7 @@ fn engine_and_model_agree_where_cables_are_cut() {
     agree("cut", 150, cut_scenario(configured(any_cable())));
 }
 
-/// Users at one place count slots of the line; one of them begins to send as their station becomes deaf. Who is deaf is
+/// Users at one place count slots of the line; one of them begins to send as their station becomes deaf. Deafness is
 /// settled as a signal begins, so the others still hear it and give way.
 #[test]
 fn users_at_a_place_that_becomes_deaf_hear_what_began_before() {
@@ -167,7 +168,7 @@ fn users_at_a_place_that_becomes_deaf_hear_what_began_before() {
     assert!(gave_way > 0, "nobody counted at that instant");
 }
 
-/// What a long run came to.
+/// The sums of a long run.
 #[derive(Default)]
 struct Sums {
     attempts: u64,
@@ -254,7 +255,7 @@ fn an_infinite_population_of_csma_carries_what_kleinrock_and_tobagi_say() {
     }
 }
 
-/// All outputs of a frame come before it is released, and once each; what is carried is what its addressee heard.
+/// All outputs of a frame come before it is released, and once each; a carried frame is one that its addressee heard.
 #[test]
 fn what_is_carried_is_what_arrives() {
     let result = runner(200).run(&faulty_scenario(configured(any_topology())), |Scenario { config, inputs }| {

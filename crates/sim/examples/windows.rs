@@ -12,6 +12,7 @@ use sim::scenario::Scenario;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::windows::capture::Framing;
 use sim::windows::{Known, WindowKind, Windows};
+use sim::words::units::RunTime;
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
@@ -24,8 +25,8 @@ fn main() {
         stations: Some(number(1, 10)),
         topology: Some("star:0bt".parse().expect("a topology")),
         sizes: Some("64".parse().expect("a size")),
-        duration: Some(Duration::from_secs(number(2, 3) as u64)),
-        warmup: Some(Duration::ZERO),
+        duration: Some(RunTime::Time(Duration::from_secs(number(2, 3) as u64))),
+        warmup: Some(RunTime::Time(Duration::ZERO)),
         ..Overrides::default()
     };
     let plan = Plan::new(&Scenario::default(), None, &overrides, 1).expect("a plan");

@@ -6,6 +6,7 @@ pub mod hosts;
 pub mod measure;
 pub mod observer;
 pub mod pool;
+pub mod runaway;
 pub mod series;
 pub mod simulator;
 pub mod transfer;

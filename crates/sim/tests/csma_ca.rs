@@ -40,6 +40,54 @@ fn positions_stay_apart_where_a_bit_time_is_longer_than_the_line() {
     assert_eq!(own.reach, Some(Reach { range: 120_000, positions: vec![0, 100_000, 200_000] }));
 }
 
+/// A destination that does not hear its sender is said, with both stations, their distance and the range.
+#[test]
+fn a_destination_out_of_range_is_warned_of() {
+    let line = "stations = 3\n[medium]\ntopology = \"bus:200m\"\n[access]\nmethod = \"csma-ca\"\nrange = ";
+    let warnings = |rest: &str| plan(&format!("{line}{rest}")).expect("a plan").warnings;
+    let said = warnings("\"120 m\"\n");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].starts_with("st3 sends to st1, which is 200 m away, and the range is 120 m"), "{said:?}");
+    assert_eq!(warnings("\"200 m\"\n"), [] as [&str; 0]);
+    let silent = "\"120 m\"\n[[station]]\n[[station]]\n[[station]]\narrivals = \"silent\"\n";
+    assert_eq!(warnings(silent), [] as [&str; 0], "who offers nothing sends to nobody");
+    assert_eq!(warnings("\"120 m\"\n[traffic]\ndestination = \"random\"\n").len(), 2);
+    let written = "\"120 m\"\n[[frame]]\nstation = \"st1\"\nat = \"1ms\"\ndestination = \"st3\"\n";
+    assert!(warnings(written)[0].starts_with("st1 sends to st3"), "{:?}", warnings(written));
+    let all = warnings("\"50 m\"\n[traffic]\ndestination = \"random\"\n");
+    assert_eq!((all.len(), all[4].as_str()), (5, "2 further destinations are out of range, too"), "{all:?}");
+}
+
+/// ns-3 can send ACK, RTS and CTS of 802.11b at 11 Mb/s; another layer has no such choice.
+#[test]
+fn control_frames_of_dsss_11_can_be_as_fast_as_data() {
+    let phy = |rest: &str| match plan(&format!("[access]\nmethod = \"csma-ca\"\n{rest}")).map(|plan| plan.medium.method)
+    {
+        Ok(Method::CsmaCa(own)) => Ok(own.phy),
+        Ok(_) => panic!("CSMA/CA"),
+        Err(error) => Err(error),
+    };
+    assert_eq!(phy("control_rate = \"11Mbit/s\"\n"), Ok(Phy::Dsss11Control11));
+    assert_eq!(phy("control_rate = \"1Mbit/s\"\n"), Ok(Phy::Dsss11));
+    assert_eq!(phy("phy = \"dsss-11-control-11\"\n"), Ok(Phy::Dsss11Control11));
+    for wrong in ["control_rate = \"2Mbit/s\"\n", "phy = \"dsss-1\"\ncontrol_rate = \"1Mbit/s\"\n"] {
+        let error = phy(wrong).expect_err("no such rate");
+        assert!(error.contains("control_rate: ") && error.contains("1Mbit/s or 11Mbit/s"), "{error}");
+    }
+}
+
+/// A run of a number of slots measures that number of slots, and is refused above 1,000 days.
+#[test]
+fn a_duration_may_be_in_slots() {
+    let aloha = "[access]\nmethod = \"slotted-aloha\"\n[traffic]\narrivals = \"bernoulli:0.01\"\n[run]\n";
+    let results = run(&format!("{aloha}duration = \"1000 slots\"\nwarmup = \"0 slots\"\n"));
+    assert_eq!(results.measured_bit_times, 576_000);
+    let error = plan(&format!("{aloha}duration = \"99999999999999999 slots\"\n")).err().expect("too long");
+    assert!(error.contains("s.toml:6:") && error.contains("1,000 days"), "{error}");
+    let bus = plan("[run]\nduration = \"3 slots\"\n").expect("a plan").run.duration;
+    assert_eq!(bus.as_nanos(), 3 * 51_200, "slotTime of CSMA/CD");
+}
+
 #[test]
 fn what_belongs_elsewhere_is_refused_in_a_sentence() {
     let access = |more: &str| format!("[access]\nmethod = \"csma-ca\"\n{more}");

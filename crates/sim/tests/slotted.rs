@@ -98,6 +98,55 @@ fn users_with_one_frame_each_are_lams_chain() {
     }
 }
 
+/// R delays the news of a collision, as in Lam's chain, in which 1/p = R + (K + 1)/2. Ten users who waited R slots for every
+/// acknowledgement would get half as much through.
+#[test]
+fn an_acknowledgement_that_is_late_holds_nobody_whose_frame_arrived() {
+    let (users, new, slots, late) = (10, 0.01, 200, 100);
+    let results = run(&format!(
+        "stations = {users}\nseed = 3\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'geometric:{slots}'\nack_delay = {late}\n\
+         [traffic]\narrivals = 'bernoulli:{new}'\n[run]\nduration = '400000 slots'\n"
+    ));
+    let theory = lam(users, new, 1.0 / (f64::from(late) + f64::from(slots + 1) / 2.0));
+    let slotted = results.medium.slotted.clone().expect("a slotted medium");
+    agrees(&results, "throughput", slotted.throughput, theory.throughput);
+    agrees(&results, "delay", slotted.delay.expect("frames"), 1.0 + theory.backlog / theory.throughput);
+    assert!(slotted.throughput > 0.08, "{}", slotted.throughput);
+}
+
+const ENDLESS: &str = "stations = 50\n[access]\nmethod = 'slotted-aloha'\nbackoff = 'geometric:20'\n\
+    [traffic]\narrivals = 'poisson:0.3'\n[run]\nwarmup = '0s'\n";
+
+/// Infinitely many users run away, which ends the run and is a result; so is the longest wait of those that still wait.
+#[test]
+fn users_who_run_away_end_the_run() {
+    let results = run(&format!("{ENDLESS}duration = '100s'\n"));
+    let slotted = results.medium.slotted.clone().expect("a slotted medium");
+    let ran_away = slotted.ran_away.expect("they run away after some 3,200 slots");
+    assert_eq!(ran_away.unstable_backlog, 16);
+    let [slot] = ran_away.slots[..] else { panic!("one run: {ran_away:?}") };
+    let measured = results.measured_bit_times / 576;
+    assert!(slot < measured && measured < slot + 2 * 4096 && measured < 60_000, "{slot} of {measured}");
+    let longest = slotted.longest_waiting_bt.expect("many wait") / 576;
+    assert!(longest > 100 && longest <= measured, "{longest} slots");
+    let patient = run(&format!("{ENDLESS}duration = '100 slots'\n")).medium.slotted.expect("a slotted medium");
+    assert_eq!(patient.ran_away, None);
+}
+
+/// `until = 'collapse'` measures Lam's first exit time: 3,174 slots (`ethbus theory lam --stations infinite --load 0.3
+/// --retransmit 20`).
+#[test]
+fn the_time_until_users_run_away_is_lams_first_exit() {
+    let plan = plan(&format!("{ENDLESS}duration = '100s'\nuntil = 'collapse'\nreplications = 100\n")).expect("a plan");
+    let runs = (1..=100).map(|seed| measure::run(&plan, seed, &mut (), |_| true).expect("a plan that was checked"));
+    let results = measure::results(&plan, &runs.collect::<Vec<_>>());
+    let ran_away = results.medium.slotted.clone().and_then(|slotted| slotted.ran_away).expect("all do");
+    assert_eq!(ran_away.slots.len(), 100);
+    let half = results.medium.ci95.as_ref().and_then(|all| all.half_width("ran_away_slot", None)).expect("100 runs");
+    let apart = (ran_away.mean_slot() - 3_174.4).abs();
+    assert!(apart < 1.5 * half && half < 1_000.0, "{} ± {half}", ran_away.mean_slot());
+}
+
 /// Two frames meet in slot 1, at 576 BT, and wait; then both stations are unplugged. Nobody is backlogged any more, also if a
 /// frame had only one attempt; and one that is under way as its station goes was never backlogged.
 #[test]
@@ -245,6 +294,7 @@ fn what_a_method_does_not_have_is_refused() {
         &["s.toml:4:", "backoff_limit: it belongs"],
     );
     refused("[access]\nmethod = 'aloha'\n[traffic]\narrivals = 'bernoulli:0.1'\n", &["s.toml:4:", "slotted medium"]);
+    refused("[run]\nuntil = 'collapse'\n", &["s.toml:2:", "only infinitely many users of ALOHA run away"]);
     refused("[access]\nack_delay = 3\n", &["s.toml:2:", "ack_delay: CSMA/CD"]);
     let aloha = "[access]\nmethod = 'slotted-aloha'\n";
     refused(&format!("{aloha}backoff = 'uniform:0'\n"), &["s.toml:3:", "backoff: `uniform:0`", "uniform:20"]);

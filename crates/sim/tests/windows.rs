@@ -2,7 +2,7 @@
 //! begin, the end and the hearers that the reference models of `crates/medium` give it, and the same numbers.
 //!
 //! Each method has random scenarios with distances, ranges, faults, cuts, bursts, RTS and CTS, BEACONs and COMMITs.
-//! `ETHBUS_CASES=2000` draws more of them, `ETHBUS_SEED=2` others. `tests/pages.rs` holds the page of a report against the
+//! `ETHBUS_CASES=2000` draws more of them, `ETHBUS_SEED=2` others. `tests/windows/pages.rs` holds the page of a report against the
 //! same runs.
 
 #[path = "common/case.rs"]

@@ -35,6 +35,23 @@ impl NamedLabArgs {
     }
 }
 
+/// Options of `down`.
+#[derive(Args, Clone, Debug)]
+pub struct DownArgs {
+    /// The lab's name [default: ethbus]
+    #[arg(value_name = "LAB", value_parser = lab_name, conflicts_with = "name")]
+    pub lab: Option<String>,
+    /// Another way to say LAB
+    #[arg(long, value_name = "LAB", value_parser = lab_name, hide_short_help = true)]
+    pub name: Option<String>,
+    /// Take down all labs that you have
+    #[arg(short = 'a', long, conflicts_with_all = ["lab", "name"])]
+    pub all: bool,
+    /// Write as `table` or `json`
+    #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
+    pub format: Format,
+}
+
 /// Options of `up`.
 #[derive(Args, Clone, Debug)]
 pub struct UpArgs {
@@ -124,6 +141,8 @@ pub struct UpArgs {
     #[arg(short = 'b', short_alias = 'd', long, alias = "detach")]
     pub background: bool,
     /// Tell as `table` or `json`
+    ///
+    /// As JSON the lab when it is up, and its last results when it ends; with --background only the first.
     #[arg(short = 'f', long, value_enum, default_value_t, hide_possible_values = true)]
     pub format: Format,
     /// Be the supervisor that `--background` starts.

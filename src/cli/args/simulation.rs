@@ -2,7 +2,7 @@
 
 use super::{Format, WindowArgs};
 use clap::{Args, ValueEnum};
-use sim::words::units::{duration, duration_or_zero, instant, jobs, rate, replications, seed, stations};
+use sim::words::units::{RunTime, duration, instant, jobs, rate, replications, run_time, seed, stations};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// out, that of 802.3 with `csma-cd`, and `uniform:20` with others.
     #[arg(long, value_name = "BACKOFF", hide_short_help = true)]
     pub backoff: Option<String>,
-    /// Slots until the sender knows, without collision detection [default: 0]
+    /// Slots until the sender knows of a collision, without collision detection [default: 0]
     #[arg(long, value_name = "SLOTS", hide_short_help = true)]
     pub ack_delay: Option<u32>,
     /// Of `csma`: `1`, `non`, or a probability like `0.1` [default: 1]
@@ -138,15 +138,18 @@ pub struct RunArgs {
     #[arg(long, value_name = "on|off", value_enum, hide_possible_values = true, hide_short_help = true)]
     pub bursting: Option<Switch>,
     /// How long is measured [default: 100s]
-    #[arg(short = 't', long, value_name = "TIME", value_parser = duration)]
-    pub duration: Option<Duration>,
+    ///
+    /// In slots as in `1000000slots`, too: those of the access method, slotTime with `csma-cd`, frame times with `aloha`.
+    #[arg(short = 't', long, value_name = "TIME", value_parser = run_time)]
+    pub duration: Option<RunTime>,
     /// How long the medium runs before [default: 2s]
-    #[arg(long, value_name = "TIME", value_parser = duration_or_zero, hide_short_help = true)]
-    pub warmup: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = run_time, hide_short_help = true)]
+    pub warmup: Option<RunTime>,
     /// End a run when a metric is known this well: `1%`
     ///
     /// When the half-width of its 95 % interval is at most this part of it; --duration ends the run at the latest. The metric
-    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md.
+    /// is access_delay_mean_bt, or as in `mac_delay_p99_bt=5%`; see docs/results.md. `collapse` ends it when infinitely many
+    /// users of ALOHA have run away; see docs/access.md.
     #[arg(long, value_name = "[METRIC=]PART", hide_short_help = true)]
     pub until: Option<String>,
 }
@@ -425,6 +428,9 @@ pub struct ExplainArgs {
     /// Each finding names its cause, what the log shows of it, and what to do. See docs/plca.md.
     #[arg(long, conflicts_with_all = ["frame", "pick", "list", "station"])]
     pub segment: bool,
+    /// Tell only what its life comes to, in a few lines
+    #[arg(long, conflicts_with_all = ["list", "segment", "format"])]
+    pub short: bool,
     /// Draw the frame's collisions over place and time
     ///
     /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each

@@ -5,6 +5,7 @@ use super::{CommandError, Outcome, print};
 use crate::cli::args::CheckArgs;
 use crate::cli::wrong_use::WRONG_USE;
 use crate::show::say;
+use crate::study::runaway::warnings;
 use sim::scenario::plan::{Overrides, Plan};
 use sim::words::units::many;
 use std::process::ExitCode;
@@ -18,10 +19,7 @@ pub fn check(args: &CheckArgs) -> Outcome {
     for path in &args.scenarios {
         match Plan::read(Some(path), &Overrides::default(), DEFAULT_SEED) {
             Ok(plan) => {
-                plan.warnings
-                    .iter()
-                    .chain(&plan.run_warnings)
-                    .for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+                warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
                 print(&format!("{}: {}", path.display(), told(&plan)))?;
             }
             Err(error) => {

@@ -1,12 +1,15 @@
 //! `ethbus convert`: an event log or a record as a file for another tool.
 
-use super::{CommandError, Outcome};
+use super::{CommandError, INTERRUPTED, Outcome, interrupts};
 use crate::cli::args::{ConvertArgs, ConvertTo};
-use crate::cli::windows::open_one;
+use crate::cli::windows::open_whole;
 use crate::show::say;
+use crossbeam_channel::Receiver;
+use link::signals::Signal;
 use sim::files::event_log::{EventLog, EventLogReader, Header};
-use sim::files::json_lines::LineReader;
+use sim::files::json_lines::{LineReader, WriteError};
 use sim::files::observer::Observer;
+use sim::files::output::Unfinished;
 use sim::files::record::{RecordReader, replay_before};
 use sim::scenario::plan::PlanError;
 use sim::windows::capture::Framing;
@@ -31,26 +34,47 @@ pub fn convert(args: &ConvertArgs) -> Outcome {
         let what = "it is about captures: leave it out, or write `--to pcapng`".to_owned();
         return Err(PlanError::option("--plain", what).into());
     }
-    let open = |header: Header| -> Result<Windows, CommandError> {
-        let files = open_one("--out", kind, &args.out, &[&args.input])?;
-        Ok(files.begin(&Known::of(header))?.0)
+    let interrupts = interrupts()?;
+    let open = |header: Header| -> Result<(Windows, Option<Unfinished>), CommandError> {
+        let (files, unfinished) = open_whole("--out", kind, &args.out, &[&args.input])?;
+        end_on_interrupt(interrupts, unfinished.as_ref())?;
+        Ok((files.begin(&Known::of(header))?.0, unfinished))
     };
-    if is_record(&args.input) {
+    let (written, unfinished) = if is_record(&args.input) {
         let record = RecordReader::new(LineReader::open(&args.input)?)?;
         let Header { name, stations, .. } = record.header().clone();
         let header = Header::new(&name, &record.header().config(), &stations);
-        let mut windows = open(header.clone())?.on_a_thread();
-        replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows)
-            .map_err(CommandError::Replay)?;
+        let (windows, unfinished) = open(header.clone())?;
+        let mut windows = windows.on_a_thread();
+        let replayed = replay_before(record, EventLog::unwritten(&header).on_a_thread(), &mut windows);
+        (replayed.map(|_| ()).map_err(CommandError::Replay), unfinished)
     } else {
         let mut log = EventLogReader::new(LineReader::open(&args.input)?)?;
-        let mut windows = open(log.header().clone())?;
+        let (mut windows, unfinished) = open(log.header().clone())?;
         let told = log.tell(&mut windows);
         // What there is of a log that was cut short is written whole.
-        let read = windows.flush().and(told)?;
-        read.inspect_err(|_| say("ethbus: what came before is written\n"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+        let written = match windows.flush().and(told) {
+            Ok(read) => read.inspect_err(|_| say("ethbus: what came before is written\n")).map_err(CommandError::from),
+            Err(error) => Err(error.into()),
+        };
+        (written, unfinished)
+    };
+    unfinished.map_or(Ok(()), Unfinished::finish).map_err(WriteError::from)?;
+    written.map(|()| ExitCode::SUCCESS)
+}
+
+/// Ends the process at an interrupt, and leaves nothing of a file that is not whole.
+fn end_on_interrupt(interrupts: Receiver<Signal>, unfinished: Option<&Unfinished>) -> Result<(), CommandError> {
+    let new = unfinished.map(|unfinished| unfinished.file().to_owned());
+    let end = move || {
+        if interrupts.recv().is_ok() {
+            // A file that is whole by now has another name.
+            let _ = new.map(std::fs::remove_file);
+            std::process::exit(INTERRUPTED.into());
+        }
+    };
+    let system = |source| CommandError::System { what: "start a thread", source };
+    std::thread::Builder::new().name("interrupts".to_owned()).spawn(end).map(|_| ()).map_err(system)
 }
 
 /// Whether a file begins like a record. What cannot be read is the reader's to tell of.

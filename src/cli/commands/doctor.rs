@@ -4,7 +4,7 @@ use super::{Outcome, missing_capabilities, print_result};
 use crate::cli::args::DoctorArgs;
 use crate::live::lab::inventory::InventoryError;
 use crate::live::lab::owner::Owner;
-use crate::show::terminal::fold;
+use crate::show::terminal::{USUAL, fold};
 use link::namespace::{Capability, enter_user_namespace, has_capability};
 use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
@@ -21,6 +21,10 @@ const SLEEP: Duration = Duration::from_millis(1);
 const LATE: Duration = Duration::from_micros(500);
 /// A single wake as late as this is a machine that stood still, not one that sleeps deeply.
 const HELD_UP: Duration = Duration::from_millis(10);
+
+/// Programs that are useful in stations, and Debian's packages that bring them.
+const TOOLS: [(&str, &str); 4] =
+    [("ip", "iproute2"), ("ping", "iputils-ping"), ("iperf3", "iperf3"), ("tcpdump", "tcpdump")];
 
 /// How things stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -69,8 +73,8 @@ fn told(findings: &[Finding]) -> String {
             State::Limited => "less",
             State::Missing => "MISSING",
         };
-        text += &format!("{what:<17} {state:<8}  {found}\n");
-        text += &remedy.as_ref().map_or_else(String::new, |remedy| format!("{:<26}  do: {remedy}\n", ""));
+        text += &fold(&format!("{what:<17} {state:<8}  {found}\n"), USUAL);
+        text += &remedy.as_deref().map_or_else(String::new, prescribed);
     }
     let has = |wanted: State| findings.iter().any(|finding| finding.state == wanted);
     let verdict = match (has(State::Missing), has(State::Limited)) {
@@ -78,7 +82,30 @@ fn told(findings: &[Finding]) -> String {
         (false, true) => "labs work here, with less where it says so",
         (false, false) => "labs work here",
     };
-    fold(&format!("{text}{verdict}\n"), 80)
+    format!("{text}{verdict}\n")
+}
+
+/// A remedy below its finding. Each command has a line of its own, however long that is, so that it can be pasted.
+fn prescribed(remedy: &str) -> String {
+    let (mut text, mut label) = (String::new(), "do:");
+    for (number, part) in remedy.split('`').enumerate() {
+        text += &match (number % 2, part.trim_matches([' ', ';', ',', ':'])) {
+            (_, "") => String::new(),
+            (0, words) => fold(&format!("{:<18}{:<4}{words}\n", "", std::mem::take(&mut label)), USUAL),
+            (_, command) if number == 1 && text.is_empty() => format!("{:<18}do: {command}\n", ""),
+            (_, command) => format!("  {command}\n"),
+        };
+    }
+    text
+}
+
+/// A command between backquotes that needs root, as this user types it: in root's own shell without sudo.
+fn as_root(command: &str) -> String {
+    if is_roots_shell() { format!("`{command}`") } else { format!("`sudo {command}`") }
+}
+
+fn is_roots_shell() -> bool {
+    Owner::own().is_ok_and(|owner| owner == Owner::Root) && std::env::var_os("SUDO_USER").is_none()
 }
 
 fn good(what: &'static str, found: String) -> Finding {
@@ -114,30 +141,30 @@ fn rights() -> Result<Finding, super::CommandError> {
         Err(error) => {
             let (found, remedy) = forbidden();
             let found = found.unwrap_or_else(|| crate::show::with_causes(&error));
-            wrong("rights", State::Missing, found, remedy)
+            wrong("rights", State::Missing, found, &remedy)
         }
     })
 }
 
 /// The setting that forbids user namespaces, and what to do.
-fn forbidden() -> (Option<String>, &'static str) {
+fn forbidden() -> (Option<String>, String) {
     let is = |path: &str, value: &str| setting(path).is_some_and(|now| now == value);
+    let allow =
+        |setting: &str| format!("allow them: {} or bring labs up with sudo", as_root(&format!("sysctl -w {setting}")));
     if is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1") {
         let found = "kernel.apparmor_restrict_unprivileged_userns = 1, as on Ubuntu from 23.10 on";
-        return (
-            Some(found.to_owned()),
-            "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or install the package, which has an AppArmor profile; or use sudo",
-        );
+        let remedy = allow("kernel.apparmor_restrict_unprivileged_userns=0");
+        return (Some(found.to_owned()), format!("{remedy}, or install the package, which has an AppArmor profile"));
     }
     if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
         let found = "kernel.unprivileged_userns_clone = 0".to_owned();
-        return (Some(found), "sudo sysctl -w kernel.unprivileged_userns_clone=1, or use sudo");
+        return (Some(found), allow("kernel.unprivileged_userns_clone=1"));
     }
     if is("/proc/sys/user/max_user_namespaces", "0") {
         let found = "user.max_user_namespaces = 0".to_owned();
-        return (Some(found), "sudo sysctl -w user.max_user_namespaces=10000, or use sudo");
+        return (Some(found), allow("user.max_user_namespaces=10000"));
     }
-    (None, "use sudo; in a container, start it with --privileged")
+    (None, "use sudo; in a container, start it with --privileged".to_owned())
 }
 
 /// Where a user's labs keep their records.
@@ -150,13 +177,13 @@ fn login() -> Option<Finding> {
         Ok(()) => return Some(good("records", format!("{}", login.display()))),
         Err(InventoryError::NoLogin { .. }) => (
             format!("no folder {}", login.display()),
-            format!("log in, or: sudo install -d -m 700 -o {user} {}", login.display()),
+            format!("log in, or: `sudo install -d -m 700 -o {user} {}`", login.display()),
         ),
         Err(InventoryError::Untrusted { path, why }) => {
             let is_own = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir() && found.uid() == user);
             let path = path.display();
             let remedy = match is_own {
-                true => format!("chmod 700 {path}"),
+                true => format!("`chmod 700 {path}`"),
                 false => format!("see what {path} is, and remove it with sudo if nobody needs it"),
             };
             (format!("{path} {why}"), remedy)
@@ -174,7 +201,7 @@ fn tun() -> Option<Finding> {
             "TAP devices",
             State::Limited,
             "no /dev/net/tun: no stations of kind \"tap\"".to_owned(),
-            "sudo modprobe tun",
+            &format!("load the module: {}", as_root("modprobe tun")),
         ),
     })
 }
@@ -226,7 +253,7 @@ fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
     let remedy = if half >= LATE || processors == 1 {
         "use a machine with two processors or more that is not busy, or --time-scale 0.1"
     } else if most >= HELD_UP {
-        "while the machine stands still for so long a medium does too: `ethbus stats` tells it as slip"
+        "while the machine stands still for so long a medium does too: the line slip of ethbus stats tells it"
     } else {
         return good("time", found);
     };
@@ -236,23 +263,40 @@ fn punctuality(processors: usize, half: Duration, most: Duration) -> Finding {
 /// Programs that are useful in stations.
 fn programs() -> Option<Finding> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_there = |tool: &&str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
-    let tools = ["ip", "ping", "iperf3", "tcpdump"];
-    let missing: Vec<&str> = tools.into_iter().filter(|tool| !is_there(tool)).collect();
+    let is_there = |tool: &str| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    let missing: Vec<_> = TOOLS.into_iter().filter(|(tool, _)| !is_there(tool)).collect();
     if missing.is_empty() {
-        return Some(good("programs", tools.join(", ")));
+        return Some(good("programs", TOOLS.map(|(tool, _)| tool).join(", ")));
     }
-    Some(wrong(
-        "programs",
-        State::Limited,
-        format!("without {}", missing.join(", ")),
-        "sudo apt install iproute2 iputils-ping iperf3 tcpdump",
-    ))
+    let (tools, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+    let remedy = format!("install them: {}", as_root(&format!("apt install {}", packages.join(" "))));
+    Some(wrong("programs", State::Limited, format!("without {}", tools.join(", ")), &remedy))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A command is whole in one line, with nothing else in it.
+    #[test]
+    fn what_is_to_be_typed_can_be_pasted() {
+        let command = "sudo apt install iproute2 iputils-ping iperf3 tcpdump and some more that makes the line long";
+        let finding =
+            wrong("programs", State::Limited, "without ping".to_owned(), &format!("install them: `{command}`"));
+        let text = told(&[finding]);
+        assert!(text.lines().any(|line| line.trim() == command), "{text}");
+        assert!(text.lines().any(|line| line.trim() == "do: install them"), "{text}");
+        let text = prescribed("allow them: `sysctl -w a=1` or bring labs up with sudo");
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(lines, ["do: allow them", "sysctl -w a=1", "or bring labs up with sudo"]);
+        assert_eq!(prescribed("`chmod 700 /run/user/1`").trim(), "do: chmod 700 /run/user/1");
+    }
+
+    /// Root needs no sudo, which a small container may not have.
+    #[test]
+    fn root_is_not_told_to_use_sudo() {
+        assert_eq!(as_root("modprobe tun"), if is_roots_shell() { "`modprobe tun`" } else { "`sudo modprobe tun`" });
+    }
 
     #[test]
     fn a_machine_that_stood_still_is_not_called_good() {

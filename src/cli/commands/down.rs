@@ -1,32 +1,86 @@
 //! `ethbus down`: takes a lab down, or removes what a killed one left behind.
 
-use super::{CommandError, NOT_TRUSTED, Outcome, running_lab};
-use crate::cli::args::NamedLabArgs;
+use super::{CommandError, NOT_TRUSTED, Outcome, print_result};
+use crate::cli::args::DownArgs;
 use crate::live::control::{self, Control, Farewell};
 use crate::live::lab::inventory::{Inventory, InventoryError};
-use crate::show::say;
+use crate::show::{say, table};
+use serde::Serialize;
+use sim::figures::results::Results;
 use sim::scenario::plan::DEFAULT_NAME;
 use sim::words::units::many;
 use std::process::ExitCode;
 
-/// Takes a lab down.
+/// What a lab ended with.
+#[derive(Debug, Default)]
+struct Ended {
+    /// Nothing of a lab whose supervisor was killed.
+    results: Option<Results>,
+    failed: bool,
+    distrusted: bool,
+}
+
+/// One of several labs.
+#[derive(Debug, Serialize)]
+struct One {
+    lab: String,
+    results: Option<Results>,
+}
+
+/// Takes a lab down, or all.
 ///
 /// # Errors
 /// No such lab, one that does not answer, or something that cannot be removed.
-pub fn down(args: &NamedLabArgs) -> Outcome {
-    let name = &match args.given() {
-        Some(given) => given.to_owned(),
-        None => lab_to_remove()?,
+pub fn down(args: &DownArgs) -> Outcome {
+    if args.all {
+        return all(args);
+    }
+    let name = args.lab.clone().or(args.name.clone()).map_or_else(lab_to_remove, Ok)?;
+    let Ended { results, failed, distrusted } = take_down(&name)?;
+    print_result(args.format, &results, |results| results.as_ref().map_or_else(String::new, table))?;
+    Ok(code(failed, distrusted))
+}
+
+/// Takes every lab of the user down. What fails with one is said, and the others follow.
+fn all(args: &DownArgs) -> Outcome {
+    let names: Vec<String> = Inventory::all()?.into_iter().map(|listed| listed.name).collect();
+    if names.is_empty() {
+        say("ethbus: no lab is up, and none has left anything behind\n");
+    }
+    let (mut ended, mut has_failed, mut is_distrusted) = (Vec::new(), false, false);
+    for lab in names {
+        let Ended { results, failed, distrusted } = take_down(&lab).unwrap_or_else(|error| {
+            say(&error.told());
+            Ended { failed: true, ..Ended::default() }
+        });
+        (has_failed, is_distrusted) = (has_failed || failed, is_distrusted || distrusted);
+        ended.push(One { lab, results });
+    }
+    let told = |One { lab, results }: &One| {
+        let table = results.as_ref().map_or_else(String::new, |results| format!("\n{}\n", table(results)));
+        format!("lab {lab} is down\n{table}")
     };
+    print_result(args.format, &ended, |ended| ended.iter().map(told).collect())?;
+    Ok(code(has_failed, is_distrusted))
+}
+
+fn code(failed: bool, distrusted: bool) -> ExitCode {
+    match (failed, distrusted) {
+        (true, _) => ExitCode::FAILURE,
+        (false, true) => ExitCode::from(NOT_TRUSTED),
+        (false, false) => ExitCode::SUCCESS,
+    }
+}
+
+fn take_down(name: &str) -> Result<Ended, CommandError> {
     if !Inventory::exists(name)? {
-        return Err(InventoryError::NothingToTakeDown { name: name.clone() }.into());
+        return Err(InventoryError::NothingToTakeDown { name: name.to_owned() }.into());
     }
     match Inventory::take(name) {
-        Ok(record) => remove_left(name, record)?,
-        Err(InventoryError::InUse { .. }) => return ask(name),
-        Err(error) => return Err(error.into()),
+        Ok(record) => remove_left(name, record).map(|()| Ended::default()),
+        Err(InventoryError::InUse { .. }) => ask(name),
+        Err(error) => Err(error.into()),
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Removes what a lab whose supervisor has ended left behind.
@@ -47,15 +101,15 @@ fn remove_left(name: &str, record: Inventory) -> Result<(), CommandError> {
 }
 
 /// Asks a lab that is up to end, and waits until it has.
-fn ask(name: &str) -> Outcome {
+fn ask(name: &str) -> Result<Ended, CommandError> {
     let silent = |source| CommandError::Control { name: name.to_owned(), source };
-    let farewell = Farewell::read(&control::ask(name, &Control::Down).map_err(silent)?);
-    // A lab in the background has nobody else to tell what it ended with.
-    say(&farewell.text);
-    // An answer that is empty may be the end of a supervisor that was killed before it had removed anything. A lab of
-    // the same name that is up by now is another one.
-    if farewell.text.is_empty()
-        && Inventory::exists(name)?
+    let answer = control::ask(name, &Control::Down).map_err(silent)?;
+    if let Some(Farewell { says, results, failed, distrusted }) = Farewell::read(&answer) {
+        say(&says);
+        return Ok(Ended { results, failed, distrusted });
+    }
+    // The supervisor was killed before it had removed everything. A lab of the same name that is up by now is another one.
+    if Inventory::exists(name)?
         && let Ok(record) = Inventory::take(name)
     {
         match record.claims() {
@@ -63,14 +117,18 @@ fn ask(name: &str) -> Outcome {
             _ => remove_left(name, record)?,
         }
     }
-    Ok(match farewell {
-        Farewell { failed: true, .. } => ExitCode::FAILURE,
-        Farewell { distrusted: true, .. } => ExitCode::from(NOT_TRUSTED),
-        Farewell { .. } => ExitCode::SUCCESS,
-    })
+    Ok(Ended::default())
 }
 
-/// The lab that is meant where none was named: what one called `ethbus` left behind can be removed too.
+/// The lab that is meant where none was named: the one called `ethbus`, even if only what it left behind is there. Another one
+/// may be somebody else's work, however alone it is.
 fn lab_to_remove() -> Result<String, CommandError> {
-    if Inventory::exists(DEFAULT_NAME)? { Ok(DEFAULT_NAME.to_owned()) } else { running_lab(None) }
+    if Inventory::exists(DEFAULT_NAME)? {
+        return Ok(DEFAULT_NAME.to_owned());
+    }
+    let labs: Vec<String> = Inventory::all()?.into_iter().map(|listed| listed.name).collect();
+    match labs.is_empty() {
+        true => Ok(DEFAULT_NAME.to_owned()),
+        false => Err(CommandError::NotNamed { labs }),
+    }
 }

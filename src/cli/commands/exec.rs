@@ -5,8 +5,9 @@ use super::rights::station;
 use super::{CommandError, Outcome, running_lab};
 use crate::cli::args::{ExecArgs, ShellArgs};
 use crate::live::lab::inventory::Inventory;
+use crate::show::program::{program as ethbus, quoted};
 use crate::show::say;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -35,8 +36,8 @@ pub fn shell(args: &ShellArgs) -> Outcome {
     enter(args.lab.name.as_deref(), &args.station, &[])
 }
 
-fn enter(lab: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
-    let lab = running_lab(lab)?;
+fn enter(given: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
+    let lab = running_lab(given)?;
     let content = Inventory::of_running(&lab)?;
     let hosts = Inventory::hosts(&lab)?;
     let namespace = station(&lab, &content, name)?;
@@ -57,13 +58,28 @@ fn enter(lab: Option<&str>, name: &str, command: &[OsString]) -> Outcome {
     };
     program.env("ETHBUS_LAB", &lab).env("ETHBUS_STATION", name);
     let error = program.exec();
-    let name = program.get_program().display();
-    if error.kind() == ErrorKind::NotFound {
-        say(&format!("ethbus: {name}: there is no such program: install it; `ethbus doctor` names packages\n"));
-        return Ok(ExitCode::from(NOT_FOUND));
-    }
-    say(&format!("ethbus: cannot run {name}: {error}\n"));
-    Ok(ExitCode::from(NOT_EXECUTABLE))
+    Ok(ExitCode::from(match (error.kind(), command) {
+        (ErrorKind::NotFound, [line]) if is_for_a_shell(line) => {
+            let (of, line) = (given.map_or_else(String::new, |lab| format!("--name {lab} ")), line.to_string_lossy());
+            let right = format!("{} exec {of}{name} sh -c {}", ethbus(), quoted(&line));
+            say(&format!("ethbus: `{line}` is a line for a shell and no program: write `{right}`\n"));
+            NOT_FOUND
+        }
+        (ErrorKind::NotFound, _) => {
+            let missing = program.get_program().display();
+            say(&format!("ethbus: {missing}: there is no such program: install it; `ethbus doctor` names packages\n"));
+            NOT_FOUND
+        }
+        (_, _) => {
+            say(&format!("ethbus: cannot run {}: {error}\n", program.get_program().display()));
+            NOT_EXECUTABLE
+        }
+    }))
+}
+
+/// Whether a program's name has in it what a shell reads otherwise: blanks between words, `;`, `|` and the like.
+fn is_for_a_shell(name: &OsStr) -> bool {
+    name.to_string_lossy().contains([' ', '\t', '\n', ';', '|', '&', '<', '>', '$', '*', '?', '`', '"', '\''])
 }
 
 /// The user's shell, whose prompt says where it is.

@@ -1,12 +1,14 @@
 //! `ethbus explain`: the life of one frame, told from an event log; and which frames there are to tell of.
 
-use super::{CommandError, Outcome, print_result};
-use crate::cli::args::ExplainArgs;
-use crate::show::plain_table;
+use super::{CommandError, Outcome, print, print_result, result_text};
+use crate::cli::args::{ExplainArgs, Format};
+use crate::show::terminal::{fold_prose, output_columns};
+use crate::show::{pager, plain_table};
 use crate::study::explain::choice::{Ended, Pick, ended};
 use crate::study::explain::diagram::draw;
 use crate::study::explain::{ExplainError, Story, Wanted, contention, data, find, plca, tell};
 use crate::study::plot::PlotError;
+use serde::Serialize;
 use sim::files::event_log::{EventLogReader, Header};
 use sim::files::json_lines::{LineReader, ReadError};
 use sim::files::output::{SVG, replace};
@@ -28,9 +30,10 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
     let pick = args.pick.as_deref().map(Pick::parse).transpose();
     let pick = pick.map_err(|what| PlanError::option("--pick", what))?;
     if args.list || (args.frame.is_none() && pick.is_none()) {
-        if args.svg.is_some() {
-            let what = "it draws one frame: say which with --frame or --pick, as in `--pick collisions=1`".to_owned();
-            return Err(PlanError::option("--svg", what).into());
+        let of_one = [("--svg", args.svg.is_some()), ("--short", args.short)];
+        if let Some((option, _)) = of_one.into_iter().find(|(_, given)| *given) {
+            let what = "it is of one frame: say which with --frame or --pick, as in `--pick collisions=1`".to_owned();
+            return Err(PlanError::option(option, what).into());
         }
         return list(args, &pick.unwrap_or_default());
     }
@@ -45,19 +48,36 @@ pub fn explain(args: &ExplainArgs) -> Outcome {
         if let Some(path) = &args.svg {
             replace(path, SVG, plca::draw_life(&story).as_bytes()).map_err(PlotError::from)?;
         }
-        print_result(args.format, &plca::data(&story), |_| plca::tell(&story, log.header()))?;
-        return Ok(ExitCode::SUCCESS);
+        return show(args, &plca::data(&story), |_| plca::tell(&story, log.header()));
     }
     if contention::is_of(log.header()) {
         let life = contention::find(&mut log, wanted).map_err(CommandError::Explain)?;
         draw_to(args, &contention::story(&life), log.header(), frame)?;
-        print_result(args.format, &contention::data(&life), |_| contention::tell(&life, log.header()))?;
-        return Ok(ExitCode::SUCCESS);
+        return show(args, &contention::data(&life), |_| contention::tell(&life, log.header()));
     }
     let story = find(&mut log, wanted).map_err(CommandError::Explain)?;
     draw_to(args, &story, log.header(), frame)?;
-    print_result(args.format, &data(&story, log.header()), |_| tell(&story, log.header()))?;
+    show(args, &data(&story, log.header()), |_| tell(&story, log.header()))
+}
+
+/// Prints a text for people in lines as wide as the terminal, through a pager if it is longer than that; data as it is.
+fn show<T: Serialize>(args: &ExplainArgs, data: &T, tell: impl FnOnce(&T) -> String) -> Outcome {
+    let text = result_text(args.format, data, |data| {
+        let text = tell(data);
+        let text = if args.short { short(&text) } else { text };
+        output_columns().map_or_else(|| text.clone(), |columns| fold_prose(&text, columns))
+    });
+    if args.format == Format::Json || !pager::shown(&text).map_err(CommandError::Output)? {
+        print(&text)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which frame it is, and the last paragraph, which tells its life in short.
+fn short(text: &str) -> String {
+    let (first, _) = text.split_once('\n').unwrap_or((text, ""));
+    let (_, last) = text.trim_end().rsplit_once("\n\n").unwrap_or(("", text));
+    format!("{first}\n{}\n", last.trim_end())
 }
 
 /// Draws the frame's collisions to the file of `--svg`, if one is given.
@@ -75,8 +95,7 @@ fn segment(args: &ExplainArgs) -> Outcome {
         let picture = plca::draw(&args.events, &diagnosis).map_err(CommandError::Explain)?;
         replace(path, SVG, picture.as_bytes()).map_err(PlotError::from)?;
     }
-    print_result(args.format, &diagnosis, plca::told)?;
-    Ok(ExitCode::SUCCESS)
+    show(args, &diagnosis, plca::told)
 }
 
 /// Whether a frame is as --pick says, and of the station that --station names.

@@ -4,8 +4,9 @@ use super::{CommandError, Outcome, print};
 use crate::cli::args::{Beginning, InitArgs};
 use crate::show::program::program;
 use crate::show::say;
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use sim::files::json_lines::WriteError;
+use sim::files::output::{SCENARIO, replace};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -23,16 +24,12 @@ pub fn init(args: &InitArgs) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let text = named(args.kind, &path.display().to_string());
-    let failed = |source: io::Error| {
-        let source = match source.kind() {
-            // A file of ours may have been written on since.
-            io::ErrorKind::AlreadyExists => io::Error::other("it exists: name another file with --out"),
-            _ => source,
-        };
-        CommandError::Init { path: path.to_owned(), source }
-    };
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    // A file of ours may have been written on since; an empty one is nobody's work.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() || there.len() > 0) {
+        let source = io::Error::other("it exists: name another file with --out");
+        return Err(CommandError::Init { path: path.to_owned(), source });
+    }
+    replace(path, SCENARIO, text.as_bytes()).map_err(WriteError::from)?;
     let (ethbus, file) = (program(), path.display());
     say(&format!(
         "ethbus: wrote {file}. Next:\n  {ethbus} check {file}\n  {ethbus} sim {file}\n  {ethbus} up {file}\n"

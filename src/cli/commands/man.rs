@@ -2,6 +2,8 @@
 
 use super::{CommandError, Outcome, print};
 use crate::cli::args::{CompletionsArgs, ManArgs, Shell};
+use sim::files::json_lines::WriteError;
+use sim::files::output::{MAN_PAGE, replace};
 use sim::scenario::plan::PlanError;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -31,9 +33,8 @@ pub fn man(args: &ManArgs) -> Outcome {
     if let Some(folder) = &args.out {
         for (name, text) in PAGES {
             let path = folder.join(name);
-            std::fs::create_dir_all(folder)
-                .and_then(|()| std::fs::write(&path, text))
-                .map_err(|source| CommandError::Init { path: path.clone(), source })?;
+            std::fs::create_dir_all(folder).map_err(|source| CommandError::Init { path: path.clone(), source })?;
+            replace(&path, MAN_PAGE, text.as_bytes()).map_err(WriteError::from)?;
         }
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,10 +1,15 @@
-//! `ethbus __names`: names of labs, stations and programs that may stand at a place of a command line. Shells ask it while
-//! somebody types; see the ends of the completions that `build.rs` makes.
+//! `ethbus __names`: what may stand at a place of a command line: names of labs, stations and programs, keys of scenarios and
+//! their values. Shells ask it while somebody types; see the ends of the completions that `build.rs` makes.
+
+mod values;
 
 use super::{Outcome, print, running_lab, station_names};
 use crate::cli::args::{Cli, NamesArgs};
 use crate::live::lab::inventory::Inventory;
 use clap::{Arg, ArgAction, Command, CommandFactory};
+use sim::files::event_log::EventLogReader;
+use sim::files::json_lines::LineReader;
+use sim::words::interface::BROADCAST;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -46,6 +51,12 @@ enum Kind {
     Program,
     /// One of these words.
     Word(Vec<String>),
+    /// A station of this event log.
+    StationOf(String),
+    /// What `--pick` takes, of this event log.
+    Pick(String),
+    /// A key and values, as `--set` takes them.
+    Set,
 }
 
 /// What the last word may be, after those before it.
@@ -54,7 +65,7 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
     let begin = words.iter().position(|word| Path::new(word).file_name().is_some_and(|name| name == "ethbus"))?;
     let (&begun, before) = words[begin + 1..].split_last()?;
     let mut command = &Cli::command();
-    let (mut lab, mut places, mut option) = (None, 0, None);
+    let (mut lab, mut places, mut option) = (None, Vec::new(), None);
     for word in before {
         if let Some(taker) = option.take() {
             lab = if is_lab(taker) { Some(*word) } else { lab };
@@ -65,16 +76,17 @@ fn wanted<'a>(words: &[&'a str]) -> Option<Wanted<'a>> {
         } else if let Some(inner) = command.find_subcommand(word) {
             command = inner;
         } else {
-            places += 1;
+            places.push(*word);
         }
     }
-    if begun.starts_with('-') {
-        return None;
-    }
-    let kind = match option {
-        Some(option) => kind_of(command, option)?,
-        None => kind_of(command, command.get_positionals().nth(places)?)?,
+    // `--topology=b` is `--topology b`.
+    let (argument, begun) = match (option, begun.split_once('=').filter(|_| begun.starts_with("--"))) {
+        (Some(option), _) => (option, begun),
+        (None, Some((option, value))) => (option_of(command, option)?, value),
+        (None, None) if begun.starts_with('-') => return None,
+        (None, None) => (command.get_positionals().nth(places.len())?, begun),
     };
+    let kind = kind_of(command, argument, places.first().copied().unwrap_or_default())?;
     Some(Wanted { kind, lab, begun })
 }
 
@@ -95,8 +107,8 @@ fn is_lab(option: &Arg) -> bool {
     option.get_long() == Some("name")
 }
 
-/// What an argument is, from the name that the help gives its value.
-fn kind_of(command: &Command, argument: &Arg) -> Option<Kind> {
+/// What an argument is, from the name that the help gives its value; `first` is the command's first argument that is no option.
+fn kind_of(command: &Command, argument: &Arg, first: &str) -> Option<Kind> {
     let known: Vec<String> = argument
         .get_possible_values()
         .iter()
@@ -109,14 +121,17 @@ fn kind_of(command: &Command, argument: &Arg) -> Option<Kind> {
     let own = argument.get_id().as_str().to_uppercase();
     let name = argument.get_value_names().and_then(|names| names.first()).map_or(own.as_str(), |name| name.as_str());
     match name {
-        // A new lab needs a name that no other has, and the stations of a log are not those of a lab.
-        "LAB" | "STATION" if ["up", "explain"].contains(&command.get_name()) => None,
+        // A new lab needs a name that no other has.
+        "LAB" if command.get_name() == "up" => None,
+        "STATION" if command.get_name() == "explain" => Some(Kind::StationOf(first.to_owned())),
+        "KEY=VALUE" => Some(Kind::Pick(first.to_owned())),
+        "KEY=VALUES" => Some(Kind::Set),
         "LAB" if command.get_name() == "down" => Some(Kind::AnyLab),
         "LAB" | "LAB|LOG" => Some(Kind::Lab),
         "STATION" | "OTHER" => Some(Kind::Station),
         "DESTINATION" => Some(Kind::Destination),
         "PROGRAM" => Some(Kind::Program),
-        _ => None,
+        name => values::of_option(command.get_name(), name).map(Kind::Word),
     }
 }
 
@@ -129,12 +144,21 @@ fn candidates(wanted: &Wanted) -> Vec<String> {
         Kind::Lab => Inventory::names_up(),
         Kind::AnyLab => Inventory::all().unwrap_or_default().into_iter().map(|lab| lab.name).collect(),
         Kind::Station => stations(),
-        Kind::Destination => stations().into_iter().chain(["broadcast".to_owned()]).collect(),
+        Kind::Destination => stations().into_iter().chain([BROADCAST.to_owned()]).collect(),
         Kind::Program => programs(),
         Kind::Word(words) => words.clone(),
+        Kind::StationOf(log) => stations_of(log),
+        Kind::Pick(log) => values::of_pick(wanted.begun, &stations_of(log)),
+        Kind::Set => values::of_set(wanted.begun),
     };
     names.retain(|name| name.starts_with(wanted.begun));
     names
+}
+
+/// The stations of an event log; none if it cannot be read.
+fn stations_of(log: &str) -> Vec<String> {
+    let opened = LineReader::open(Path::new(log)).and_then(EventLogReader::new);
+    opened.map(|log| log.header().stations.clone()).unwrap_or_default()
 }
 
 /// All programs in `PATH`.
@@ -180,16 +204,12 @@ mod tests {
         assert_eq!(kind("ethbus exec st1 pi"), Some(Kind::Program));
         let faults = ["deaf", "bad_fcs", "babble", "none"].map(str::to_owned).to_vec();
         assert_eq!(kind("ethbus fault st1 "), Some(Kind::Word(faults)));
-        for line in [
-            "ethbus ",
-            "ethbus sim ",
-            "ethbus up --name ",
-            "ethbus explain --station ",
-            "ethbus exec --",
-            "ethbus exec st1 -",
-            "ls ",
-            "ethbus up ",
-        ] {
+        assert_eq!(kind("ethbus explain run.events --station "), Some(Kind::StationOf("run.events".to_owned())));
+        assert_eq!(kind("ethbus explain run.events --pick=co"), Some(Kind::Pick("run.events".to_owned())));
+        assert_eq!(kind("ethbus sweep --set "), Some(Kind::Set));
+        for line in
+            ["ethbus ", "ethbus sim ", "ethbus up --name ", "ethbus exec --", "ethbus exec st1 -", "ls ", "ethbus up "]
+        {
             assert_eq!(kind(line), None, "{line}");
         }
     }

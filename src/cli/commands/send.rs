@@ -11,6 +11,7 @@ use link::clock::raise_nice;
 use link::station::StationSocket;
 use medium::{BitRate, Octets};
 use serde::Serialize;
+use sim::words::interface::BROADCAST;
 use sim::words::units::FrameRate;
 use sim::words::units::{group, many};
 use std::process::ExitCode;
@@ -106,7 +107,7 @@ fn rate(lab: &str, content: &Content) -> Result<BitRate, InventoryError> {
 }
 
 fn destination(content: &Content, to: &str) -> Result<MacAddr, CommandError> {
-    if to == "broadcast" {
+    if to == BROADCAST {
         return Ok(MacAddr::broadcast());
     }
     if let Some(port) = content.stations.iter().find(|port| port.name == to) {

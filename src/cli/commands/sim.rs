@@ -5,11 +5,13 @@ use super::{CommandError, INTERRUPTED, Outcome, interrupts, print_beside, refuse
 use crate::cli::args::{PlcaOptions, RunArgs, SimArgs, SimFormat, Switch};
 use crate::cli::windows::{self, WindowFiles, named};
 use crate::show::{progress, say, table};
+use crate::study::runaway::warnings;
 use crossbeam_channel::Receiver;
 use link::signals::Signal;
 use medium::{BitInstant, BitTimes};
 use sim::figures::results::Results;
 use sim::figures::row::csv;
+use sim::figures::slotted::RanAway;
 use sim::figures::until::UntilResults;
 use sim::files::event_log::{EventLog, Header};
 use sim::files::json_lines::WriteError;
@@ -43,7 +45,7 @@ use std::time::Instant;
 pub fn sim(args: &SimArgs) -> Outcome {
     let overrides = Overrides { seed: args.seed, replications: args.replications, ..overrides(&args.run)? };
     let plan = Plan::read(args.scenario.as_deref(), &overrides, DEFAULT_SEED)?;
-    plan.warnings.iter().chain(&plan.run_warnings).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
+    warnings(&plan).for_each(|warning| say(&format!("ethbus: warning: {warning}\n")));
     let [pcapng, perfetto, vcd] = named(&args.windows);
     refuse_one_file_for_two(&[
         pcapng,
@@ -96,9 +98,12 @@ pub fn sim(args: &SimArgs) -> Outcome {
         };
         print_beside(takes_stdout, &text)?;
     }
-    let whole = runs.iter().all(|run| run.whole);
+    let whole = runs.iter().all(Measured::is_done);
     if let Some(until) = results.config.run.as_ref().and_then(|run| run.until.as_ref()).filter(|_| whole) {
         say(&ended(until, &plan, &results));
+    }
+    if plan.run.until_collapse() || runs.iter().any(|run| run.ran_away.is_some()) {
+        say(&ran_away(&plan, &results, runs.len() as u64));
     }
     if whole && runs.len() as u64 == plan.run.replications {
         return Ok(ExitCode::SUCCESS);
@@ -181,6 +186,24 @@ fn ended(until: &UntilResults, plan: &Plan, results: &Results) -> String {
             "ethbus: ended after {measured:.3} s measured, since --duration was over: {known}, not to ±{} %; write a longer one\n",
             percent(*asked)
         ),
+    }
+}
+
+/// When infinitely many users ran away, or that they did not.
+fn ran_away(plan: &Plan, results: &Results, runs: u64) -> String {
+    let Some(RanAway { unstable_backlog, slots }) = results.medium.slotted.as_ref().and_then(|it| it.ran_away.as_ref())
+    else {
+        return "ethbus: the users have not run away: write a longer --duration\n".to_owned();
+    };
+    let above = format!(
+        "above {} frames were backlogged, and from there on more come than get through",
+        group(*unstable_backlog)
+    );
+    let stopped =
+        if plan.run.until_collapse() { "" } else { "; the figures are of the time before the run was stopped" };
+    match slots[..] {
+        [slot] if runs == 1 => format!("ethbus: ran away at slot {}: {above}{stopped}\n", group(slot)),
+        _ => format!("ethbus: {} of {} ran away: {above}{stopped}\n", slots.len(), many(runs, "run")),
     }
 }
 
@@ -317,7 +340,7 @@ fn replicate(plan: &Plan, interrupts: &Receiver<Signal>) -> Result<Vec<Measured>
             (bar.0)(bar.1);
             interrupts.is_empty() && !stop.is_set()
         });
-        Ok::<_, CommandError>(Some(measured.map_err(unobserved)?).filter(|measured| measured.whole))
+        Ok::<_, CommandError>(Some(measured.map_err(unobserved)?).filter(Measured::is_done))
     };
     let runs = pool::run(plan.run.replications as usize, pool::processors(), one)?;
     Ok(runs.into_iter().map(|(_, run)| run).collect())

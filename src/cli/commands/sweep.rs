@@ -137,8 +137,8 @@ fn options(args: &RunArgs) -> Vec<(&'static str, &'static str, String)> {
         ("--rate", "medium.rate", rate.map(|rate| rate.to_string())),
         ("--topology", "medium.topology", topology.clone()),
         ("--bursting", "medium.bursting", bursting.map(switched)),
-        ("--duration", "run.duration", duration.map(|duration| format!("{duration:?}"))),
-        ("--warmup", "run.warmup", warmup.map(|warmup| format!("{warmup:?}"))),
+        ("--duration", "run.duration", duration.map(|duration| duration.to_string())),
+        ("--warmup", "run.warmup", warmup.map(|warmup| warmup.to_string())),
         ("--until", "run.until", until.clone()),
     ];
     options.into_iter().filter_map(|(option, key, text)| Some((option, key, text?))).collect()
@@ -223,7 +223,7 @@ impl Sweep<'_> {
             go_on(part)
         });
         let measured = measured.map_err(unobserved)?;
-        Ok(measured.whole.then(|| self.row(run, &plan, &measured, clock.measured())))
+        Ok(measured.is_done().then(|| self.row(run, &plan, &measured, clock.measured())))
     }
 
     /// The grid's number, the values of its keys, and every figure.

@@ -6,7 +6,10 @@ mod serve;
 
 use super::metrics;
 use super::sim::option;
-use super::{CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, refuse_one_file_for_two, rights};
+use super::{
+    CommandError, NOT_TRUSTED, Outcome, draw_seed, interrupts, making_until, print_result_beside,
+    refuse_one_file_for_two, rights,
+};
 use crate::cli::args::{Format, Punctuality, UpArgs};
 use crate::cli::windows::{self, named, takes_stdout};
 use crate::live::control::{self, Control, Farewell};
@@ -79,13 +82,18 @@ pub fn up(args: &UpArgs) -> Outcome {
     }
     let kept = outputs.and_then(|outputs| keep(&plan, args, outputs, listener, &mut record, &interrupts));
     let removed = if kept.is_ok() { record.remove_everything() } else { record.remove_failed() };
-    let Ended { stream, told, whole, failed, trusted } = kept?;
+    let Ended { stream, says, results, whole, failed, trusted } = kept?;
     removed?;
     let distrusted = args.strict && !trusted;
-    // Whoever asked for the end is told that it is done: by the stream's end. A lab in the background tells nobody else.
-    if let Some(mut stream) = stream.filter(|_| args.in_background || failed) {
-        // Whoever has gone away meanwhile does not want to know.
-        let _ = stream.write_all(Farewell { text: told, failed, distrusted }.written().as_bytes());
+    // The end of the stream tells `down` that everything is removed.
+    if let Some(mut stream) = stream {
+        // In the foreground `up` itself ends with the code for that.
+        let distrusted = distrusted && args.in_background;
+        // A `down` that was ended meanwhile reads no answer.
+        let _ = stream.write_all(Farewell { says, results: results.clone(), failed, distrusted }.written().as_bytes());
+    }
+    if let Some(results) = results.filter(|_| args.format == Format::Json && !args.in_background) {
+        print_result_beside(takes_stdout(&args.windows), Format::Json, &results, table)?;
     }
     Ok(match whole && !failed {
         true if distrusted => ExitCode::from(NOT_TRUSTED),
@@ -97,10 +105,12 @@ pub fn up(args: &UpArgs) -> Outcome {
 /// How a lab ended that somebody wanted to end.
 #[derive(Debug)]
 struct Ended {
-    /// Of whoever asked for the end.
+    /// Where `down` reads the answer, if it asked for the end.
     stream: Option<UnixStream>,
+    /// What went wrong.
+    says: String,
     /// The last results.
-    told: String,
+    results: Option<Results>,
     /// Every file that was wanted is whole.
     whole: bool,
     /// The data plane did not end by itself, so it was killed.
@@ -197,7 +207,10 @@ fn keep(
     lab::keep_least(plan.stations.len(), plan.filter)?;
     let segment = Segment::make(plan, Protocols::Ip, Some(record), making_until(interrupts, plan.stations.len()))?;
     let background = args.in_background.then(|| Background::begin(&plan.name)).transpose()?;
-    let greeting = greeting(plan, &segment.fan_out, record.has_names(), args.in_background);
+    let greeting = match args.format {
+        Format::Table => greeting(plan, &segment.fan_out, record.has_names(), args.in_background),
+        Format::Json => String::new(),
+    };
     let started = start(plan, outputs, files, segment, record).and_then(|started| {
         // A lab that nobody is told of would be of no use: a full disk here is an error.
         match &background {
@@ -232,9 +245,19 @@ fn keep(
     }
     schedule.begin = Instant::now();
     let offers = prepared.begin()?;
-    let (links, asked, tolerance) = (&links, VecDeque::new(), args.tolerance);
-    let serving =
-        Serving { plan, plane, record, links, tolerance, offers, schedule, asked, watchers: Watchers::default() };
+    let (links, asked, tolerance, format) = (&links, VecDeque::new(), args.tolerance, args.format);
+    let serving = Serving {
+        plan,
+        plane,
+        record,
+        links,
+        tolerance,
+        format,
+        offers,
+        schedule,
+        asked,
+        watchers: Watchers::default(),
+    };
     let mut ended = serving.until_its_end(&requests, interrupts)?;
     if let Err(error) = windows::finish(rotating) {
         say(&format!("ethbus: {}\n", with_causes(&error)));
@@ -305,25 +328,29 @@ fn end(
     record: &Inventory,
     links: &Links,
     tolerance: f64,
+    format: Format,
 ) -> Result<Ended, CommandError> {
     let results = match (plane.stop(), stream.is_some()) {
         (Ok(results), _) => with_links(results, links, record, tolerance),
         (Err(error), false) => return Err(error.into()),
         // Whoever asked for the end is told, and when the lab has been removed all the same.
         (Err(error), true) => {
-            let told = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
-            say(&told);
-            return Ok(Ended { stream, told, whole: false, failed: true, trusted: false });
+            let says = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
+            say(&says);
+            return Ok(Ended { stream, says, results: None, whole: false, failed: true, trusted: false });
         }
     };
     let whole = results.emulator.as_ref().is_none_or(|emulator| emulator.observers.files_incomplete == 0);
-    let mut told = format!("\n{}", table(&results));
-    if !whole {
-        told += "ethbus: a record, an event log or a capture that was wanted is not whole\n";
+    if format == Format::Table {
+        say(&format!("\n{}", table(&results)));
     }
-    say(&told);
+    let says = match whole {
+        true => String::new(),
+        false => "ethbus: a record, an event log or a capture that was wanted is not whole\n".to_owned(),
+    };
+    say(&says);
     let trusted = against(&results, tolerance).is_empty();
-    Ok(Ended { stream, told, whole, failed: false, trusted })
+    Ok(Ended { stream, says, results: Some(results), whole, failed: false, trusted })
 }
 
 /// Adds what the kernel counted on the stations' links.

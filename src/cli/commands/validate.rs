@@ -17,6 +17,7 @@ use std::sync::Mutex;
 /// Scenarios that checks name, as they stand in the source tree.
 const SCENARIOS: &[(&str, &str)] = &[
     ("examples/first-ethernet.toml", include_str!("../../../examples/first-ethernet.toml")),
+    ("examples/hidden.toml", include_str!("../../../examples/hidden.toml")),
     ("examples/slotted.toml", include_str!("../../../examples/slotted.toml")),
 ];
 

@@ -1,5 +1,5 @@
 
-# Names of labs, stations and programs: ethbus itself says which may stand here.
+# Names of labs, stations and programs, keys and their values: ethbus itself says which may stand here.
 function __fish_ethbus_names
     set -l line (commandline -opc) (commandline -ct)
     command $line[1] __names $line 2>/dev/null

@@ -6,7 +6,7 @@ use super::timeline::{LETTERS, LIFE_LETTERS, attempt as draw_attempt, life};
 mod heard;
 
 use super::{Meeting, Setting, Step, Story, ToldLife, ToldStep, Transmission};
-use crate::show::terminal::columns;
+use crate::show::terminal::output_columns;
 use medium::{
     BitInstant, BitTimes, Cause, Config, Destination, Event, Fault, FrameId, Input, Kind, Place, StationId, Tally,
 };
@@ -15,7 +15,6 @@ use sim::words::configuration::{kind, longest_distance};
 use sim::words::sentences::{self, Noticed, Party, TIED, frame_name};
 use sim::words::units::group;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 /// Columns that a line has at most, and those that it may have on the narrowest terminal.
@@ -543,10 +542,7 @@ pub(super) fn list(words: &[String]) -> String {
 /// How wide lines are: on a terminal no wider than that.
 fn width() -> usize {
     static TERMINAL: OnceLock<usize> = OnceLock::new();
-    *TERMINAL.get_or_init(|| match std::io::stdout().is_terminal() {
-        true => columns().clamp(LEAST_WIDTH, WIDTH),
-        false => WIDTH,
-    })
+    *TERMINAL.get_or_init(|| output_columns().map_or(WIDTH, |columns| columns.clamp(LEAST_WIDTH, WIDTH)))
 }
 
 /// Text broken into lines beside `head`, from column `edge` on.

@@ -266,7 +266,7 @@ fn results(told: &Told) -> Results {
     let mut results = Results::new(of, seed, &told.header.stations, &snapshot);
     if measured > BitTimes::new(BATCHES) {
         let batches: Vec<MediumResults> = told.batches().map(|(events, span)| batch(events, span, &config)).collect();
-        results.medium.ci95 = Some(intervals(Samples::Batches(&batches), &results.medium, &sums, &config));
+        results.medium.ci95 = Some(intervals(Samples::Batches(&batches), None, &results.medium, &sums, &config));
     }
     results
 }

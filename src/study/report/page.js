@@ -10,7 +10,10 @@ const Ethbus = (() => {
   const name = (run, station, serial) => `${run.names[station]}#${serial}`;
   function nanos(ns) {
     const [value, unit] = ns < 1e3 ? [ns, "ns"] : ns < 1e6 ? [ns / 1e3, "us"] : ns < 1e9 ? [ns / 1e6, "ms"] : [ns / 1e9, "s"];
-    return `${value.toFixed(3).replace(/0+$/, "").replace(/\.$/, "")} ${unit}`;
+    // An odd sixteenth is just between two thousandths: every window takes the even one, and `toFixed` the larger.
+    const larger = Math.ceil(value * 1e3), between = Math.abs((value * 16) % 2) === 1;
+    const near = between && larger % 2 ? (larger - 1) / 1e3 : value;
+    return `${near.toFixed(3).replace(/0+$/, "").replace(/\.$/, "")} ${unit}`;
   }
   function real(run, bits) {
     const seconds = Math.floor(bits / run.rate), rest = bits % run.rate;

@@ -1,6 +1,7 @@
 //! Policies by name, as the command line has them: `google-http`, `full-jitter:100ms,20s`, `polling/cap=5s/attempts=8`.
 
 use backoff::{DEFAULT_SLOT, Jitter, Policy, RCP_ENTRIES};
+use sim::words::contention::after_a_collision;
 use sim::words::units::duration;
 use std::time::Duration;
 
@@ -121,7 +122,7 @@ fn base(text: &str, first: &str) -> Result<Policy, NamedError> {
         "uniform" => one(text, &counts()?).map(|k| Policy::aloha_uniform(DEFAULT_SLOT, k)),
         "geometric" => one(text, &counts()?).map(|k| Policy::aloha_geometric(DEFAULT_SLOT, k)),
         "beb" => beb(text, one(text, &counts()?)?),
-        "rcp" => rcp(text, &counts()?),
+        "rcp" => Policy::rcp_of(DEFAULT_SLOT, after_a_collision(&counts()?)).ok_or_else(|| too_many(text)),
         "rcp-multipliers" => Policy::rcp_multipliers_of(DEFAULT_SLOT, &counts()?).ok_or_else(|| too_many(text)),
         _ => {
             let presets = PRESETS.map(|(name, _, _)| name).join(", ");
@@ -165,17 +166,6 @@ fn beb(text: &str, range: u32) -> Result<Policy, NamedError> {
         return Err(NamedError::new(text, format!("its largest range is a power of 2, like {next}")));
     }
     Ok(Policy::slot_exponential(DEFAULT_SLOT, 2, range.ilog2()).with_attempt_limit(16))
-}
-
-/// K(0), K(1) …: K(0) = 1 is a new packet's, which does not wait.
-fn rcp(text: &str, table: &[u32]) -> Result<Policy, NamedError> {
-    match table {
-        [1, table @ ..] if !table.is_empty() => Policy::rcp_of(DEFAULT_SLOT, table).ok_or_else(|| too_many(text)),
-        _ => Err(NamedError::new(
-            text,
-            "its first number is K(0) = 1, and K(1) follows: write it like `rcp:1,10,100,200`",
-        )),
-    }
 }
 
 fn changed(text: &str, policy: Policy, change: &str) -> Result<Policy, NamedError> {
@@ -236,8 +226,8 @@ mod tests {
             "constant:soon",
             "uniform:0",
             "beb:1000",
-            "rcp:10,20",
-            "rcp:1",
+            "rcp:",
+            "rcp:0",
             "polling/",
             "polling/cap",
             "polling/speed=1s",

@@ -4,6 +4,7 @@
 //! key by name, except those that make no sense in it.
 
 use super::values::{Value, values};
+use crate::study::runaway;
 use medium::BitTimes;
 use sim::figures::metrics::places;
 use sim::scenario::file::{Scenario, ScenarioError, file_text};
@@ -45,6 +46,11 @@ pub struct Grid {
 /// Keys that a grid cannot have, and what to write instead.
 const REFUSED: [(&str, &str); 2] =
     [("seed", "seeds are `--seeds`'s to say"), ("run.replications", "a sweep repeats each run with `--seeds`")];
+
+/// Why a grid cannot have a key, and what to write instead.
+pub fn refused(key: &str) -> Option<&'static str> {
+    REFUSED.iter().find(|(refused, _)| *refused == key).map(|(_, what)| *what)
+}
 
 /// The scenario's text; none is an empty one.
 ///
@@ -92,8 +98,8 @@ impl Grid {
     fn axis(&self, set: &str, given: &[(&str, &str)]) -> Result<Axis, String> {
         let (key, written) = set.split_once('=').ok_or("write it like `--set stations=2,4,8`")?;
         let key = key.trim();
-        if let Some((_, what)) = REFUSED.iter().find(|(refused, _)| *refused == key) {
-            return Err((*what).to_owned());
+        if let Some(what) = refused(key) {
+            return Err(what.to_owned());
         }
         if let Some((_, option)) = given.iter().find(|(given, _)| within(given, key)) {
             return Err(format!("{option} says `{key}` too: leave one of them out"));
@@ -243,8 +249,8 @@ impl Grid {
                 .map_err(|error| PlanError::option(&format!("with {}", self.describe(point)), error.to_string()))?;
             costs.push(cost(&plan));
             collision_places = collision_places.max(places(plan.medium.attempt_limit()));
-            warnings.extend(plan.warnings.iter().chain(&plan.run_warnings).map(|warning| match self.describe(point) {
-                point if point.is_empty() => warning.clone(),
+            warnings.extend(runaway::warnings(&plan).map(|warning| match self.describe(point) {
+                point if point.is_empty() => warning,
                 point => format!("with {point}: {warning}"),
             }));
         }
@@ -308,6 +314,14 @@ fn read_seeds(text: &str, first: u64) -> Result<Vec<u64>, String> {
             1..=MOST_RUNS => Ok((0..count).map(|number| first.wrapping_add(number)).collect()),
             _ => Err(format!("there are 1 to {MOST_RUNS} seeds: {}", wrong())),
         };
+    }
+    let backwards = |part: &str| {
+        let (low, high) = part.split_once("..")?;
+        let (low, high): (u64, u64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (high < low).then_some(())
+    };
+    if let Some(part) = text.split(',').find(|part| backwards(part).is_some()) {
+        return Err(format!("`{}` ends before it begins: {}", part.trim(), wrong()));
     }
     values(text)?
         .iter()

@@ -77,6 +77,9 @@ pub struct Manifest {
     /// The scenario file's name as it was given: for messages, and no part of what the table is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file: Option<String>,
+    /// CRC-32 of the finished table, header and rows in the grid's order; none before it is finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rows_crc32: Option<u32>,
 }
 
 /// Why there is no manifest to be had.
@@ -114,7 +117,18 @@ impl Manifest {
             timing,
             shard,
             file: grid.path().map(|path| path.display().to_string()),
+            rows_crc32: None,
         }
+    }
+
+    /// The checksum of the finished table, if it is finished.
+    pub fn rows_crc32(&self) -> Option<u32> {
+        self.rows_crc32
+    }
+
+    /// The same, of a finished table with this checksum.
+    pub fn finished(&self, rows_crc32: u32) -> Manifest {
+        Manifest { rows_crc32: Some(rows_crc32), ..self.clone() }
     }
 
     /// The scenario file's name as it was given.
@@ -144,7 +158,7 @@ impl Manifest {
 
     /// The same grid's, for another part of it.
     pub fn of(self, shard: Shard) -> Manifest {
-        Manifest { shard, ..self }
+        Manifest { shard, rows_crc32: None, ..self }
     }
 
     /// How many runs the whole grid has.
@@ -161,7 +175,8 @@ impl Manifest {
     pub fn has_fewer_seeds(&self, other: &Manifest) -> bool {
         let more = self.seeds.len() < other.seeds.len() && other.seeds.starts_with(&self.seeds);
         more && self.shard == Shard::WHOLE && {
-            Manifest { seeds: other.seeds.clone(), file: other.file.clone(), ..self.clone() } == *other
+            let (seeds, file) = (other.seeds.clone(), other.file.clone());
+            Manifest { seeds, file, rows_crc32: other.rows_crc32, ..self.clone() } == *other
         }
     }
 

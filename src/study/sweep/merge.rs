@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Merges `shards` into the table `out`; tells how many runs it has.
 ///
 /// # Errors
-/// Shards of different grids, one that is missing, there twice, or not finished; a file that cannot be read or written.
+/// Shards of different grids, one that is missing, there twice, changed, or not finished; a file that cannot be read or written.
 pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
     let wrong = |path: &Path, what: String| TableError::Shards { path: path.to_owned(), what };
     let mut whole: Option<(Rows, Manifest, &Path)> = None;
@@ -37,6 +37,7 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
             );
             return Err(wrong(path, what));
         }
+        rows.check(path, &manifest)?;
         if let Some((_, other)) = seen.iter().find(|(number, _)| *number == shard.number) {
             return Err(wrong(path, format!("this is shard {shard}, and so is {}", other.display())));
         }
@@ -76,7 +77,7 @@ pub fn merge(out: &Path, shards: &[PathBuf]) -> Result<u64, TableError> {
         return Ok(runs);
     }
     check_place(out, &manifest)?;
-    manifest.of(Shard::WHOLE).write(out)?;
+    manifest.of(Shard::WHOLE).finished(rows.crc32()).write(out)?;
     replace(out, TABLE, rows.text().as_bytes())?;
     Ok(runs)
 }

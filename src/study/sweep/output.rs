@@ -85,6 +85,19 @@ pub enum TableError {
     /// What stands beside the table cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
+    /// The finished table is another than the one that the sweep wrote.
+    #[error(
+        "{}: its rows are not those that the sweep wrote: their CRC-32 was {written:08x} and is {found:08x}; bring back the \
+         table that was written, or remove this one and {} and give its command again", path.display(), Manifest::path(path).display()
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// The checksum of what the sweep wrote.
+        written: u32,
+        /// The checksum of what is there.
+        found: u32,
+    },
     /// Shards that do not make a whole.
     #[error("{}: {what}", path.display())]
     Shards {
@@ -156,6 +169,29 @@ impl Rows {
         Rows { lines: self.lines.into_iter().map(renumber).collect(), ..self }
     }
 
+    /// Refuses rows that were changed since the sweep of `manifest` finished them. A table that lacks rows, or that an earlier
+    /// ethbus finished, has nothing to be held against.
+    ///
+    /// # Errors
+    /// They were changed.
+    pub fn check(&self, path: &Path, manifest: &Manifest) -> Result<(), TableError> {
+        let (found, is_whole) = (self.crc32(), self.is_whole(manifest));
+        match manifest.rows_crc32().filter(|written| is_whole && *written != found) {
+            Some(written) => Err(TableError::Changed { path: path.to_owned(), written, found }),
+            None => Ok(()),
+        }
+    }
+
+    /// All runs of the manifest's shard are there.
+    fn is_whole(&self, manifest: &Manifest) -> bool {
+        self.lines.len() as u64 == manifest.shard.share(manifest.runs())
+    }
+
+    /// The checksum of the table's text.
+    pub fn crc32(&self) -> u32 {
+        crc32fast::hash(self.text().as_bytes())
+    }
+
     /// The table's text, in order.
     pub fn text(&self) -> String {
         let lines = self.header.iter().chain(self.lines.values());
@@ -217,8 +253,9 @@ impl Output {
     pub fn file(path: &Path, manifest: Manifest) -> Result<(Output, Vec<u64>), TableError> {
         let system = |what| move |source| TableError::File { what, path: path.to_owned(), source };
         let is_new = std::fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
-        match Manifest::read(path)? {
-            Some(there) if there.has_fewer_seeds(&manifest) => more_seeds(path, &there, &manifest)?,
+        let there = Manifest::read(path)?;
+        match &there {
+            Some(there) if there.has_fewer_seeds(&manifest) => more_seeds(path, there, &manifest)?,
             Some(there) => {
                 let difference = there.difference(&manifest).or_else(|| {
                     (there.shard != manifest.shard)
@@ -238,6 +275,7 @@ impl Output {
         }
         let mut file = open_alone(path)?;
         let rows = Rows::read(path, &manifest)?;
+        rows.check(path, there.as_ref().filter(|there| !there.has_fewer_seeds(&manifest)).unwrap_or(&manifest))?;
         file.set_len(rows.octets).and_then(|()| file.seek(io::SeekFrom::End(0))).map_err(system("write"))?;
         let lock = file.try_clone().map_err(system("open"))?;
         let place = path.display().to_string();
@@ -304,21 +342,21 @@ impl Output {
         })
     }
 
-    /// Puts the rows of a file in order. It need not have all.
+    /// Puts the rows of a file in order. It need not have all; where it has, its checksum is written beside it.
     ///
     /// # Errors
     /// There is no room for a second copy of the file.
     pub fn finish(self) -> Result<(), TableError> {
         let Target::File { path, manifest, .. } = &self.target else { return Ok(()) };
         let rows = Rows::read(path, manifest)?;
-        if rows.in_order {
-            return Ok(());
+        if !rows.in_order {
+            let order = |source| TableError::Order { path: path.clone(), runs: self.kept, source };
+            replace(path, TABLE, rows.text().as_bytes()).map_err(order)?;
         }
-        replace(path, TABLE, rows.text().as_bytes()).map_err(|source| TableError::Order {
-            path: path.clone(),
-            runs: self.kept,
-            source,
-        })
+        if rows.is_whole(manifest) {
+            manifest.finished(rows.crc32()).write(path)?;
+        }
+        Ok(())
     }
 }
 
@@ -339,7 +377,9 @@ fn open_alone(path: &Path) -> Result<File, TableError> {
 /// notices.
 fn more_seeds(path: &Path, there: &Manifest, here: &Manifest) -> Result<(), TableError> {
     let _alone = open_alone(path)?;
-    let rows = Rows::read(path, there)?.renumbered(there, here);
+    let rows = Rows::read(path, there)?;
+    rows.check(path, there)?;
+    let rows = rows.renumbered(there, here);
     replace(path, TABLE, rows.text().as_bytes())?;
     here.write(path)?;
     Ok(())

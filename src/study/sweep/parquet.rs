@@ -8,7 +8,7 @@ use parquet::schema::types::Type;
 use parquet::{basic, errors::ParquetError};
 use sim::figures::metrics::{DELAYS, FIGURES, NUMBERS};
 use sim::figures::slotted;
-use sim::files::output::{PARQUET, place};
+use sim::files::output::{PARQUET, Unfinished};
 use std::error::Error;
 use std::fs::File;
 use std::path::Path;
@@ -94,11 +94,9 @@ pub fn write(csv: &Path, path: &Path) -> Result<(), Box<dyn Error + Send + Sync>
     let kinds: Vec<Kind> = names.iter().zip(&columns).map(|(name, values)| Kind::of(name, values)).collect();
     let fields = names.iter().zip(&kinds).map(|(name, kind)| kind.field(name)).collect::<Result<_, _>>()?;
     let schema = Arc::new(Type::group_type_builder("sweep").with_fields(fields).build()?);
-    let place = place(path, PARQUET)?;
-    let create = |source| TableError::File { what: "write", path: path.to_owned(), source };
+    let (unfinished, file) = Unfinished::begin(path, PARQUET)?;
     let properties = WriterProperties::builder().set_created_by(format!("ethbus {}", env!("CARGO_PKG_VERSION")));
-    let mut writer =
-        SerializedFileWriter::new(File::create(place).map_err(create)?, schema, Arc::new(properties.build()))?;
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build()))?;
     let mut group = writer.next_row_group()?;
     for (kind, values) in kinds.iter().zip(&columns) {
         let mut column = group.next_column()?.ok_or("a column more than the schema has")?;
@@ -107,6 +105,7 @@ pub fn write(csv: &Path, path: &Path) -> Result<(), Box<dyn Error + Send + Sync>
     }
     group.close()?;
     writer.close()?;
+    unfinished.finish()?;
     Ok(())
 }
 

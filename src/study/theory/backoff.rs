@@ -3,6 +3,7 @@
 //! A delay of r slots means: the next attempt is in slot r + 1 after the collision.
 
 use super::{Answer, Refusal, Value};
+use sim::words::contention::after_a_collision;
 
 const SOURCE: &str = "IEEE 802.3, 4.2.3.2.5: r in 0 to 2^min(n, 10) - 1, so E(c) = (2^c - 1)/2; Lam, dissertation, 1974, \
     chapters 5 and 6: one of K slots, (K - 1)/2 and (K^2 - 1)/12; the chance p = 2/(K + 1), (1 - p)/p and (1 - p)/p^2";
@@ -45,8 +46,8 @@ pub struct Delay {
 }
 
 impl Policy {
-    /// Reads `beb`, `beb:1024` (the largest range), `uniform:60`, `geometric:60`, `rcp:1,10,100,200` (K(0), K(1) …: the
-    /// first entry is a new packet's and has to be 1) or `rcp-multipliers:10,10,2`.
+    /// Reads `beb`, `beb:1024` (the largest range), `uniform:60`, `geometric:60`, `rcp:1,10,100,200` (in the notation of
+    /// [`after_a_collision`]) or `rcp-multipliers:10,10,2`.
     ///
     /// # Errors
     /// Another name, or numbers that make no range.
@@ -75,10 +76,7 @@ impl Policy {
             }
             ("uniform", [k]) => Ok(Policy::Table(vec![*k])),
             ("geometric", [k]) => Ok(Policy::Geometric(*k)),
-            ("rcp", [1, table @ ..]) if !table.is_empty() => Ok(Policy::Table(table.to_vec())),
-            ("rcp", [_, ..]) => {
-                refuse("K(0) = 1 comes first: a new packet goes out at once", "write it like `rcp:1,10,100,200`")
-            }
+            ("rcp", [_, ..]) => Ok(Policy::Table(after_a_collision(&numbers).to_vec())),
             ("rcp-multipliers", [_, ..]) => Ok(Policy::Table(products(&numbers))),
             _ => refuse(
                 "there is no such policy, or not with so many numbers",
@@ -198,7 +196,7 @@ mod tests {
     /// Lam's example: 10 after the first collision, then 100, then 200 for good; as table and as multipliers.
     #[test]
     fn rcp_is_lams() {
-        for policy in ["rcp:1,10,100,200", "rcp-multipliers:10,10,2"] {
+        for policy in ["rcp:1,10,100,200", "rcp:10,100,200", "rcp-multipliers:10,10,2"] {
             assert_eq!([1, 2, 3, 4, 9].map(|n| delay(policy, n).longest), [9.0, 99.0, 199.0, 199.0, 199.0].map(Some));
         }
     }
@@ -220,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_no_policy_or_has_no_delay_is_refused() {
         for policy in
-            ["", "beb:1000", "beb:1", "uniform", "uniform:0", "uniform:-1", "rcp:10,100", "rcp:1", "sip", "geometric:x"]
+            ["", "beb:1000", "beb:1", "uniform", "uniform:0", "uniform:-1", "rcp:", "rcp:0", "sip", "geometric:x"]
         {
             assert!(Policy::parse(policy).is_err(), "{policy}");
         }

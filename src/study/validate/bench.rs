@@ -164,12 +164,14 @@ mod tests {
     use super::*;
     use sim::scenario::file::Scenario;
     use sim::scenario::plan::Overrides;
+    use sim::words::units::RunTime;
     use std::time::Duration;
 
     /// A medium that loses a frame shows in the books.
     #[test]
     fn a_station_that_does_not_add_up_is_found() {
-        let two = Overrides { stations: Some(2), duration: Some(Duration::from_millis(10)), ..Overrides::default() };
+        let duration = Some(RunTime::Time(Duration::from_millis(10)));
+        let two = Overrides { stations: Some(2), duration, ..Overrides::default() };
         let plan = |_: &str| Plan::new(&Scenario::default(), None, &two, 1).expect("a plan");
         let options = Options { seed: 1, quick: true, only: "", plan: &plan, alter: &|_| (), go_on: &|_| true };
         let bench = Bench::new(&options);

@@ -1,4 +1,4 @@
-//! The system calls of a running bus, and who makes each.
+//! The system calls of a running bus, and their callers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use seccompiler::{
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Calls that are allowed whatever their arguments.
+/// Calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
     // Ports, observers, record and event log.
     libc::SYS_sendmmsg,
@@ -19,13 +19,13 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_recvmsg,
     libc::SYS_getsockopt,
     libc::SYS_read,
-    // What else the machine does (`load`).
+    // The load of the machine (`load`).
     libc::SYS_pread64,
     libc::SYS_write,
     libc::SYS_writev,
     libc::SYS_ftruncate,
     libc::SYS_close,
-    // Time, sleep, and waiting for each other. Where a machine's clock cannot be read without, it is a call.
+    // Time, sleep, and waiting for each other. On some machines reading the clock is a system call.
     libc::SYS_epoll_pwait2,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -52,9 +52,9 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_gettid,
 ];
 
-/// Calls that are refused without harm.
+/// Calls that are refused harmlessly.
 ///
-/// glibc opens `/proc/sys/vm/overcommit_memory` when it first gives memory of a thread back, and
+/// glibc opens `/proc/sys/vm/overcommit_memory` when it first returns memory of a thread, and
 /// `/sys/devices/system/cpu/online` in older versions; a program must not end for that.
 #[cfg(target_arch = "x86_64")]
 const REFUSED: &[libc::c_long] = &[libc::SYS_openat, libc::SYS_open];
@@ -64,8 +64,8 @@ const REFUSED: &[libc::c_long] = &[libc::SYS_openat];
 /// Puts the filter in place, for every thread.
 pub fn install() -> Result<(), AnyError> {
     let arch: TargetArch = std::env::consts::ARCH.try_into()?;
-    // Both are asked for every call, and the harsher answer counts. The one that kills comes last, since
-    // putting another in place is not allowed by then.
+    // The kernel evaluates both for every call, and the stricter answer counts. The one that kills comes last, since it
+    // forbids installing another.
     let mut known = allowed()?;
     let refused: Rules = REFUSED.iter().map(|&call| (call, vec![])).collect();
     known.extend(refused.clone());
@@ -92,13 +92,13 @@ fn allowed() -> Result<Rules, AnyError> {
     let questions = [libc::F_GETFD, libc::F_GETFL];
     let question = |command: libc::c_int| when(SeccompCondition::new(1, Dword, Eq, command as u64)?);
     rules.insert(libc::SYS_fcntl, questions.into_iter().map(question).collect::<Result<_, _>>()?);
-    // The coordinator sees that it was put ahead of others, and goes back by itself; it cannot put itself there.
+    // The coordinator notices a raised priority and lowers it by itself; it cannot raise its own.
     let itself = || SeccompCondition::new(0, Dword, Eq, 0);
     let ordinary = (libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK) as u64;
     let back = vec![itself()?, SeccompCondition::new(1, Dword, Eq, ordinary)?];
     rules.insert(libc::SYS_sched_getscheduler, vec![when(itself()?)?]);
     rules.insert(libc::SYS_sched_setscheduler, vec![SeccompRule::new(back)?]);
-    // A panic signals its own process, and nobody else's may be.
+    // A panic signals its own process; signals to other processes are forbidden.
     let own = SeccompCondition::new(0, Dword, Eq, u64::from(std::process::id()))?;
     rules.insert(libc::SYS_tgkill, vec![when(own)?]);
     Ok(rules)

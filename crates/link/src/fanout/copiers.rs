@@ -1,14 +1,14 @@
-//! Several hubs, and several threads that have frames copied behind them at the same time.
+//! Several hubs, and several threads that have the kernel copy frames behind them at the same time.
 //!
 //! ```text
 //!   this thread   hub 1 ──► hub 2 ──►       ◄── hub 3 ◄── hub 4   a helper
 //! ```
-//! A thread that sends into a hub makes all copies itself, so many stations take one processor a long time. Each hub has a
-//! part of the ports. Whoever has a frame begins with the first hub and wakes helpers, which begin with the last; each
-//! takes what nobody has taken. When helpers are late, as after a sleep, they find less to do, and nothing waits for
-//! them but for a part that one of them has in hands.
+//! A thread that sends into a hub makes all copies itself: with many stations it occupies its processor for long. Each
+//! hub has a part of the ports. The thread with the frame begins with the first hub and wakes helpers, which begin with
+//! the last; each takes only parts that are still free. A late helper, as after a sleep, finds less to do. The sender
+//! waits only for a part that a helper has already begun.
 //!
-//! Parts that are small also cost less: their frames and stations stay in the cache of the processor that has them.
+//! Small parts also cost less: their frames and stations stay in the cache of one processor.
 
 use std::io;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -23,39 +23,39 @@ use crate::namespace::Namespace;
 use crate::netlink::Netlink;
 use crate::packet::{SendError, Sender};
 
-/// The most ports that one of several hubs has.
+/// The maximum number of ports of one of several hubs.
 const PORTS_EACH: usize = 64;
 
-/// From so many hearers on, waking a helper costs less than it saves.
+/// From this number of hearers on, waking a helper costs less than it saves.
 const WORTH_A_HELPER: usize = 48;
 
-/// How long to spin while a helper has a part in hands, in nanoseconds, before sleeping until it is done. Longer than
-/// the part takes.
+/// How long the sender spins while a helper works on a part, in nanoseconds, before it sleeps until the part is done.
+/// Longer than a part takes.
 const PATIENCE: u64 = 60_000;
 
-/// Frames that come so many nanoseconds apart or less are waited for by spinning: waking a thread on another processor costs
-/// the one that wakes it some 13 us on a virtual machine, and the copies begin later.
+/// Helpers spin between frames that come at most this many nanoseconds apart: waking a thread on another processor
+/// costs the waker some 13 us on a virtual machine, and delays the copies.
 const DENSE: u64 = 150_000;
 
-/// Of each span of so many nanoseconds, how many a helper may be awake for spinning to go on: under SCHED_FIFO other
+/// A helper spins only if it was awake for less than `AWAKE` nanoseconds of each `SPAN`: under SCHED_FIFO other
 /// programs need the rest.
 const SPAN: u64 = 50_000_000;
 const AWAKE: u64 = 40_000_000;
 
-/// After so many nanoseconds without a sleep a helper sleeps for a moment, whatever there is to do: the kernel ends a process
-/// that runs for a second under SCHED_FIFO without one ([`crate::clock::limit_fifo`]).
+/// After this many nanoseconds without a sleep a helper sleeps for a moment, even if it has work: the kernel ends a
+/// process that runs for a second under SCHED_FIFO without a sleep ([`crate::clock::limit_fifo`]).
 const LONGEST_AWAKE: u64 = 300_000_000;
 const MOMENT: Duration = Duration::from_micros(20);
 
-/// Ports of each hub but the last, for so many in all: parts of about the same size.
+/// Ports of each hub but the last, for `ports` in all: parts of about the same size.
 fn ports_each(ports: usize) -> usize {
     ports.div_ceil(ports.div_ceil(PORTS_EACH).max(1)).max(1)
 }
 
-/// Makes as many hubs as ports with these indices take. The first is called `name`, the others have a number too.
+/// Makes the hubs that ports with these indices need. The first is called `name`; the others have a number appended.
 ///
 /// # Errors
-/// As [`make_hub`]. Nothing is left then.
+/// As [`make_hub`]. Nothing remains then.
 ///
 /// # Panics
 /// As [`make_hub`].
@@ -67,7 +67,7 @@ pub fn make_hubs(namespace: &Namespace, name: &str, ports: &[u32]) -> Result<Vec
             Ok(hub) => hubs.push(hub),
             Err(error) => {
                 let mut netlink = Netlink::in_namespace(namespace)?;
-                // The first error is the one to tell.
+                // The first error is the one to report.
                 hubs.iter().for_each(|hub| _ = netlink.delete(hub.index));
                 return Err(error);
             }
@@ -82,16 +82,16 @@ pub struct Copiers {
     shared: Arc<Shared>,
     each: usize,
     helpers: Vec<Thread>,
-    /// Places in the last call's ports whose hub was not there.
+    /// Positions in the last call's ports whose hub was missing.
     missing: Vec<usize>,
 }
 
-/// What became of a frame, beside each copy's own result.
+/// The result of sending a frame, beside the result of each copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent<'a> {
-    /// Places of ports to which nothing was sent, since their hub is gone: the caller sends another way.
+    /// Positions of ports to which nothing was sent, since their hub is gone: the caller sends another way.
     pub missing: &'a [usize],
-    /// How many of the copies helpers have had made.
+    /// The number of copies made through helpers.
     pub helped: usize,
 }
 
@@ -99,18 +99,18 @@ pub struct Sent<'a> {
 #[derive(Debug)]
 struct Shared {
     parts: Vec<Mutex<Part>>,
-    /// How many frames helpers have been asked to help with.
+    /// How many frames helpers were asked to help with.
     asked: AtomicU32,
     end: AtomicBool,
-    /// How often helpers have been told to leave SCHED_FIFO.
+    /// How often helpers were asked to leave SCHED_FIFO.
     leaves: AtomicU32,
 }
 
-/// A hub, and what is to be sent into it.
+/// A hub, and the frame to send into it.
 #[derive(Debug)]
 struct Part {
     hub: FanOut,
-    /// The frame, and the hub's ports that are to have it, until it is sent.
+    /// The frame, and the hub's ports that get it, until it is sent.
     octets: Vec<u8>,
     ports: Vec<usize>,
     is_to_do: bool,
@@ -120,17 +120,17 @@ struct Part {
 
 impl Part {
     fn send(&mut self, sender: &mut Sender) {
-        // If the hub is not there, results are fewer than ports.
+        // If the hub is missing, there are fewer results than ports.
         self.hub.send(sender, &self.octets, &self.ports, &mut self.results);
         self.is_to_do = false;
     }
 }
 
 impl Copiers {
-    /// Takes the hubs that were made for so many ports by [`make_hubs`], for instance in another process.
+    /// Takes the hubs that [`make_hubs`] made for `ports` ports, possibly in another process.
     ///
     /// # Errors
-    /// Memory that cannot be mapped; fewer hubs than so many ports have.
+    /// Memory that cannot be mapped; fewer hubs than this number of ports needs.
     pub fn new(hubs: Vec<Hub>, ports: usize) -> io::Result<Copiers> {
         let each = ports_each(ports);
         if hubs.len() != ports.div_ceil(each) {
@@ -147,35 +147,35 @@ impl Copiers {
         Ok(Copiers { shared, each, helpers: Vec::new(), missing: Vec::new() })
     }
 
-    /// How many helpers find something to do on a machine with so many processors.
+    /// The number of helpers that find work on a machine with this many processors.
     pub fn helpers_wanted(&self, processors: usize) -> usize {
-        /// More would only wait for each other.
+        /// More helpers would only wait for each other.
         const MOST: usize = 3;
         self.shared.parts.len().min(processors).saturating_sub(1).min(MOST)
     }
 
-    /// What a helper is to run in a thread of its own, with a sender of its own.
+    /// A helper, which runs in a thread of its own, with a sender of its own.
     pub fn helper(&self, sender: Sender) -> Helper {
         Helper { shared: self.shared.clone(), sender, left: 0, rest: Rest::default() }
     }
 
-    /// Wakes this thread from now on, which runs a [`Helper`].
+    /// Registers a thread that runs a [`Helper`], to be woken from now on.
     pub fn helped_by(&mut self, helper: Thread) {
         self.helpers.push(helper);
     }
 
-    /// Has helpers leave SCHED_FIFO, when they next have a look.
+    /// Makes helpers leave SCHED_FIFO at their next check.
     pub fn leave_fifo(&self) {
         self.shared.leaves.fetch_add(1, Relaxed);
         self.helpers.iter().for_each(Thread::unpark);
     }
 
-    /// Sends one frame to the ports with these numbers, which go up.
+    /// Sends one frame to the ports with these numbers, in ascending order.
     ///
-    /// Pushes one result a port, in their order; that of a port whose hub is gone means nothing.
+    /// Pushes one result a port, in their order; the result of a port whose hub is gone has no meaning.
     ///
     /// # Panics
-    /// With a port that there is not.
+    /// With a port that does not exist.
     pub fn send(
         &mut self,
         sender: &mut Sender,
@@ -186,7 +186,7 @@ impl Copiers {
         let parts = self.hand_out(octets, ports);
         if parts > 1 && ports.len() >= WORTH_A_HELPER {
             self.shared.asked.fetch_add(1, Release);
-            // One that spins is not woken, which costs next to nothing.
+            // Unparking a helper that spins costs next to nothing.
             self.helpers.iter().for_each(Thread::unpark);
         }
         self.missing.clear();
@@ -206,7 +206,7 @@ impl Copiers {
         Sent { missing: &self.missing, helped }
     }
 
-    /// Gives each part its ports; tells how many parts have some.
+    /// Gives each part its ports; returns the number of parts that got some.
     fn hand_out(&self, octets: &[u8], ports: &[usize]) -> usize {
         let (mut rest, mut parts) = (ports, 0);
         for (place, part) in self.shared.parts.iter().enumerate() {
@@ -235,7 +235,7 @@ impl Drop for Copiers {
     }
 }
 
-/// A part, as soon as no helper has it.
+/// Locks a part as soon as no helper has it.
 fn in_hand(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
     let mut until = None;
     loop {
@@ -253,23 +253,23 @@ fn in_hand(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
     }
 }
 
-/// Has copies made beside the thread that has the frames.
+/// Makes copies in parallel with the thread that has the frames.
 #[derive(Debug)]
 pub struct Helper {
     shared: Arc<Shared>,
     sender: Sender,
-    /// The last time of leaving SCHED_FIFO that was seen.
+    /// The last request to leave SCHED_FIFO that was handled.
     left: u32,
     rest: Rest,
 }
 
-/// How a helper waits.
+/// How a helper waits for work.
 #[derive(Debug, Default)]
 struct Rest {
-    /// When something was done last, and how long after the time before.
+    /// When it last worked, and the time between that and the work before.
     last: u64,
     gap: u64,
-    /// When this span began, and how long of it was slept.
+    /// When this span began, and how long it slept in it.
     span: u64,
     slept: u64,
     /// When the last sleep ended.
@@ -277,7 +277,7 @@ struct Rest {
 }
 
 impl Rest {
-    /// Something was done at `now`.
+    /// It worked at `now`.
     fn worked(&mut self, now: u64) {
         self.gap = now - self.last;
         self.last = now;
@@ -291,7 +291,7 @@ impl Rest {
         }
     }
 
-    /// Begins a new span if the present one is over at `now`; whether it was.
+    /// Begins a new span if the present one is over at `now`; true if it was.
     fn begins_a_span(&mut self, now: u64) -> bool {
         let over = now - self.span > SPAN;
         if over {
@@ -300,7 +300,7 @@ impl Rest {
         over
     }
 
-    /// Until when to spin at `now`, if at all.
+    /// The instant up to which to spin, or `None` to sleep.
     fn until(&mut self, now: u64) -> Option<u64> {
         self.begins_a_span(now);
         let may = now - self.span < AWAKE + self.slept;
@@ -309,13 +309,13 @@ impl Rest {
 }
 
 impl Helper {
-    /// Works until the [`Copiers`] are gone. Sleeps when there is nothing to do.
+    /// Works until the [`Copiers`] are dropped. Sleeps without work.
     pub fn run(mut self) {
         while !self.shared.end.load(Relaxed) {
             let asked = self.shared.asked.load(Acquire);
             let leaves = self.shared.leaves.load(Relaxed);
             if std::mem::replace(&mut self.left, leaves) != leaves {
-                // If the kernel refuses, which it never does, the thread stays ahead of others.
+                // If the kernel refuses, which it never does, the thread keeps its priority.
                 let _ = leave_fifo();
             }
             if self.take_parts() {
@@ -331,7 +331,7 @@ impl Helper {
         }
     }
 
-    /// Waits until there may be something to do, since the last time that helpers were asked.
+    /// Waits until there may be work that was not in `asked`.
     fn wait(&mut self, asked: u32) {
         let begin = monotonic_nanos();
         if let Some(until) = self.rest.until(begin) {
@@ -344,7 +344,7 @@ impl Helper {
         }
     }
 
-    /// Sends what nobody else has begun to send, last part first; whether there was any.
+    /// Sends the parts that are still free, last part first; true if there was any.
     fn take_parts(&mut self) -> bool {
         let mut found = false;
         for part in self.shared.parts.iter().rev() {
@@ -364,7 +364,7 @@ impl Helper {
 mod tests {
     use super::*;
 
-    /// Frames 100 us apart: spinning for 40 ms of each 50, and then sleeping between frames.
+    /// With frames 100 us apart the helper spins for 40 ms of each 50, and sleeps between frames in the rest.
     #[test]
     fn a_helper_spins_between_frames_that_are_close_and_not_for_ever() {
         const STEP: u64 = 100_000;

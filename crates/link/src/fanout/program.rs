@@ -1,6 +1,7 @@
 //! The program of a fan-out, instruction by instruction.
 //!
-//! Written by hand, since it is ten instructions, repeated for each port; no compiler for BPF is needed. In C it would be
+//! It is written by hand, since it is ten instructions, repeated for each port; no compiler for BPF is needed. In C it
+//! would be
 //!
 //! ```c
 //! memory->runs++;
@@ -20,14 +21,14 @@
 use super::Layout;
 use crate::sys::bpf::Instruction;
 
-/// `bpf_clone_redirect`: gives a copy of a frame to an interface, to send; its answer is that of sending.
+/// `bpf_clone_redirect`: sends a copy of a frame through an interface, and returns the result of sending.
 const CLONE_REDIRECT: i32 = 13;
-/// The frame is done with, and that is no failure.
+/// The frame is consumed, and that is no failure.
 const TC_ACT_STOLEN: i32 = 4;
-/// The second half of what says that a register gets the address of a map's value: `BPF_PSEUDO_MAP_VALUE`.
+/// The second half of the instruction that loads the address of a map's value into a register: `BPF_PSEUDO_MAP_VALUE`.
 const MAP_VALUE: u8 = 2;
 
-// Operations, as in linux/bpf.h: class, width or source, and what is done.
+// Operations, as in linux/bpf.h: class, width or source, and operation.
 const LOAD_ADDRESS: u8 = 0x18;
 const LOAD_WORD: u8 = 0x61;
 const STORE_WORD: u8 = 0x63;
@@ -41,12 +42,12 @@ const JUMP_IF_BITS: u8 = 0x45;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
-/// Result, and arguments of calls; the kernel's calls leave nothing in them.
+/// Result, and arguments of calls; the kernel's calls do not preserve them.
 const R0: u8 = 0;
 const R1: u8 = 1;
 const R2: u8 = 2;
 const R3: u8 = 3;
-/// The frame, the memory, and a word of the wanted set: calls leave these as they are.
+/// The frame, the memory, and a word of the wanted set: calls preserve these.
 const FRAME: u8 = 6;
 const MEMORY: u8 = 7;
 const WANTED: u8 = 8;
@@ -80,7 +81,7 @@ fn copy(port: u32, bit: usize, result: i16) -> Vec<Instruction> {
         op(JUMP_IF_EQUAL, R0, 0, failed.len() as i16, 0),
     ];
     send.extend(failed);
-    // The kernel extends the number's sign, which changes nothing: a word of the set has no higher bits.
+    // The kernel sign-extends the number, which has no effect: a word of the set has no higher bits.
     let mut code = vec![op(JUMP_IF_BITS, WANTED, 0, 1, (1_u32 << bit) as i32), op(JUMP, 0, 0, send.len() as i16, 0)];
     code.extend(send);
     code
@@ -92,13 +93,13 @@ fn increment(word: usize) -> [Instruction; 3] {
     [op(LOAD_WORD, R1, MEMORY, place, 0), op(ADD_NUMBER, R1, 0, 0, 1), op(STORE_WORD, MEMORY, R1, place, 0)]
 }
 
-/// Where a number begins, in octets.
+/// The offset of a number, in octets.
 fn octets(word: usize) -> i16 {
     i16::try_from(4 * word).expect("the memory of 1,024 ports has some 4 KiB")
 }
 
 fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Instruction {
-    // Two fields of four bits, which C compilers put into an octet in the machine's own order.
+    // Two fields of four bits, which C compilers order like the machine's octets.
     let registers = if cfg!(target_endian = "little") { destination | source << 4 } else { destination << 4 | source };
     Instruction { code, registers, offset, immediate }
 }
@@ -107,7 +108,7 @@ fn op(code: u8, destination: u8, source: u8, offset: i16, immediate: i32) -> Ins
 mod tests {
     use super::*;
 
-    /// Every jump goes to the instruction that its comment in the module's C says: past one port's copy, or past one failure.
+    /// Every jump ends where the module's C says: after one port's copy, or after one failure.
     #[test]
     fn jumps_end_where_the_next_port_begins() {
         let code = program(&[7; 3], 9);

@@ -1,7 +1,7 @@
 //! Namespaces with a name, where `ip netns` looks for them.
 //!
-//! A name is a file in `/run/netns` onto which the namespace is mounted. The folder is a shared
-//! mount, so that the names are seen, and can be removed, from every mount namespace.
+//! A name is a file in `/run/netns` onto which the namespace is mounted. The folder is a shared mount, so that every
+//! mount namespace sees the names and can remove them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -31,27 +31,27 @@ pub enum Removal {
     NotOurs,
 }
 
-/// The folder of names, ready for more.
+/// The folder of names, ready for new names.
 #[derive(Debug)]
 pub struct Names(());
 
 impl Names {
-    /// Makes the folder, and has its names seen everywhere.
+    /// Makes the folder, and makes its names visible in every mount namespace.
     pub fn prepare() -> Result<Names, NamespaceError> {
         share_folder()?;
         Ok(Names(()))
     }
 
-    /// Gives a namespace a name. Whoever must be able to remove it after a crash notes its identity first.
-    /// If anything fails, no name is left.
+    /// Gives a namespace a name. A caller that must be able to remove it after a crash notes its identity first. If
+    /// anything fails, no name is left.
     pub fn give(&self, namespace: &Namespace, name: &str) -> Result<(), NamespaceError> {
         let path = path_of(name)?;
         claim(name, &path)?;
         let own = format!("/proc/self/fd/{}", namespace.file.as_raw_fd());
         let bound = mount(Some(own.as_str()), &path, NOTHING, MsFlags::MS_BIND, NOTHING);
         if bound.is_err() {
-            // The file is empty and was made above; if it cannot be removed, the error below says
-            // more than a second one would.
+            // The file is empty and was made above. If it cannot be removed, the error below says more than a second
+            // one would.
             let _ = fs::remove_file(&path);
         }
         bound.map_err(NamespaceError::of("mounting a network namespace"))
@@ -74,18 +74,18 @@ impl Namespace {
         Names::prepare()?.give(self, name)
     }
 
-    /// Opens the namespace called `name`, whoever made it.
+    /// Opens the namespace called `name`, also if another program made it.
     pub fn open_named(name: &str) -> Result<Namespace, NamespaceError> {
         look_up(name)?.namespace(name)
     }
 
-    /// Opens the namespace called `name`, or that its name is a link to, as those of containers are. It is for others to
-    /// remove, so it is only entered.
+    /// Opens the namespace called `name`, or the target if the name is a link, as those of containers are. Its owner
+    /// removes it, so it is only entered.
     pub fn open_listed(name: &str) -> Result<Namespace, NamespaceError> {
         look_at(name, OFlag::empty())?.namespace(name)
     }
 
-    /// What tells the namespace called `name` from others; `None` if there is no such name.
+    /// The identity of the namespace called `name`; `None` if there is no such name.
     pub fn identity_of_named(name: &str) -> Result<Option<NamespaceId>, NamespaceError> {
         match Namespace::open_named(name) {
             Ok(namespace) => Ok(Some(namespace.identity())),
@@ -107,19 +107,19 @@ impl Namespace {
         if namespace.identity() != expected {
             return Ok(Removal::NotOurs);
         }
-        // Through the descriptor: what is unmounted is what was compared.
+        // Through the descriptor, so that the unmounted file is the compared one.
         let mounted = format!("/proc/self/fd/{}", namespace.file.as_raw_fd());
         umount2(mounted.as_str(), MntFlags::MNT_DETACH)
             .map_err(NamespaceError::of("unmounting a network namespace"))?;
         remove_file(&path)
     }
 
-    /// Removes a file that was to become a namespace when its maker died.
+    /// Removes the file of a namespace whose maker died before it was complete.
     ///
-    /// Making a namespace is two steps, a file and a mount. What a crash between them leaves is
-    /// told by three things: a regular file, empty, on the folder's own file system, with nothing
-    /// mounted on it. A running `ip netns add` looks the same for a moment, so only a caller
-    /// that knows the name to be its own may ask for this. Anything else is [`Removal::NotOurs`].
+    /// Making a namespace is two steps, a file and a mount. Three things identify the rest of a crash between them: a
+    /// regular file, empty, on the folder's own file system, with nothing mounted on it. A running `ip netns add` looks
+    /// the same for a moment, so only a caller that owns the name may ask for this. Anything else is
+    /// [`Removal::NotOurs`].
     pub fn remove_leftover(name: &str) -> Result<Removal, NamespaceError> {
         let path = path_of(name)?;
         let status = |path: &Path| match fs::symlink_metadata(path) {
@@ -137,28 +137,28 @@ impl Namespace {
     }
 }
 
-/// Everything that has a name where `ip netns` looks, namespace or not.
+/// Every name in the folder of `ip netns`, namespace or not.
 pub(super) fn names() -> Vec<String> {
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// Whether names given here are seen in this mount namespace only, and vanish with it: it was made as a slave of another,
-/// as `ip netns exec` makes one.
+/// Whether only this mount namespace sees the names given here, so that they end with it: it is a slave of another,
+/// like those of `ip netns exec`.
 pub fn names_are_private() -> bool {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let folder = fields.rev().find(|fields| fields.get(4) == Some(&FOLDER));
-    // Between the six first fields and a dash stand those about propagation.
+    // The fields about propagation are between the first six and a dash.
     folder.is_some_and(|fields| {
         fields.iter().skip(6).take_while(|field| **field != "-").any(|field| field.starts_with("master:"))
     })
 }
 
-/// Where mounts that have no source, type or data say so.
+/// A missing source, type or data of a mount.
 const NOTHING: Option<&str> = None;
 
-/// What a name stands for.
+/// What a name refers to.
 enum Found {
     Nothing,
     Namespace(Namespace),
@@ -184,14 +184,14 @@ fn path_of(name: &str) -> Result<PathBuf, NamespaceError> {
     }
 }
 
-/// Opens the file of this name, not what it is a link to, and looks at what it is.
+/// Opens the file of this name, not the target of a link, and checks its kind.
 fn look_up(name: &str) -> Result<Found, NamespaceError> {
     look_at(name, OFlag::O_NOFOLLOW)
 }
 
 fn look_at(name: &str, flags: OFlag) -> Result<Found, NamespaceError> {
     let path = path_of(name)?;
-    // Not blocking: somebody may have put a pipe there.
+    // Not blocking: it could be a pipe.
     let flags = OFlag::O_NONBLOCK | flags;
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits()).open(path) {
         Ok(file) => file,
@@ -213,7 +213,7 @@ fn claim(name: &str, path: &Path) -> Result<(), NamespaceError> {
     }
 }
 
-/// Makes the folder, and makes it a shared mount, unless that is done.
+/// Makes the folder and turns it into a shared mount, unless it is one already.
 fn share_folder() -> Result<(), NamespaceError> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -225,12 +225,12 @@ fn share_folder() -> Result<(), NamespaceError> {
     if metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
         return Err(NamespaceError::Untrusted { path: FOLDER });
     }
-    // Two that start at once must not mount the folder twice; `ip netns add` takes the same lock.
+    // Two processes that start at once must not mount the folder twice; `ip netns add` takes the same lock.
     let _lock = Flock::lock(folder, FlockArg::LockExclusive)
         .map_err(|(_, errno)| NamespaceError::of("locking /run/netns")(errno))?;
     let share = || mount(NOTHING, FOLDER, NOTHING, MsFlags::MS_SHARED | MsFlags::MS_REC, NOTHING);
     match share() {
-        // It is no mount yet, so it becomes one: of itself.
+        // The folder is no mount yet: it is mounted onto itself.
         Err(Errno::EINVAL) => {
             mount(Some(FOLDER), FOLDER, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING).and_then(|()| share())
         }

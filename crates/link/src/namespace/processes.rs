@@ -1,4 +1,4 @@
-//! Which processes are in a namespace, and how to signal them and nobody else.
+//! The processes in a namespace, and signals to exactly those.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,9 +10,10 @@ use nix::unistd::Pid;
 use super::{Namespace, NamespaceId};
 use crate::sys;
 
-/// A process that has a thread in a namespace that was looked for.
+/// A process with a thread in one of the namespaces of a search.
 ///
-/// Held by a descriptor: when the process has ended and its number is another's, this is still the one that was found.
+/// A descriptor holds it: when the process has ended and its number is reused, this value still means the process that
+/// was found.
 #[derive(Debug)]
 pub struct Member {
     pid: Pid,
@@ -26,37 +27,37 @@ impl Member {
         self.pid
     }
 
-    /// The namespace that it was found in.
+    /// The namespace in which it was found.
     pub fn namespace(&self) -> &Namespace {
         &self.namespace
     }
 
-    /// Sends it a signal; whether it was there to be signalled, and the caller may.
+    /// Sends it a signal; false if it has ended, or the caller may not.
     pub fn signal(&self, signal: Signal) -> bool {
         sys::namespace::signal(self.process.as_fd(), signal as libc::c_int).is_ok()
     }
 }
 
-/// The processes that have a thread in one of these namespaces, as far as the caller may look; each is given out as soon as
-/// it is found, since it may not live long.
+/// The processes with a thread in one of these namespaces that the caller may inspect. Each is returned as soon as it
+/// is found, since it may not live long.
 ///
-/// One that begins, ends or moves meanwhile may be missed. Every thread is looked at: the first one of a process may have
-/// ended, or be elsewhere.
+/// A process that begins, ends or moves meanwhile may be missed. Every thread is inspected: the first thread of a
+/// process may have ended, or be elsewhere.
 pub fn members(namespaces: &[NamespaceId]) -> io::Result<impl Iterator<Item = Member>> {
     let numbers = fs::read_dir("/proc")?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    // A process that has ended, or that we may not look at, is not ours to name.
+    // A process that has ended, or that we may not inspect, is skipped.
     Ok(numbers.filter_map(|pid| member(Pid::from_raw(pid), namespaces)))
 }
 
 fn member(pid: Pid, namespaces: &[NamespaceId]) -> Option<Member> {
     thread_in(pid, namespaces)?;
     let process = sys::namespace::process(pid.as_raw()).ok()?;
-    // Again, now that the number cannot become another's without the descriptor's process having ended.
+    // Check again: from now on the number cannot become another's without the descriptor's process having ended.
     let namespace = thread_in(pid, namespaces)?;
     Some(Member { pid, process, namespace })
 }
 
-/// The namespace of a thread of this process that is in one of `namespaces`.
+/// The namespace of a thread of this process, if it is one of `namespaces`.
 fn thread_in(pid: Pid, namespaces: &[NamespaceId]) -> Option<Namespace> {
     fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten().find_map(|thread| {
         let path = thread.path().join("ns/net");

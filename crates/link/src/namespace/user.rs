@@ -9,7 +9,7 @@ use nix::unistd::{getegid, geteuid};
 
 use super::NamespaceId;
 
-/// A capability that a live bus needs, or that somebody who runs one keeps.
+/// A capability that a live bus needs, or that a user of one keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Capability {
     /// CAP_NET_ADMIN: make links, set them up, change their settings.
@@ -18,22 +18,22 @@ pub enum Capability {
     NetRaw,
     /// CAP_SYS_ADMIN: make and enter namespaces, mount.
     SysAdmin,
-    /// CAP_SYS_NICE: be ahead of other processes.
+    /// CAP_SYS_NICE: raise priority above other processes.
     SysNice,
-    /// Keeping memory from being swapped out.
+    /// CAP_IPC_LOCK: keep memory from being swapped out.
     IpcLock,
-    /// CAP_SYS_PTRACE: see in which namespace a process is that has more rights or another user.
+    /// CAP_SYS_PTRACE: inspect the namespace of a process that has more rights or another user.
     SysPtrace,
     /// CAP_KILL: end processes of other users.
     Kill,
-    /// CAP_NET_BROADCAST: be told of what becomes of interfaces in other namespaces.
+    /// CAP_NET_BROADCAST: receive changes of interfaces in other namespaces.
     NetBroadcast,
     /// CAP_SETPCAP: take capabilities out of the bounding set.
     SetPcap,
 }
 
 impl Capability {
-    /// The capabilities without which there is no live bus.
+    /// The capabilities that a live bus requires.
     pub const ALL: [Capability; 3] = [Capability::NetAdmin, Capability::NetRaw, Capability::SysAdmin];
 
     /// Its number in the kernel's sets.
@@ -92,10 +92,10 @@ pub fn capabilities_missing() -> io::Result<Vec<Capability>> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UserNamespaceError {
-    /// The process has more than one thread: this must be the first thing that it does.
+    /// The process has more than one thread: call this first in a process.
     #[error("a user namespace cannot be entered by a process with {threads} threads")]
     HasThreads {
-        /// How many it has.
+        /// The number of threads.
         threads: usize,
     },
     /// The system forbids it to this user.
@@ -127,28 +127,29 @@ pub struct UserNamespace {
 }
 
 impl UserNamespace {
-    /// The one that this process is in.
+    /// The user namespace of this process.
     pub fn current() -> io::Result<UserNamespace> {
         Ok(UserNamespace { file: File::open("/proc/self/ns/user")? })
     }
 
-    /// Takes a descriptor of a user namespace. That it is one shows only when it is entered.
+    /// Takes a descriptor of a user namespace. A descriptor of something else is detected only when it is entered.
     pub fn from_fd(descriptor: OwnedFd) -> UserNamespace {
         UserNamespace { file: File::from(descriptor) }
     }
 
-    /// What tells this user namespace from others that live at the same time.
+    /// The number that distinguishes this user namespace from others that exist now.
     ///
     /// # Errors
-    /// A descriptor of something that has no status.
+    /// A descriptor of an object without status.
     pub fn identity(&self) -> io::Result<NamespaceId> {
         Ok(NamespaceId::of(&self.file.metadata()?))
     }
 
-    /// Moves this process into this user namespace, for good, with every capability in it. Nothing changes for a process
-    /// that is in it already.
+    /// Moves this process permanently into this user namespace, with every capability in it. Nothing changes for a
+    /// process that is in it already.
     ///
-    /// The kernel lets in whoever made it, or has CAP_SYS_ADMIN in it; the process must have one thread.
+    /// The kernel admits the user who made it, and processes with CAP_SYS_ADMIN in it; the process must have one
+    /// thread.
     pub fn enter(&self) -> Result<(), UserNamespaceError> {
         let ids = || Ok((self.identity()?, UserNamespace::current()?.identity()?));
         let (own, current) = ids().map_err(system("looking at a user namespace"))?;
@@ -167,15 +168,16 @@ impl AsFd for UserNamespace {
     }
 }
 
-/// The user whose files this process makes, as the user namespace outside of its own knows him; outside of all, himself.
+/// The owner of the files that this process makes, as the enclosing user namespace numbers it; outside of all user
+/// namespaces, its own number.
 ///
-/// In a namespace made by [`enter_user_namespace`] it is who entered it.
+/// In a namespace made by [`enter_user_namespace`] it is the user who entered it.
 pub fn outer_user() -> io::Result<u32> {
     let map = fs::read_to_string("/proc/self/uid_map")?;
     outer(&map, geteuid().as_raw()).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Lines of a map are: first inside, first outside, how many.
+/// The fields of a line are: first number inside, first number outside, count.
 fn outer(map: &str, inside: u32) -> Option<u32> {
     map.lines().find_map(|line| {
         let numbers: Vec<u64> = line.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
@@ -191,12 +193,12 @@ fn require_one_thread() -> Result<(), UserNamespaceError> {
     if threads == 1 { Ok(()) } else { Err(UserNamespaceError::HasThreads { threads }) }
 }
 
-/// Enters a new user namespace in which the caller has every capability, over namespaces made from now on and over
+/// Enters a new user namespace in which the caller has every capability over namespaces made from now on, and over
 /// nothing outside.
 ///
-/// The process must have one thread. The user stays himself, and is not root by number: a program that is root changes to
-/// another user and other groups, as tcpdump does, and there are none in such a namespace. So the rights of a program that is
-/// executed are those which are passed on to it ([`crate::confine::pass_on_capabilities`]).
+/// The process must have one thread. The user keeps the same uid, which is not 0: a program that runs as root changes
+/// to another user and other groups, as tcpdump does, and such a namespace has none. Programs that are executed
+/// therefore have only the rights that are passed on to them ([`crate::confine::pass_on_capabilities`]).
 pub fn enter_user_namespace() -> Result<(), UserNamespaceError> {
     require_one_thread()?;
     let (user, group) = (geteuid(), getegid());
@@ -209,22 +211,22 @@ pub fn enter_user_namespace() -> Result<(), UserNamespaceError> {
             _ => UserNamespaceError::System { call: "entering a user namespace", source },
         }
     })?;
-    // The order is the kernel's: gid_map may be written only once setgroups is denied.
+    // The kernel demands this order: gid_map may be written only once setgroups is denied.
     write_own("/proc/self/setgroups", "deny")?;
     write_own("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     write_own("/proc/self/gid_map", &format!("{group} {group} 1"))
 }
 
-/// Writes a file that describes the new user namespace, in one call as the kernel demands.
+/// Writes a file that describes the new user namespace, in a single call, as the kernel demands.
 fn write_own(path: &'static str, text: &str) -> Result<(), UserNamespaceError> {
     fs::write(path, text).map_err(|source| match source.kind() {
-        // AppArmor lets unshare pass, and takes the new capabilities away.
+        // AppArmor lets unshare pass, and removes the new capabilities.
         io::ErrorKind::PermissionDenied => forbidden(),
         _ => UserNamespaceError::System { call: path, source },
     })
 }
 
-/// The error that says how to turn the switch which this system has.
+/// The error that names the switch of this system and how to turn it.
 fn forbidden() -> UserNamespaceError {
     let switches = [
         (
@@ -252,7 +254,7 @@ fn forbidden() -> UserNamespaceError {
     UserNamespaceError::Forbidden { remedy }
 }
 
-/// The profile that AppArmor holds this process to, out of what the kernel says: `name (mode)`, or `unconfined`.
+/// The AppArmor profile of this process, out of the kernel's text: `name (mode)`, or `unconfined`.
 fn confining_profile(current: &str) -> Option<&str> {
     let (name, mode) = current.trim_end_matches(['\n', '\0']).rsplit_once(" (")?;
     matches!(mode, "enforce)" | "kill)").then_some(name)
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn to_enter_the_own_user_namespace_changes_nothing() {
-        // Not even that the harness has threads stands in the way.
+        // The threads of the harness do not matter here.
         UserNamespace::current().unwrap().enter().unwrap();
     }
 

@@ -15,7 +15,7 @@ use nix::sys::socket::{
 
 use crate::namespace::{Namespace, NamespaceError};
 
-/// Octets of a datagram that the kernel may send: it cuts none at 32 KiB.
+/// Octets of the largest datagram that the kernel sends: it cuts none at 32 KiB.
 pub(super) const DATAGRAM_OCTETS: usize = 32 * 1024;
 
 /// Octets of changes that the kernel keeps for us: each takes some 2 KiB.
@@ -44,7 +44,7 @@ pub enum LinkChange {
 }
 
 impl LinkChange {
-    /// The changes that one datagram of announcements tells, in their order. What makes no sense says nothing.
+    /// The changes in one datagram of announcements, in their order. Malformed announcements are skipped.
     pub fn read(datagram: &[u8]) -> Vec<LinkChange> {
         let mut changes = Vec::new();
         read(datagram, &mut changes);
@@ -56,7 +56,8 @@ impl LinkChange {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MonitorError {
-    /// Changes came faster than they were read, and some are lost. The next calls tell how every interface is.
+    /// Changes came faster than they were read, and some are lost. The next calls give the present state of every
+    /// interface.
     #[error("changes of interfaces were lost")]
     Overrun,
     /// The namespace could not be entered.
@@ -77,12 +78,12 @@ pub enum MonitorError {
 pub struct LinkMonitor {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// Changes were lost, and the kernel has not been asked yet how everything is.
+    /// Changes were lost, and the kernel has not been asked yet for the present state.
     lost: bool,
 }
 
 impl LinkMonitor {
-    /// Begins to listen in `namespace`. To miss nothing, list the interfaces afterwards.
+    /// Begins to listen in `namespace`. To miss nothing, list the interfaces after this call.
     pub fn open(namespace: &Namespace) -> Result<LinkMonitor, MonitorError> {
         Ok(LinkMonitor::from_fd(listen(namespace)?))
     }
@@ -92,19 +93,19 @@ impl LinkMonitor {
         LinkMonitor { socket: descriptor, buffer: vec![0; DATAGRAM_OCTETS], lost: false }
     }
 
-    /// Gives up the descriptor; changes are kept for whoever takes it.
+    /// Gives up the descriptor; the kernel keeps queueing changes for its next owner.
     pub fn into_fd(self) -> OwnedFd {
         self.socket
     }
 
     /// The changes since the last call, in their order; never waits.
     ///
-    /// After [`MonitorError::Overrun`] it asks the kernel how each interface is, so that nothing that was lost matters for
-    /// long: answers look like changes. An interface that is gone is not among them.
+    /// After [`MonitorError::Overrun`] it asks the kernel for the state of each interface, so that a lost change is
+    /// soon made up for; the answers look like changes. An interface that is gone is not among them.
     pub fn poll(&mut self) -> Result<Vec<LinkChange>, MonitorError> {
         let mut changes = Vec::new();
         if self.lost {
-            // Refused while the last answer is under way, or for want of memory: the next call tries again.
+            // The kernel refuses while the last answer is under way, or for lack of memory: the next call tries again.
             self.lost = send(self.socket.as_raw_fd(), &every_link(), MsgFlags::MSG_DONTWAIT).is_err();
         }
         loop {
@@ -113,7 +114,7 @@ impl LinkMonitor {
                 Ok(octets) => read(&self.buffer[..octets], &mut changes),
                 Err(Errno::EAGAIN) => return Ok(changes),
                 Err(Errno::EINTR) => {}
-                // How everything is will be told again, so what was read before matters no more.
+                // The state of every interface will be reported again, so changes read earlier no longer matter.
                 Err(Errno::ENOBUFS) => {
                     self.lost = true;
                     return Err(MonitorError::Overrun);
@@ -127,7 +128,7 @@ impl LinkMonitor {
     }
 }
 
-/// A socket that is told of changes of interfaces.
+/// A socket that receives announcements of changes of interfaces.
 pub(super) fn listen(namespace: &Namespace) -> Result<OwnedFd, MonitorError> {
     let failed = |call| move |errno: Errno| MonitorError::System { call, source: errno.into() };
     let opened = namespace.run(|| {
@@ -149,7 +150,7 @@ impl AsFd for LinkMonitor {
     }
 }
 
-/// Asks for an announcement of each interface: an `nlmsghdr`, and an `ifinfomsg` that leaves everything open.
+/// Asks for an announcement of each interface: an `nlmsghdr`, and an `ifinfomsg` with no restriction.
 fn every_link() -> Vec<u8> {
     let mut request = 32_u32.to_ne_bytes().to_vec();
     request.extend(libc::RTM_GETLINK.to_ne_bytes());
@@ -161,7 +162,7 @@ fn every_link() -> Vec<u8> {
 
 /// Reads one datagram of announcements.
 ///
-/// Only the fixed header of each is looked at: whatever attributes a newer kernel adds.
+/// Only the fixed header of each is read, so attributes of newer kernels do no harm.
 fn read(datagram: &[u8], changes: &mut Vec<LinkChange>) {
     let mut rest = datagram;
     while let Ok(message) = NetlinkBuffer::new_checked(rest) {
@@ -171,10 +172,11 @@ fn read(datagram: &[u8], changes: &mut Vec<LinkChange>) {
     }
 }
 
-/// What one announcement says.
+/// The change in one announcement.
 fn change(message_type: u16, payload: &[u8]) -> Option<LinkChange> {
     let header = LinkHeader::parse(payload).ok()?;
-    // A bridge announces its ports with the same messages: that a port leaves is no interface gone.
+    // A bridge announces its ports with the same messages: a port that leaves its bridge is not an interface that is
+    // gone.
     if header.interface_family != AddressFamily::Unspec {
         return None;
     }

@@ -21,7 +21,7 @@ pub enum NameError {
         /// The first character refused.
         character: char,
     },
-    /// It means something else where names are used as folders.
+    /// It has another meaning in folders that are named after interfaces.
     #[error("{name} cannot name an interface: it is reserved")]
     Reserved {
         /// The name.
@@ -34,9 +34,9 @@ pub const NAME_OCTETS_MAX: usize = libc::IFNAMSIZ - 1;
 
 /// Checks that the kernel would take `name` as an interface's name.
 ///
-/// Refused: more than 15 octets, `/`, `:`, `%` (it would be filled in), white space by the kernel's
-/// table, which has octet 0xA0 in it and so refuses `à` in UTF-8, and what `/proc/sys/net` needs
-/// for itself: `.`, `..`, `all`, `default`.
+/// Refused: more than 15 octets; `/`, `:`, and `%` (the kernel would fill it in); white space by the kernel's table,
+/// which contains octet 0xA0 and so refuses `à` in UTF-8; and the names that `/proc/sys/net` uses itself: `.`, `..`,
+/// `all`, `default`.
 pub fn check_interface_name(name: &str) -> Result<(), NameError> {
     if name.is_empty() {
         return Err(NameError::Empty);

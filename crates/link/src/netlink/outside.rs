@@ -19,21 +19,21 @@ use crate::namespace::Namespace;
 pub struct Vxlan {
     /// The VXLAN Network Identifier: 24 bits, the same at both ends.
     pub vni: u32,
-    /// Where the other end is.
+    /// Address of the other end.
     pub remote: IpAddr,
-    /// This end's own address; the kernel takes the one of the route otherwise.
+    /// This end's own address; by default the kernel takes the one of the route.
     pub local: Option<IpAddr>,
     /// UDP port, the same at both ends.
     pub port: u16,
 }
 
 impl Vxlan {
-    /// As the kernel wants to be told.
+    /// The settings as attributes of the kernel.
     fn settings(&self) -> Vec<InfoVxlan> {
         let mut settings = vec![
             InfoVxlan::Id(self.vni),
             InfoVxlan::Port(self.port),
-            // Whatever comes in from wherever: what goes out goes to the one other end.
+            // Incoming packets do not change the destination: everything goes to the one other end.
             InfoVxlan::Learning(false),
         ];
         settings.push(match self.remote {
@@ -62,7 +62,7 @@ impl Netlink {
 
     /// Makes the end of a tunnel, called `name`, in `target`. Not set up.
     ///
-    /// Its packets come and go in the namespace of this socket, and with that it vanishes.
+    /// The tunnel's packets come and go in the namespace of this socket. The tunnel ends with that namespace.
     pub fn create_vxlan(&mut self, name: &str, target: &Namespace, tunnel: &Vxlan) -> Result<(), LinkError> {
         let details = vec![LinkDetail::Kind(InfoKind::Vxlan), LinkDetail::Data(InfoData::Vxlan(tunnel.settings()))];
         let target = LinkAttribute::NetNsFd(target.as_fd().as_raw_fd());
@@ -78,7 +78,7 @@ impl Netlink {
         self.change(request, NLM_F_CREATE | NLM_F_EXCL, "making", Interface::Name(name))
     }
 
-    /// Gives an interface another name. It must be down, or the kernel young.
+    /// Gives an interface another name. The interface must be down, unless the kernel is recent.
     pub fn rename(&mut self, index: u32, name: &str) -> Result<(), LinkError> {
         check_interface_name(name)?;
         self.set(Interface::Index(index), "renaming", |link| {
@@ -95,7 +95,7 @@ impl Netlink {
         self.confirm_mac(index, mac)
     }
 
-    /// Gives an interface this hardware address, even if it has it: a bridge then keeps it whatever its ports are.
+    /// Gives an interface this hardware address, even if it has it: a bridge then keeps it when its ports change.
     pub fn confirm_mac(&mut self, index: u32, mac: MacAddr) -> Result<(), LinkError> {
         self.set(Interface::Index(index), "giving a hardware address to", |link| {
             link.attributes.push(LinkAttribute::Address(mac.octets().to_vec()));
@@ -104,8 +104,8 @@ impl Netlink {
 
     /// Moves an interface into `target`, set down, without its addresses and routes.
     ///
-    /// It keeps its name, or else nothing is changed; with `spare`, a pattern like `dev%d`, it gets that name if its own is
-    /// taken there. `index` is the index it should have there.
+    /// It keeps its name; if the name is taken there, nothing is changed. With `spare`, a pattern like `dev%d`, it gets
+    /// a name of that pattern instead. `index` is the index it should have there.
     pub fn move_to<'a>(
         &mut self,
         interface: impl Into<Interface<'a>>,
@@ -122,8 +122,8 @@ impl Netlink {
 
     /// Makes an interface a port of a hub that [`Netlink::create_hub`] made.
     ///
-    /// Of 802.1Q's reserved group addresses all are passed on but 01-80-C2-00-00-01, that of PAUSE, which the kernel lets no
-    /// bridge pass on.
+    /// A hub passes on all of 802.1Q's reserved group addresses except 01-80-C2-00-00-01, that of PAUSE, which the
+    /// kernel lets no bridge pass on.
     pub fn join_hub<'a>(&mut self, interface: impl Into<Interface<'a>>, hub: u32) -> Result<(), LinkError> {
         const ALL_BUT_PAUSE: u16 = !0b10;
         let interface = interface.into();
@@ -135,7 +135,7 @@ impl Netlink {
         self.change(RouteNetlinkMessage::NewLink(message), 0, "setting up a bridge's port", interface)
     }
 
-    /// Takes an interface out of the bridge that it is a port of.
+    /// Takes an interface out of its bridge.
     pub fn leave_bridge<'a>(&mut self, interface: impl Into<Interface<'a>>) -> Result<(), LinkError> {
         self.set(interface.into(), "leaving a bridge with", |link| {
             link.attributes.push(LinkAttribute::Controller(0));

@@ -12,11 +12,11 @@ use super::{Interface, LinkError, Netlink};
 
 /// The queueing discipline that only holds programs.
 const CLSACT: &str = "clsact";
-/// A filter's place among others; there are no others.
+/// A filter's priority; there are no other filters.
 const PRIORITY: u32 = 1 << 16;
 
 impl Netlink {
-    /// Has `program` decide about every frame that leaves an interface which has no such program yet.
+    /// Makes `program` decide about every frame that leaves an interface. The interface must have no such program yet.
     ///
     /// The interface keeps the program, until it is deleted.
     pub fn attach_to_egress(&mut self, index: u32, program: BorrowedFd<'_>) -> Result<(), LinkError> {

@@ -15,7 +15,7 @@ const NLMSGHDR_OCTETS: usize = 16;
 /// The attribute in which the kernel explains an error (NLMSGERR_ATTR_MSG).
 const MESSAGE_ATTRIBUTE: u16 = 1;
 
-/// How often a list is asked for that changes all the time.
+/// How often a list is requested again if it keeps changing.
 const ATTEMPTS: usize = 10;
 
 /// Why a request came to nothing.
@@ -28,7 +28,7 @@ pub enum Refusal {
         /// Its own words, if it gave any.
         message: Option<String>,
     },
-    /// It could not be asked, or its answer could not be read.
+    /// The request could not be sent, or its answer could not be read.
     Transport(io::Error),
 }
 
@@ -38,11 +38,11 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// What came back for one request.
+/// The answers to one request.
 #[derive(Debug, Default)]
 struct Answers {
     messages: Vec<RouteNetlinkMessage>,
-    /// What was listed changed meanwhile, so the list may be wrong.
+    /// The listed objects changed meanwhile, so the list may be wrong.
     interrupted: bool,
 }
 
@@ -67,7 +67,7 @@ impl Transport {
 
     /// Sends one request and collects the kernel's answers.
     ///
-    /// A list that changed while the kernel wrote it is asked for again.
+    /// A list that changed while the kernel wrote it is requested again.
     pub fn request(&mut self, request: RouteNetlinkMessage, flags: u16) -> Result<Vec<RouteNetlinkMessage>, Refusal> {
         for _ in 0..ATTEMPTS {
             match self.attempt(request.clone(), flags)? {
@@ -78,7 +78,7 @@ impl Transport {
         Err(io::Error::from(io::ErrorKind::Interrupted).into())
     }
 
-    /// Sends one request, and collects the answers of the kernel to it.
+    /// Sends one request and collects the kernel's answers to it, once.
     fn attempt(&mut self, request: RouteNetlinkMessage, flags: u16) -> Result<Answers, Refusal> {
         self.sequence = self.sequence.wrapping_add(1);
         let mut message = NetlinkMessage::from(request);
@@ -107,7 +107,7 @@ impl Transport {
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
             let length = message.header.length as usize;
             rest = rest.get(length.next_multiple_of(4)..).unwrap_or(&[]);
-            // What remains of an earlier request that failed half way.
+            // A leftover of an earlier request that failed half way.
             if message.header.sequence_number != self.sequence {
                 continue;
             }
@@ -133,13 +133,13 @@ impl Transport {
 
 /// Where the attributes of an interface begin: behind an `nlmsghdr` and an `ifinfomsg`.
 const LINK_ATTRIBUTES: usize = NLMSGHDR_OCTETS + 16;
-/// What somebody has called an interface. The last stands in a list of such.
+/// The names of an interface that users choose. The last is nested in a list.
 const NAMES: [u16; 3] = [libc::IFLA_IFNAME, libc::IFLA_IFALIAS, libc::IFLA_ALT_IFNAME];
-/// The bit that says of an attribute that it holds others.
+/// The bit that marks an attribute as nested.
 const NESTED: u16 = 1 << 15;
 
-/// Makes text of the names of interfaces, which to the kernel are octets: one name that is none would else make a whole list
-/// unreadable, and whoever may name an interface could hide it, and others with it.
+/// Turns the names of interfaces, which are octets to the kernel, into valid text. Otherwise one name that is no text
+/// would make a whole list unreadable, and a user who may name an interface could hide it and others.
 fn make_names_text(datagram: &mut [u8]) {
     let mut rest = datagram;
     while let Some(&[a, b, c, d, e, f]) = rest.first_chunk() {
@@ -178,7 +178,7 @@ fn make_attributes_text(attributes: &mut [u8]) {
 
 /// The kernel's own words about an error.
 fn explanation(error: &ErrorMessage, flags: u16) -> Option<String> {
-    // Without NLM_F_CAPPED the whole request stands before the attributes; we asked for capped.
+    // Without NLM_F_CAPPED the whole request comes before the attributes; we asked for capped.
     if flags & NLM_F_ACK_TLVS == 0 || flags & NLM_F_CAPPED == 0 {
         return None;
     }

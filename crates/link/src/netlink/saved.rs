@@ -1,5 +1,5 @@
-//! Addresses, routes and static neighbours of an interface, kept as the kernel told them, so that every attribute comes
-//! back; and what it has that cannot be kept so.
+//! Addresses, routes and static neighbours of an interface, kept as the kernel reported them, so that every attribute
+//! comes back; and the properties of an interface that cannot be kept in this way.
 
 use netlink_packet_core::{Emitable, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, Parseable};
 use netlink_packet_route::address::{
@@ -17,7 +17,7 @@ const TABLE_LOCAL: u32 = 255;
 /// An address that lives for ever.
 const FOR_EVER: u32 = u32::MAX;
 
-/// What the kernel says of an address's state, and nobody asks for.
+/// State of an address that the kernel reports and that no request sets.
 const STATES: AddressFlags = AddressFlags::Secondary
     .union(AddressFlags::Tentative)
     .union(AddressFlags::Dadfailed)
@@ -27,11 +27,11 @@ const STATES: AddressFlags = AddressFlags::Secondary
 /// The routes that lead through one interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
-    /// Those that can be made again, in an order in which they can: messages of the kernel.
+    /// Routes that can be made again, in an order that works: messages of the kernel.
     pub own: Vec<Vec<u8>>,
-    /// Whether one of them, or one of the others, is a default route.
+    /// Whether one of them, or one of the shared routes, is a default route.
     pub default: bool,
-    /// How many others have this interface as one of several ways.
+    /// The number of other routes that have this interface as one of several ways.
     pub shared: usize,
 }
 
@@ -42,7 +42,7 @@ fn octets(message: &impl Emitable) -> Vec<u8> {
 }
 
 impl Netlink {
-    /// The addresses that somebody gave to an interface: not those that the kernel makes by itself when it comes up.
+    /// The addresses that a user gave to an interface, without those that the kernel makes when it comes up.
     pub(crate) fn saved_addresses(&mut self, index: u32) -> Result<Vec<Vec<u8>>, LinkError> {
         let request = RouteNetlinkMessage::GetAddress(AddressMessage::default());
         let answers = self
@@ -56,8 +56,8 @@ impl Netlink {
         Ok(addresses.filter(|message| !is_made_by_the_kernel(message)).map(|message| octets(&message)).collect())
     }
 
-    /// Gives an interface an address of [`Netlink::saved_addresses`] that was noted `seconds` ago. One that it has, or
-    /// whose life is over meanwhile, is no error.
+    /// Gives an interface an address of [`Netlink::saved_addresses`] that was noted `seconds` ago. An address that is
+    /// already there, or whose lifetime is over meanwhile, is no error.
     pub(crate) fn restore_address(&mut self, index: u32, saved: &[u8], seconds: u32) -> Result<(), LinkError> {
         let Ok(mut message) = AddressMessage::parse(saved) else { return Err(garbled("address", index)) };
         message.header.index = index;
@@ -82,7 +82,7 @@ impl Netlink {
         none_if_there(self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index)))
     }
 
-    /// The static neighbours of an interface: those that somebody gave it for good.
+    /// The static neighbours of an interface: those that a user made permanent.
     pub(crate) fn saved_neighbours(&mut self, index: u32) -> Result<Vec<Vec<u8>>, LinkError> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
         let answers = self
@@ -101,7 +101,7 @@ impl Netlink {
         Ok(neighbours.collect())
     }
 
-    /// Gives an interface a neighbour of [`Netlink::saved_neighbours`]. One that it has is no error.
+    /// Gives an interface a neighbour of [`Netlink::saved_neighbours`]. A neighbour that is already there is no error.
     pub(crate) fn restore_neighbour(&mut self, index: u32, saved: &[u8]) -> Result<(), LinkError> {
         let Ok(mut message) = NeighbourMessage::parse(saved) else { return Err(garbled("neighbour", index)) };
         message.header.ifindex = index;
@@ -114,7 +114,7 @@ impl Netlink {
         none_if_there(self.change(request, NLM_F_CREATE | NLM_F_EXCL, call, Interface::Index(index)))
     }
 
-    /// The queueing disciplines that somebody gave an interface, as `tc` calls them. Those that the kernel gives every
+    /// The queueing disciplines that a user gave an interface, as `tc` calls them. Those that the kernel gives every
     /// interface have no handle.
     pub(crate) fn disciplines(&mut self, index: u32) -> Result<Vec<String>, LinkError> {
         let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
@@ -138,7 +138,7 @@ impl Netlink {
         Ok(given.map(|message| kind(&message)).collect())
     }
 
-    /// The routes through an interface, but for those that the kernel makes by itself from addresses and announcements.
+    /// The routes through an interface, without those that the kernel makes from addresses and announcements.
     pub(crate) fn saved_routes(&mut self, index: u32) -> Result<Routes, LinkError> {
         let mut routes = Routes::default();
         let mut own = Vec::new();
@@ -153,13 +153,13 @@ impl Netlink {
                 }
             }
         }
-        // What has a gateway needs the route to it.
+        // A route with a gateway needs the route to that gateway.
         own.sort_by_key(|route| route.attributes.iter().any(is_gateway));
         routes.own = own.iter().map(octets).collect();
         Ok(routes)
     }
 
-    /// Makes a route of [`Routes::own`] again. One that is there already is no error.
+    /// Makes a route of [`Routes::own`] again. A route that is already there is no error.
     pub(crate) fn restore_route(&mut self, index: u32, saved: &[u8]) -> Result<(), LinkError> {
         let Ok(mut message) = RouteMessage::parse(saved) else { return Err(garbled("route", index)) };
         message.header.flags &= RouteFlags::Onlink;
@@ -205,7 +205,8 @@ fn garbled(what: &'static str, index: u32) -> LinkError {
     LinkError::Netlink { call, interface: format!("number {index}"), source: std::io::ErrorKind::InvalidData.into() }
 }
 
-/// Link-local ones, announced ones, and those that hide the interface's own: the kernel makes them when a link comes up.
+/// Link-local and announced addresses, and those that hide the interface's own: the kernel makes them when a link comes
+/// up.
 fn is_made_by_the_kernel(message: &AddressMessage) -> bool {
     message.attributes.iter().any(|attribute| match attribute {
         AddressAttribute::Protocol(protocol) => {
@@ -218,7 +219,7 @@ fn is_made_by_the_kernel(message: &AddressMessage) -> bool {
     })
 }
 
-/// How a route has to do with an interface.
+/// How a route uses an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Only,

@@ -1,5 +1,5 @@
-//! What becomes of interfaces in other namespaces, as the kernel announces it: who listens to everything, whose address
-//! is another, and what stands on top of what.
+//! Changes of interfaces in other namespaces, as the kernel announces them: promiscuity, changed addresses, and which
+//! interface is a part of which.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -34,25 +34,25 @@ pub struct LinkNews {
     pub namespace: i32,
     /// The interface's index there.
     pub index: u32,
-    /// What it is now; nothing if it is no longer there.
+    /// The interface's present state; `None` if it no longer exists.
     pub state: Option<LinkState>,
 }
 
-/// What decides whom an interface may receive frames for.
+/// What decides which frames an interface may receive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkState {
-    /// How many ask it to receive everything, such as running captures and second addresses.
+    /// The number of requests to receive everything, such as running captures and second addresses.
     pub promiscuity: u32,
     /// Its address, if it is one of Ethernet.
     pub mac: Option<MacAddr>,
-    /// It is a port of a bridge, or a part of something else.
+    /// It is a port of a bridge, or a part of another interface.
     pub controlled: bool,
-    /// The interface of the same namespace that it stands on: a VLAN's, a macvlan's.
+    /// The interface of the same namespace below it, as for a VLAN or a macvlan.
     pub lower: Option<u32>,
 }
 
-/// Listens to changes of the interfaces of every namespace that another has a number for: those at the other ends of
-/// its veth pairs, among others.
+/// Listens to changes of interfaces in every namespace for which another has a number: those at the other ends of its
+/// veth pairs, among others.
 #[derive(Debug)]
 pub struct LinkWatch {
     socket: OwnedFd,
@@ -61,9 +61,9 @@ pub struct LinkWatch {
 }
 
 impl LinkWatch {
-    /// Begins to listen in `namespace`. To miss nothing, list the interfaces afterwards.
+    /// Begins to listen in `namespace`. To miss nothing, list the interfaces after this call.
     ///
-    /// Takes CAP_NET_BROADCAST in the user namespaces that all of them belong to.
+    /// It takes CAP_NET_BROADCAST in the user namespaces that own these namespaces.
     ///
     /// # Errors
     /// A namespace that cannot be entered, or a kernel that refuses.
@@ -79,15 +79,15 @@ impl LinkWatch {
         LinkWatch { socket: descriptor, buffer: vec![0; DATAGRAM_OCTETS], control: vec![0; CONTROL_OCTETS] }
     }
 
-    /// Gives up the descriptor; news is kept for whoever takes it.
+    /// Gives up the descriptor; the kernel keeps queueing news for its next owner.
     pub fn into_fd(self) -> OwnedFd {
         self.socket
     }
 
-    /// The news since the last call, in order, without that of the own namespace; never waits.
+    /// The news since the last call, in order, without that of the socket's own namespace; never waits.
     ///
     /// # Errors
-    /// [`MonitorError::Overrun`] if some is lost: then nothing is known for certain any more.
+    /// [`MonitorError::Overrun`] if some news is lost: the state of every interface is uncertain then.
     pub fn poll(&mut self) -> Result<Vec<LinkNews>, MonitorError> {
         let mut news = Vec::new();
         loop {
@@ -117,7 +117,7 @@ impl AsFd for LinkWatch {
     }
 }
 
-/// The namespace that a message is from, if it is not the own.
+/// The namespace that a message is from, if it is not the socket's own.
 fn number(control: ControlMessageOwned) -> Option<i32> {
     let ControlMessageOwned::Unknown(control) = control else { return None };
     let kind = (control.cmsg_header.cmsg_level, control.cmsg_header.cmsg_type);
@@ -126,7 +126,7 @@ fn number(control: ControlMessageOwned) -> Option<i32> {
 }
 
 impl LinkNews {
-    /// The news that one datagram of announcements from a namespace tells, in order. What makes no sense says nothing.
+    /// The news in one datagram of announcements from a namespace, in order. Malformed announcements are skipped.
     pub fn read(namespace: i32, datagram: &[u8]) -> Vec<LinkNews> {
         let (mut news, mut rest) = (Vec::new(), datagram);
         while let Ok(message) = NetlinkBuffer::new_checked(rest) {
@@ -139,10 +139,11 @@ impl LinkNews {
     }
 }
 
-/// Which interface one announcement is about, and what it says.
+/// The interface that one announcement is about, and its state.
 fn told(message_type: u16, payload: &[u8]) -> Option<(u32, Option<LinkState>)> {
     let header = LinkHeader::parse(payload).ok()?;
-    // A bridge announces its ports with the same messages: that a port leaves is no interface gone.
+    // A bridge announces its ports with the same messages: a port that leaves its bridge is not an interface that is
+    // gone.
     if header.interface_family != AddressFamily::Unspec {
         return None;
     }
@@ -153,7 +154,7 @@ fn told(message_type: u16, payload: &[u8]) -> Option<(u32, Option<LinkState>)> {
     }
 }
 
-/// What attributes say; those behind one that makes no sense say nothing.
+/// The state in the attributes; attributes after a malformed one are skipped.
 fn state(attributes: &[u8]) -> LinkState {
     let (mut state, mut elsewhere) = (LinkState::default(), false);
     for attribute in NlasIterator::new(attributes).map_while(Result::ok) {

@@ -13,21 +13,21 @@ use pnet_packet::ipv4::Ipv4Packet;
 use pnet_packet::ipv6::Ipv6Packet;
 use pnet_packet::util;
 
-/// Where the EtherType stands in a frame without tags.
+/// The place of the EtherType in a frame without tags.
 const ETHERTYPE_PLACE: usize = 12;
 
-/// Tags that are looked behind.
+/// Tags that are skipped to find the packet.
 const TAGS_MAX: usize = 2;
 
-/// Extension headers that are looked behind.
+/// Extension headers that are skipped to find the segment.
 const EXTENSIONS_MAX: usize = 8;
 
-/// What [`repair_checksum`] did.
+/// The result of [`repair_checksum`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repair {
-    /// The checksum was wrong, and is right now.
+    /// The checksum was wrong, and is now right.
     Repaired,
-    /// The checksum was right already, or is zero in UDP over IPv4, which means that there is none.
+    /// The checksum was right already, or is zero in UDP over IPv4, which means that there is no checksum.
     NotNeeded,
     /// The frame is not TCP or UDP over IP, is a fragment, or is damaged: it was left alone.
     Unknown,
@@ -35,8 +35,8 @@ pub enum Repair {
 
 /// Fills in the checksum of TCP or UDP over IPv4 or IPv6, also behind one or two VLAN tags.
 ///
-/// `octets` is a frame from its destination address on, without FCS; what follows the IP packet is
-/// padding and stays as it is. A checksum inside a tunnel is not looked for. Never panics.
+/// `octets` is a frame from its destination address on, without FCS; what follows the IP packet is padding and stays as
+/// it is. A checksum inside a tunnel is not repaired. Never panics.
 pub fn repair_checksum(octets: &mut [u8]) -> Repair {
     match find_segment(octets) {
         Some(segment) => repair(octets, &segment),
@@ -50,7 +50,7 @@ enum Addresses {
     V6(Ipv6Addr, Ipv6Addr),
 }
 
-/// Where a TCP or UDP segment stands in a frame, and what its checksum needs.
+/// The place of a TCP or UDP segment in a frame, and what its checksum needs.
 struct Segment {
     place: std::ops::Range<usize>,
     protocol: IpNextHeaderProtocol,
@@ -58,7 +58,7 @@ struct Segment {
 }
 
 fn repair(octets: &mut [u8], segment: &Segment) -> Repair {
-    // Where the checksum stands, in 16-bit words, and the shortest header.
+    // The place of the checksum, in 16-bit words, and the shortest header.
     let (word, header_octets) = match segment.protocol {
         IpNextHeaderProtocols::Tcp => (8, 20),
         IpNextHeaderProtocols::Udp => (3, 8),
@@ -87,7 +87,7 @@ fn repair(octets: &mut [u8], segment: &Segment) -> Repair {
             util::ipv6_checksum(data, word, &[], source, destination, segment.protocol)
         }
     };
-    // In UDP zero would say that there is no checksum; the sum of ones is the same (RFC 768).
+    // Zero would mean in UDP that there is no checksum; all ones is the same sum (RFC 768).
     let sum = if is_udp && sum == 0 { 0xffff } else { sum };
     let new = sum.to_be_bytes();
     if new == old {
@@ -97,7 +97,7 @@ fn repair(octets: &mut [u8], segment: &Segment) -> Repair {
     Repair::Repaired
 }
 
-/// The part of a UDP segment that its own length tells; it may be shorter than the IP packet.
+/// The part of a UDP segment that its own length covers; it may be shorter than the IP packet.
 fn udp_place(octets: &[u8], segment: &Segment) -> Option<std::ops::Range<usize>> {
     let start = segment.place.start;
     let length = usize::from(word(octets, start + 4)?);
@@ -150,10 +150,10 @@ fn find_in_ipv6(octets: &[u8], start: usize) -> Option<Segment> {
         match next {
             IpNextHeaderProtocols::Hopopt | IpNextHeaderProtocols::Ipv6Opts => {}
             IpNextHeaderProtocols::Ipv6Route if *octets.get(place + 3)? == 0 => {}
-            // With segments left, the destination that the sum covers stands inside the header, at
-            // a place that the kind of routing tells.
+            // With segments left, the destination that the sum covers is inside the header, at a place that depends on
+            // the kind of routing.
             IpNextHeaderProtocols::Ipv6Route => return None,
-            // The last header, or one behind which nothing can be told.
+            // The last header, or one whose successor is unknown.
             _ => break,
         }
         next = IpNextHeaderProtocol(*octets.get(place)?);

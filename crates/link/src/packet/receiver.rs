@@ -11,23 +11,23 @@ use crate::namespace::Namespace;
 use crate::sys::ring::{Dimensions, Ring, Slot};
 use crate::sys::{message, option};
 
-/// Octets of the longest frame that a slot holds whole: the longest of IEEE 802.3 is 2000.
+/// Octets of the longest frame that fits a slot: the longest of IEEE 802.3 is 2000.
 pub const SLOT_FRAME_OCTETS: usize = 2048;
 
 /// Octets that the kernel leaves free before each frame, so that a tag can be put back in place.
 const RESERVED_OCTETS: usize = 16;
 
-/// Octets of a slot: header and address (52), what the kernel adds to align the payload, the
-/// reserve, and the frame, rounded up to whole cache lines.
+/// Octets of a slot: header and address (52), the kernel's padding that aligns the payload, the reserve, and the frame,
+/// rounded up to whole cache lines.
 const SLOT_OCTETS: usize = 2176;
 
-/// Octets of a block: the kernel asks for memory in these pieces.
+/// Octets of a block: the kernel allocates memory in these pieces.
 const BLOCK_OCTETS: usize = 1 << 16;
 
 /// TPACKET_V2: slots with nanoseconds and VLAN tags, and no timer that holds frames back.
 const VERSION_2: libc::c_int = 1;
 
-/// Opens the socket for [`Receiver::new`] in `namespace`, and has frames stamped from now on.
+/// Opens the socket for [`Receiver::new`] in `namespace`, and switches stamps on.
 pub fn open_receiver(namespace: &Namespace) -> Result<OwnedFd, PacketError> {
     namespace.run(|| {
         let socket = unbound_socket()?;
@@ -37,7 +37,7 @@ pub fn open_receiver(namespace: &Namespace) -> Result<OwnedFd, PacketError> {
     })?
 }
 
-/// How many frames a ring holds.
+/// The number of frames that a ring holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingSize {
     slots: usize,
@@ -62,33 +62,33 @@ impl Default for RingSize {
     }
 }
 
-/// What the stamp of a frame is the time of.
+/// The event that a frame's stamp is the time of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StampSource {
     /// The sender's host handed the frame to its interface.
     Handover,
-    /// The frame was put into the ring: stamping was not switched on yet. Nearly always a few
-    /// microseconds later.
+    /// The frame was put into the ring, nearly always a few microseconds after the handover: stamping was not switched
+    /// on yet.
     Ring,
 }
 
-/// A frame, while it stands in the ring.
+/// A frame, while it is in the ring.
 #[derive(Debug)]
 pub struct Received<'a> {
     /// Index of the interface that received it.
     pub ifindex: u32,
-    /// When, as `stamp_source` says.
+    /// The time of the event in `stamp_source`.
     pub stamp: RealtimeNanos,
-    /// What `stamp` is the time of.
+    /// The event that `stamp` is the time of.
     pub stamp_source: StampSource,
     /// The frame from destination address to payload, with its VLAN tag, without FCS.
     pub octets: &'a [u8],
     /// Its TCP or UDP checksum was left to hardware that does not exist: see
     /// [`super::repair_checksum`].
     pub partial_checksum: bool,
-    /// The kernel had taken a VLAN tag out of it, which is back in `octets`.
+    /// The kernel had removed a VLAN tag, which is restored in `octets`.
     pub vlan_restored: bool,
-    /// It was longer than a slot, and `octets` is only its beginning.
+    /// The frame was longer than a slot, and `octets` is only its beginning.
     pub truncated: bool,
     /// Octets of the whole frame, with its VLAN tag, without FCS.
     pub original_len: usize,
@@ -99,7 +99,7 @@ pub struct Received<'a> {
 pub struct RingStatistics {
     /// Frames put into the ring.
     pub received: u64,
-    /// Frames for which it had no room.
+    /// Frames dropped because the ring was full.
     pub dropped: u64,
 }
 
@@ -133,7 +133,7 @@ impl Receiver {
         Ok(Receiver { socket, ring, statistics: RingStatistics::default() })
     }
 
-    /// Gives at most `max` waiting frames to `look`, in the order of the queue; never waits.
+    /// Passes at most `max` waiting frames to `look`, in the order of the queue; never waits.
     ///
     /// A frame's slot is given back as soon as `look` returns. Gives the number of frames. Stamps
     /// of frames that came at the same time from different processors may be out of order.
@@ -149,13 +149,13 @@ impl Receiver {
     /// Frames received and dropped since the ring was made.
     pub fn statistics(&mut self) -> Result<RingStatistics, PacketError> {
         let new = option::take_statistics(&self.socket).map_err(PacketError::of("reading the ring's statistics"))?;
-        // The kernel counts what it dropped among what it received.
+        // The kernel includes dropped frames in the received ones.
         self.statistics.received += u64::from(new.tp_packets.wrapping_sub(new.tp_drops));
         self.statistics.dropped += u64::from(new.tp_drops);
         Ok(self.statistics)
     }
 
-    /// Takes the error that makes the descriptor ready although no frame waits, if there is one.
+    /// Takes the error that makes the descriptor ready without a waiting frame, if there is one.
     pub fn take_error(&mut self) -> Result<(), PacketError> {
         let code = getsockopt(&self.socket, SocketError).map_err(PacketError::of("reading an error"))?;
         match code {
@@ -171,11 +171,11 @@ impl AsFd for Receiver {
     }
 }
 
-/// What a slot holds, with the VLAN tag back in its place.
+/// The content of a slot, with the VLAN tag restored.
 pub(crate) fn received(slot: Slot<'_>) -> Received<'_> {
     let Slot { header, ifindex, area, frame } = slot;
     let tag = Tag::of(header.tp_status, header.tp_vlan_tpid, header.tp_vlan_tci)
-        // Never without: the reserve is there, and the kernel takes tags from Ethernet frames only.
+        // This is always true: the reserve exists, and the kernel takes tags from Ethernet frames only.
         .filter(|_| frame.start >= Tag::OCTETS && frame.len() >= 12);
     let spare = if tag.is_some() { Tag::OCTETS } else { 0 };
     let octets = &mut area[frame.start - spare..frame.end];

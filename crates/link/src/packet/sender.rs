@@ -25,10 +25,9 @@ pub enum SendError {
     /// The kernel's queue is full: send it again later.
     #[error("the kernel's queue is full")]
     WouldBlock,
-    /// The other end of the veth pair did not take the frame, because it went down just now.
+    /// The other end of the veth pair did not take the frame, because it has just gone down.
     ///
-    /// A moment later the kernel swallows such frames and says nothing: watch carrier instead
-    /// ([`crate::netlink::LinkMonitor`]).
+    /// A moment later the kernel drops such frames silently: watch carrier instead ([`crate::netlink::LinkMonitor`]).
     #[error("the other end dropped the frame")]
     Dropped,
     /// A frame of this length cannot be sent: under 14 octets, or over the interface's MTU.
@@ -75,15 +74,14 @@ impl Sender {
 
     /// Sends each frame to the interface of its index, in order; never waits.
     ///
-    /// `results` is cleared, and gets one result a frame. A frame that fails does not hinder the
-    /// next. What the receiving host does with its frame, up to its protocols, happens during the
-    /// call: 1 to 2 µs a frame.
+    /// `results` is cleared, and gets one result a frame. A failed frame does not affect the next. The receiving host
+    /// handles its frame, up to its protocols, during the call: 1 to 2 µs a frame.
     pub fn send(&mut self, batch: &[(u32, &[u8])], results: &mut Vec<Result<(), SendError>>) {
         results.clear();
         while results.len() < batch.len() {
             let rest = &batch[results.len()..];
             match send_batch(self.socket.as_fd(), &rest[..rest.len().min(BATCH_MAX)]) {
-                // What stopped the kernel after the first frame is told by the next call.
+                // The next call reports what stopped the kernel after the first frame.
                 Ok(sent) => results.extend(std::iter::repeat_n(Ok(()), sent)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => results.push(Err(SendError::of(&error, rest[0].1.len()))),

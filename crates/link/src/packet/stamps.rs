@@ -1,4 +1,4 @@
-//! Whether the kernel stamps frames at their handover yet.
+//! Whether the kernel already stamps frames at their handover.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::thread;
@@ -13,16 +13,16 @@ use crate::namespace::Namespace;
 use crate::netlink::{LinkError, Netlink};
 use crate::sys::{message, option};
 
-/// An EtherType for experiments (IEEE 802): nobody else listens.
+/// An EtherType for experiments (IEEE 802), without other listeners.
 const ETHERTYPE: u16 = 0x88b5;
 
-/// How long a frame waits before it is read, so that a stamp made by the reading is seen to be late.
+/// How long a frame waits before it is read, so that a stamp made by the reading is recognisably late.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// How long [`wait_for_stamps`] waits between two looks.
+/// The interval of [`wait_for_stamps`].
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// Why it is not known whether frames are stamped, or why they are not.
+/// Why frames are not stamped, or why this could not be found out.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StampError {
@@ -30,7 +30,7 @@ pub enum StampError {
     /// from running.
     #[error("the kernel did not begin to stamp frames within {waited:?}")]
     NotInTime {
-        /// How long was waited.
+        /// The time waited.
         waited: Duration,
     },
     /// The test's interface could not be used.
@@ -41,18 +41,18 @@ pub enum StampError {
     Packet(#[from] PacketError),
 }
 
-/// Whether the kernel stamps frames when they are handed over, which it does for all or none.
+/// Whether the kernel stamps frames at their handover; it stamps all or none.
 ///
-/// The first socket that asks for stamps, such as one of [`super::open_receiver`], has a kernel
-/// worker switch them on a little later. So: open the receiver, then ask. Sends a frame through the
-/// loopback of a namespace of its own, waits a little, and looks whether the stamp is from before
-/// the wait: a frame without a stamp gets the time at which it is read. Needs CAP_SYS_ADMIN.
+/// The first socket that asks for stamps, such as one of [`super::open_receiver`], makes a kernel worker switch them on
+/// a little later. So open the receiver first. This function sends a frame through the loopback of a namespace of its
+/// own, waits a little, and checks whether the stamp is from before the wait: a frame without a stamp gets the time at
+/// which it is read. Needs CAP_SYS_ADMIN.
 pub fn stamps_ready() -> Result<bool, StampError> {
     let probe = Probe::open()?;
     Ok(probe.stamped()?)
 }
 
-/// Waits until frames are stamped, at most `timeout`; gives how long that took.
+/// Waits until frames are stamped, at most `timeout`; gives the time waited.
 pub fn wait_for_stamps(timeout: Duration) -> Result<Duration, StampError> {
     let start = Instant::now();
     let probe = Probe::open()?;
@@ -80,7 +80,7 @@ impl Probe {
         let loopback = netlink.link_by_name("lo")?.map_or(1, |link| link.index);
         let socket = namespace.run(unbound_socket).map_err(LinkError::from)??;
         setsockopt(&socket, ReceiveTimestampns, &true).map_err(PacketError::of("asking for stamps"))?;
-        // Incoming frames only: those on their way out are stamped by other rules.
+        // Incoming frames only: other rules stamp those on their way out.
         option::ignore_outgoing(&socket).map_err(PacketError::of("leaving out own frames"))?;
         message::bind(socket.as_fd(), loopback, ETHERTYPE).map_err(PacketError::of("listening on the loopback"))?;
         Ok(Probe { socket, loopback })

@@ -1,4 +1,4 @@
-//! The bpf(2) calls that a fan-out takes: a map that is memory, and a program.
+//! The bpf(2) calls that a fan-out needs: a map as memory, and a program.
 
 use std::io;
 use std::mem::size_of;
@@ -19,17 +19,17 @@ const BPF_PROG_TYPE_SCHED_CLS: u32 = 3;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// What is done.
+    /// The operation.
     pub code: u8,
-    /// The registers: of destination and source, four bits each.
+    /// Destination and source register, four bits each.
     pub registers: u8,
-    /// Of a jump or a place in memory.
+    /// The offset of a jump or of a memory access.
     pub offset: i16,
     /// A number.
     pub immediate: i32,
 }
 
-/// The part of `union bpf_attr` that makes a map. Later kernels know more; what is left out is zero to them.
+/// The part of `union bpf_attr` that makes a map. Later kernels have more fields, and treat missing ones as zero.
 #[repr(C)]
 struct MapCreate {
     map_type: u32,
@@ -51,7 +51,7 @@ struct ProgramLoad {
     log_buf: u64,
 }
 
-/// Makes an array of one value of so many octets, which programs and whoever maps it share.
+/// Makes an array with one value of `octets`, shared by programs and by the processes that map it.
 pub fn create_memory(octets: u32) -> io::Result<OwnedFd> {
     let attributes = MapCreate {
         map_type: BPF_MAP_TYPE_ARRAY,
@@ -66,7 +66,7 @@ pub fn create_memory(octets: u32) -> io::Result<OwnedFd> {
 
 /// Loads a classifier of frames.
 ///
-/// What it says of itself as a licence decides which helpers it may call; none that these programs call asks for one.
+/// The licence that it declares decides which helpers it may call; these programs call no helper that requires one.
 pub fn load_classifier(program: &[Instruction]) -> io::Result<OwnedFd> {
     let attributes = ProgramLoad {
         prog_type: BPF_PROG_TYPE_SCHED_CLS,
@@ -92,7 +92,7 @@ unsafe fn bpf<T>(command: libc::c_int, attributes: &T) -> io::Result<OwnedFd> {
     if result < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just opened it, closed on exec, and nobody else has its number yet.
+    // SAFETY: the kernel has just opened it, closed on exec, and no other value owns it yet.
     Ok(unsafe { OwnedFd::from_raw_fd(result as libc::c_int) })
 }
 
@@ -115,7 +115,7 @@ impl Words {
     /// Maps the first `count` numbers.
     ///
     /// # Errors
-    /// A descriptor of something else, or of less: the kernel refuses it.
+    /// A descriptor of another object, or of a smaller one: the kernel refuses it.
     pub fn map(memory: impl AsFd, count: usize) -> io::Result<Words> {
         let octets = count * size_of::<AtomicU32>();
         let length = NonZeroUsize::new(octets).ok_or(io::ErrorKind::InvalidInput)?;
@@ -128,7 +128,7 @@ impl Words {
 
     /// The numbers.
     pub fn words(&self) -> &[AtomicU32] {
-        // SAFETY: the mapping begins on a page, holds so many numbers, and lives as long as `self`. Others change them
+        // SAFETY: the mapping begins on a page, holds `count` numbers, and lives as long as `self`. Others change them
         // only as whole words.
         unsafe { std::slice::from_raw_parts(self.base.as_ptr(), self.count) }
     }
@@ -137,7 +137,7 @@ impl Words {
 impl Drop for Words {
     fn drop(&mut self) {
         // SAFETY: base and length are those of our mapping, and what `words` lends does not outlive `self`. A failure
-        // would leave the mapping until the process ends, which harms nobody.
+        // would leave the mapping until the process ends, which is harmless.
         let _ = unsafe { munmap(self.base.cast(), self.count * size_of::<AtomicU32>()) };
     }
 }

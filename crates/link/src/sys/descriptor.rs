@@ -26,11 +26,11 @@ pub struct Message {
 
 /// A copy of the descriptor with this number, closed on exec; the original is closed on exec too.
 pub fn copy_of(number: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers; an unused number is refused. Whoever owns the original keeps it.
+    // SAFETY: no pointers; an unused number is refused. The owner of the original keeps it.
     let copy = super::checked(unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, 3) })?;
     // SAFETY: as above.
     super::checked(unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })?;
-    // SAFETY: the kernel has just opened it, and nobody else has its number yet.
+    // SAFETY: the kernel has just opened it, and no other value owns it yet.
     Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
@@ -71,8 +71,8 @@ fn take_descriptors(header: &libc::msghdr) -> Vec<OwnedFd> {
             // SAFETY: the data of an item follow its header.
             let numbers = unsafe { libc::CMSG_DATA(item) }.cast::<libc::c_int>();
             for place in 0..octets / size_of::<libc::c_int>() {
-                // SAFETY: `place` is within the data of this item; the kernel has just opened the
-                // descriptor for this process, and nobody else has its number yet.
+                // SAFETY: `place` is within the data of this item; the kernel has just opened the descriptor for this
+                // process, and no other value owns it yet.
                 descriptors.push(unsafe { OwnedFd::from_raw_fd(numbers.add(place).read_unaligned()) });
             }
         }

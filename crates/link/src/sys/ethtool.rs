@@ -10,7 +10,7 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// Gives `command` the number `data` for the interface called `name`; gives back the kernel's.
+/// Calls `command` with `data` for the interface called `name`; gives the kernel's value.
 ///
 /// # Panics
 ///

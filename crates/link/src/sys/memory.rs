@@ -1,4 +1,4 @@
-//! What may be swapped out.
+//! Which memory may be swapped out.
 
 use std::io;
 

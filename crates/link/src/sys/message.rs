@@ -14,7 +14,7 @@ const CONTROL_OCTETS: usize = 128;
 #[repr(C, align(8))]
 struct Control([u8; CONTROL_OCTETS]);
 
-/// What the kernel said about one received frame.
+/// What the kernel reported about one received frame.
 pub struct Arrival {
     /// Octets of the frame as the kernel holds it; more than the buffer's if it was cut.
     pub original_len: usize,
@@ -45,7 +45,7 @@ pub fn bound_address(socket: BorrowedFd<'_>) -> io::Result<[u8; 6]> {
     Ok([a, b, c, d, e, f])
 }
 
-/// Sends each frame to its interface; gives how many went before one failed.
+/// Sends each frame to its interface; gives the number of frames sent before one failed.
 ///
 /// # Errors
 ///

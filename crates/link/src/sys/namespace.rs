@@ -1,4 +1,4 @@
-//! Questions to a namespace's file, and signals to a process that cannot be mistaken for another.
+//! Queries on a namespace's file, and signals to exactly one process.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -10,7 +10,7 @@ const NS_GET_USERNS: libc::c_ulong = 0xb701;
 pub fn owner(namespace: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     // SAFETY: the call takes no argument.
     let owner = super::checked(unsafe { libc::ioctl(namespace.as_raw_fd(), NS_GET_USERNS as _) })?;
-    // SAFETY: the kernel has just opened it, and nobody else has its number yet.
+    // SAFETY: the kernel has just opened it, and no other value owns it yet.
     Ok(unsafe { OwnedFd::from_raw_fd(owner) })
 }
 
@@ -21,7 +21,7 @@ pub fn process(pid: libc::pid_t) -> io::Result<OwnedFd> {
     if opened < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just opened it, and nobody else has its number yet.
+    // SAFETY: the kernel has just opened it, and no other value owns it yet.
     Ok(unsafe { OwnedFd::from_raw_fd(opened as libc::c_int) })
 }
 

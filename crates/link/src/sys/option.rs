@@ -9,7 +9,7 @@ pub fn set_version(socket: impl AsFd, version: libc::c_int) -> io::Result<()> {
     set(socket, libc::PACKET_VERSION, &version)
 }
 
-/// Keeps so many octets free in front of each frame in the ring.
+/// Keeps `octets` free in front of each frame in the ring.
 pub fn set_reserve(socket: impl AsFd, octets: libc::c_uint) -> io::Result<()> {
     set(socket, libc::PACKET_RESERVE, &octets)
 }
@@ -24,12 +24,12 @@ pub fn ignore_outgoing(socket: impl AsFd) -> io::Result<()> {
     set::<libc::c_int>(socket, libc::PACKET_IGNORE_OUTGOING, &1)
 }
 
-/// Has each received message bring its `tpacket_auxdata`.
+/// Makes each received message carry its `tpacket_auxdata`.
 pub fn want_auxdata(socket: impl AsFd) -> io::Result<()> {
     set::<libc::c_int>(socket, libc::PACKET_AUXDATA, &1)
 }
 
-/// Has an interface receive frames to every address, until the socket is closed.
+/// Makes an interface receive frames to every address, until the socket is closed.
 pub fn be_promiscuous(socket: impl AsFd, ifindex: u32) -> io::Result<()> {
     let membership = libc::packet_mreq {
         mr_ifindex: ifindex as i32,
@@ -40,7 +40,7 @@ pub fn be_promiscuous(socket: impl AsFd, ifindex: u32) -> io::Result<()> {
     set(socket, libc::PACKET_ADD_MEMBERSHIP, &membership)
 }
 
-/// Frames since the last call, those dropped among those received.
+/// Frames since the last call; the received ones include the dropped ones.
 pub fn take_statistics(socket: impl AsFd) -> io::Result<libc::tpacket_stats> {
     let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
     let mut octets = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -58,7 +58,7 @@ pub fn take_statistics(socket: impl AsFd) -> io::Result<libc::tpacket_stats> {
     Ok(unsafe { statistics.assume_init() })
 }
 
-/// The number of the network namespace that a socket is in; the kernel gives none twice until it is booted again.
+/// The number of a socket's network namespace; the kernel does not reuse it until the next boot.
 pub fn netns_cookie(socket: impl AsFd) -> io::Result<u64> {
     let mut cookie = 0_u64;
     let mut octets = size_of::<u64>() as libc::socklen_t;
@@ -75,7 +75,7 @@ pub fn netns_cookie(socket: impl AsFd) -> io::Result<u64> {
     Ok(cookie)
 }
 
-/// Has a netlink socket told of changes in every namespace that its own has a number for, and of which it is.
+/// Makes a netlink socket receive changes in every namespace for which its own has a number, with that number.
 pub fn listen_to_all_namespaces(socket: impl AsFd) -> io::Result<()> {
     set_at::<libc::c_int>(socket, libc::SOL_NETLINK, libc::NETLINK_LISTEN_ALL_NSID, &1)
 }

@@ -5,7 +5,7 @@ use std::io;
 /// `_LINUX_CAPABILITY_VERSION_3`: sets of 64 bits, in two words each.
 const VERSION_3: u32 = 0x2008_0522;
 
-/// An argument that means nothing; some calls want it to be zero in all its bits.
+/// An unused argument; some calls require all its bits to be zero.
 const NONE: libc::c_ulong = 0;
 
 /// `struct __user_cap_header_struct`.
@@ -27,11 +27,11 @@ struct Words {
 /// The sets that a thread has for itself, one bit a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sets {
-    /// What it may do now.
+    /// The capabilities in force.
     pub effective: u64,
-    /// What it may make effective.
+    /// The capabilities that it may put in force.
     pub permitted: u64,
-    /// What a program that it executes may get.
+    /// The capabilities that a program executed by it may get.
     pub inheritable: u64,
 }
 
@@ -51,7 +51,7 @@ pub fn capabilities() -> io::Result<Sets> {
     })
 }
 
-/// Gives the calling thread these sets; none may have what its permitted set lacks.
+/// Gives the calling thread these sets; no set may exceed its permitted set.
 pub fn set_capabilities(sets: Sets) -> io::Result<()> {
     let word = |shift: u32| Words {
         effective: (sets.effective >> shift) as u32,
@@ -86,7 +86,8 @@ pub fn clear_ambient_set() -> io::Result<()> {
     Ok(())
 }
 
-/// Has the programs that the calling thread executes get those of these capabilities that it has. Allocates nothing.
+/// Passes those of the `wanted` capabilities that the calling thread has to the programs that it executes. Allocates
+/// nothing.
 pub fn pass_on(wanted: u64) -> io::Result<()> {
     let own = capabilities()?;
     let passed = wanted & own.permitted;
@@ -102,9 +103,9 @@ pub fn pass_on(wanted: u64) -> io::Result<()> {
 
 /// Closes every descriptor from `first` on.
 ///
-/// For a process that has just begun: a descriptor that some value owns would be closed under it.
+/// For a process that has just begun: later it would close descriptors that a value owns.
 pub fn close_from(first: u32) -> io::Result<()> {
-    // SAFETY: no pointers. That nobody owns what is closed is the caller's part, and it says so above.
+    // SAFETY: no pointers. The caller guarantees that no value owns the closed descriptors, as the doc comment demands.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0_u32) };
     if result != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -8,7 +8,7 @@
 //!  0              32            52          tp_mac            slot_octets
 //! ```
 //!
-//! `tp_status` says whose a slot is: with TP_STATUS_USER set it is ours, else the kernel's.
+//! `tp_status` gives the owner of a slot: with TP_STATUS_USER set it is ours, else the kernel's.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -21,7 +21,7 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 /// Octets of the slot header, `tpacket2_hdr`; `sockaddr_ll` follows.
 const HEADER_OCTETS: usize = size_of::<libc::tpacket2_hdr>();
 
-/// Octets before the first that a frame may take.
+/// Octets of a slot before the earliest begin of a frame.
 pub const PREFIX_OCTETS: usize = HEADER_OCTETS + size_of::<libc::sockaddr_ll>();
 
 /// The dimensions of a ring.
@@ -53,7 +53,7 @@ pub struct Slot<'a> {
     pub header: libc::tpacket2_hdr,
     /// The interface that received the frame.
     pub ifindex: i32,
-    /// Everything in the slot after the header and the address; nobody else uses it now.
+    /// Everything in the slot after the header and the address, exclusively ours for now.
     pub area: &'a mut [u8],
     /// Where in `area` the frame begins, and where it ends.
     pub frame: std::ops::Range<usize>,
@@ -132,8 +132,8 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         let octets = self.dimensions.block_octets * self.dimensions.blocks;
-        // SAFETY: base and length are those of our mapping; slots are lent for a call of take only.
-        // A failure would leave the mapping until the process ends, which harms nobody.
+        // SAFETY: base and length are those of our mapping; slots are lent for a call of take only. A failure would
+        // leave the mapping until the process ends, which is harmless.
         let _ = unsafe { munmap(self.base.cast(), octets) };
     }
 }

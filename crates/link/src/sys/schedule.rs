@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Puts a thread under SCHED_FIFO with `priority`; threads it starts are not.
+/// Puts a thread under SCHED_FIFO with `priority`; threads that it starts are not under it.
 pub fn set_fifo(thread: libc::pid_t, priority: i32) -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
@@ -18,7 +18,7 @@ pub fn is_fifo() -> bool {
     policy & !libc::SCHED_RESET_ON_FORK == libc::SCHED_FIFO
 }
 
-/// Has threads that the calling thread starts begin with an ordinary nice value, however low its own is.
+/// Gives threads that the calling thread starts an ordinary nice value, however low its own is.
 pub fn reset_on_fork() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 0 };
     let policy = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;

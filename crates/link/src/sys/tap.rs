@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Makes the TAP device called `name`, or attaches to it; frames come and go as they are, with nothing before them.
+/// Makes the TAP device called `name`, or attaches to it; frames pass unchanged, without a header before them.
 ///
 /// # Panics
 ///
@@ -22,7 +22,7 @@ pub fn attach(descriptor: BorrowedFd<'_>, name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the device stay when its last descriptor is closed.
+/// Keeps the device when its last descriptor is closed.
 pub fn keep(descriptor: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: the call takes a number, no pointer.
     super::checked(unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETPERSIST as _, 1 as libc::c_ulong) })?;

@@ -1,6 +1,6 @@
 //! A bus's namespace with stations on it, for tests.
 //!
-//! Every namespace is anonymous: whatever happens to a test, nothing of it is left.
+//! Every namespace is anonymous, so nothing remains of a test, however it ends.
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
@@ -14,19 +14,19 @@ use link::packet::{Receiver, RingSize, Sender, open_receiver, open_sender};
 use link::station::{EXPERIMENTAL_ETHERTYPE, StationSocket};
 use link::sysctl::silence_ipv6_everywhere;
 
-/// What every station calls its interface.
+/// The name of every station's interface.
 pub const STATION_INTERFACE: &str = "eth0";
 
-/// Longer than anything takes, so that only what never happens fails a test.
+/// Longer than every step takes, so that a test fails only if a step never happens.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Says why a test cannot run. Not by a macro: the test runner would keep what a passing test says to itself.
+/// Says why a test cannot run. A macro will not do: the test runner would keep the output of a passing test.
 pub fn say_skipped(why: &str) {
     let line = format!("SKIPPED: {why}\n");
     std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes()).expect("standard error is open");
 }
 
-/// Whether a test cannot run here; says why.
+/// Whether a test cannot run here; prints the reason.
 pub fn skipped() -> bool {
     let missing = capabilities_missing().expect("/proc is mounted");
     if missing.is_empty() {
@@ -40,9 +40,9 @@ pub fn skipped() -> bool {
 /// Whether stations leave checksums and segmentation to hardware.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Offloads {
-    /// As a new veth pair has them.
+    /// The default of a new veth pair.
     On,
-    /// As the bus wants them.
+    /// The setting that the bus needs.
     Off,
 }
 
@@ -109,7 +109,7 @@ impl Lab {
     }
 }
 
-/// A frame from `source` to everybody, with `octets` octets in all, each payload octet `mark`.
+/// A broadcast frame from `source`, with `octets` octets in all, each payload octet `mark`.
 pub fn frame(source: MacAddr, octets: usize, mark: u8) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend(source.octets());
@@ -168,7 +168,7 @@ pub fn until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Runs the tests of a file that has no harness: by the harness's arguments, as far as they are needed, a filter and a list.
+/// Runs the tests of a file without harness, by the arguments of the harness that are needed: a filter and a list.
 pub fn run_tests(tests: &[(&str, fn())], arguments: &[String]) -> std::process::ExitCode {
     if arguments.iter().any(|argument| argument == "--list") {
         tests.iter().for_each(|(name, _)| println!("{name}: test"));

@@ -30,6 +30,9 @@ pub struct Aloha {
     pub slot: BitTimes,
     /// After how many frame times beyond a round trip a sender knows what became of a frame.
     pub ack_delay: u32,
+    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
+    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
+    pub holds_sender: bool,
     /// How many frame times to wait after the n-th unsuccessful attempt; of
     /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each. Its attempt limit and its limit of time are not used.
     pub backoff: Policy,
@@ -46,6 +49,7 @@ impl Aloha {
         Aloha {
             slot: packet(size),
             ack_delay: 0,
+            holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
             attempt_limit: None,
             population: Population::Stations,
@@ -56,8 +60,7 @@ impl Aloha {
 /// What the engine keeps.
 #[derive(Debug)]
 pub(crate) struct PureAloha {
-    /// From its end to the acknowledgement of a frame.
-    known_after: BitTimes,
+    known: contenders::Known,
     contenders: Contenders,
 }
 
@@ -83,9 +86,9 @@ impl Access for PureAloha {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> PureAloha {
-        let Aloha { slot, ack_delay, backoff, attempt_limit, population } = own(config);
+        let Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
         PureAloha {
-            known_after: config.topology.round_trip() + *slot * u64::from(*ack_delay),
+            known: contenders::Known::new(config.topology.round_trip(), *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
         }
     }
@@ -168,6 +171,6 @@ impl Engine<PureAloha> {
         let sent = self.core.line.get(id);
         let end = sent.begin + packet(sent.size);
         let fate = self.judge(id, end);
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 }

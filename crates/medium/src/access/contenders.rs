@@ -121,6 +121,27 @@ pub(crate) struct Fate {
     pub episode: Option<u64>,
 }
 
+/// From the end of a frame, after how long its sender knows what became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    arrived: BitTimes,
+    lost: BitTimes,
+}
+
+impl Known {
+    /// A round trip, and `delay` if the frame did not arrive; also if it did, where the method holds senders for it.
+    pub fn new(round_trip: BitTimes, delay: BitTimes, holds_sender: bool) -> Known {
+        let lost = round_trip + delay;
+        Known { arrived: if holds_sender { lost } else { round_trip }, lost }
+    }
+
+    /// When the sender knows of a frame that ended at `end`.
+    #[inline]
+    pub fn after(self, end: BitInstant, arrived: bool) -> BitInstant {
+        end + if arrived { self.arrived } else { self.lost }
+    }
+}
+
 impl Contenders {
     /// Nobody contends yet.
     pub fn new(
@@ -140,6 +161,11 @@ impl Contenders {
             infinite: population == Population::Infinite,
             episodes: 0,
         }
+    }
+
+    /// When the frame that has waited longest among them was offered.
+    fn oldest(&self) -> Option<BitInstant> {
+        self.all.iter().filter(|contender| contender.state != State::Gone).map(|contender| contender.head.arrived).min()
     }
 
     #[inline]
@@ -242,6 +268,12 @@ impl<A: Contends> Engine<A> {
         let (deferred, state) = (false, State::Waiting);
         let contender = Contender { frame, head, since: now, attempts: 0, failures: 0, deferred, state, due: NOTHING };
         Some(self.method.contenders().enter(contender))
+    }
+
+    /// When the frame that has waited longest was offered, at its turn or in a queue.
+    pub fn oldest(&mut self) -> Option<BitInstant> {
+        let queued = self.stations.iter().filter_map(|station| station.queue.front()).map(|head| head.arrived).min();
+        queued.into_iter().chain(self.method.contenders().oldest()).min()
     }
 
     /// One timer for all.

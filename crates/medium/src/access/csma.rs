@@ -1,5 +1,5 @@
-//! CSMA without collision detection: a station listens before it sends, and sends to the end whatever it meets
-//! (Kleinrock and Tobagi 1975).
+//! CSMA without collision detection: a station listens before it sends, and always sends to the end (Kleinrock and
+//! Tobagi 1975).
 //!
 //! ```text
 //!                  line busy at the place               line silent
@@ -8,10 +8,10 @@
 //!   p-persistent   waits for silence                    in each slot of the line sends with the chance p;
 //!                                                       if a signal comes before, waits 1 slot and a backoff
 //! ```
-//! A station senses at an instant what was at its place in the bit time before. A slot of the line, for p-persistent
-//! senders only, is the farthest way and 1 BT: who sends in one is heard everywhere in the next. A sender learns what
-//! became of its frame from an acknowledgement, which takes nothing of the medium.
-//! Who contends, and how a sender waits and tries again, is in `contenders`.
+//! At an instant a station senses the bit time before it, at its own place. A slot of the line, for p-persistent
+//! senders only, is the longest way and 1 BT, so that every station hears a sender of one slot in the next. A sender
+//! learns the fate of its frame from an acknowledgement, which takes no time on the medium. Contending, waiting and
+//! retrying are in `contenders`.
 
 mod one_place;
 
@@ -35,45 +35,49 @@ use std::num::NonZeroU32;
 /// What CSMA needs beside the frame sizes of [`Parameters`](crate::Parameters).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csma {
-    /// What a sender does that finds the line busy or silent.
+    /// What a sender does when it finds the line busy or silent.
     pub persistence: Persistence,
-    /// A frame time: what a slot of the policy takes, and a unit of `ack_delay`.
+    /// A frame time: the slot of the policy, and the unit of `ack_delay`.
     pub slot: BitTimes,
-    /// After how many frame times beyond a round trip a sender knows what became of a frame.
+    /// After how many frame times beyond a round trip a sender knows the fate of a frame.
     pub ack_delay: u32,
-    /// How many frame times to wait after the n-th failure; of [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each. A
-    /// failure is an attempt that did not arrive, and giving way to another sender. Its attempt limit and its limit of
-    /// time are not used.
+    /// Whether a sender waits as long to learn that its frame arrived, and holds its station's next frame until then.
+    /// Otherwise only the news of a failure is delayed, as in Lam's chain: after a success the station may send at once.
+    pub holds_sender: bool,
+    /// How many frame times to wait after the n-th failure; each is [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT)
+    /// to the policy. A failure is an attempt that did not arrive, or giving way to another sender. The attempt limit
+    /// and the time limit of the policy are not used.
     pub backoff: Policy,
-    /// Attempts per frame, the first included; `None`: until it gets through.
+    /// Attempts per frame, the first included; `None`: without limit.
     pub attempt_limit: Option<NonZeroU32>,
-    /// Who sends.
+    /// The senders.
     pub population: Population,
 }
 
-/// What a sender does that finds the line busy or silent.
+/// What a sender does when it finds the line busy or silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
     /// Busy: waits for silence, then sends. Silent: sends.
     One,
     /// Busy: gives way, and looks again after a backoff. Silent: sends.
     Non,
-    /// Busy: waits for silence. Silent: sends in each slot of the line with the chance of so many millionths, 1 to
+    /// Busy: waits for silence. Silent: sends in each slot of the line with this probability in millionths, 1 to
     /// 1,000,000; if a signal comes before, it gives way.
     Millionths(u32),
 }
 
-/// The millionths that are certain.
+/// The millionths of certainty.
 const CERTAIN: u32 = 1_000_000;
 
 impl Csma {
-    /// 1-persistent, a frame of `size` octets as the frame time; retransmission after 0 to 19 frame times, known after a
-    /// round trip, 16 attempts as in 802.3, and the stations as senders.
+    /// 1-persistent, a frame of `size` octets as the frame time; retransmission after 0 to 19 frame times, fate known
+    /// after a round trip, 16 attempts as in 802.3, and the stations as senders.
     pub fn new(size: Octets) -> Csma {
         Csma {
             persistence: Persistence::One,
             slot: packet(size),
             ack_delay: 0,
+            holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
             attempt_limit: NonZeroU32::new(16),
             population: Population::Stations,
@@ -81,18 +85,18 @@ impl Csma {
     }
 }
 
-/// What the engine keeps.
+/// The method's state for the medium.
 #[derive(Debug)]
 pub(crate) struct CarrierSense {
     persistence: Persistence,
     /// A slot of the line.
     line_slot: u64,
-    /// From its end to the acknowledgement of a frame.
-    known_after: BitTimes,
+    /// When a sender knows the fate of its frame.
+    known: contenders::Known,
     contenders: Contenders,
-    /// Room for those for whom something is due together, kept to save the allocation.
+    /// Room for contenders that act together, kept to save the allocation.
     group: Vec<usize>,
-    /// The medium as everybody hears it, as long as all places are one.
+    /// The state that all stations share, while all places are one.
     here: OnePlace,
 }
 
@@ -104,7 +108,7 @@ pub(crate) struct Mac {
     sensing: Vec<usize>,
     /// Contenders that count slots of the line.
     counting: Vec<usize>,
-    /// When a signal of the station's own began last that its other contenders hear.
+    /// When the station last began a signal that its other contenders hear.
     own_heard_at: Option<BitInstant>,
 }
 
@@ -124,12 +128,12 @@ impl Access for CarrierSense {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> CarrierSense {
-        let Csma { persistence, slot, ack_delay, backoff, attempt_limit, population } = own(config);
+        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,
             line_slot: round_trip.get() / 2 + 1,
-            known_after: round_trip + *slot * u64::from(*ack_delay),
+            known: contenders::Known::new(round_trip, *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             group: Vec::new(),
             here: OnePlace::new(config),
@@ -184,7 +188,7 @@ impl Access for CarrierSense {
         engine.leave_one_place();
     }
 
-    /// Who counts slots of the line gives way.
+    /// Contenders that count slots of the line give way.
     fn signals_begin<H: Host>(engine: &mut Engine<CarrierSense>, station: StationId, begun: Begun, host: &mut H) {
         let own = begun.own && engine.station(station).mac.own_heard_at == Some(engine.core.instant);
         if !begun.heard && !own {
@@ -231,7 +235,7 @@ impl Access for CarrierSense {
         Some(contenders::verdict(core, place, id))
     }
 
-    /// Who hears a signal in the bit time before does not begin.
+    /// A station that hears a signal in the bit time before does not begin.
     fn exposed(_: &Config) -> Option<BitTimes> {
         Some(BitTimes::new(1))
     }
@@ -296,8 +300,8 @@ impl Contends for CarrierSense {
 }
 
 impl CarrierSense {
-    /// Takes out those for whom something is due together at `now`, in the order of what is due, if nothing else is due
-    /// then; if it is, they are due one by one.
+    /// Takes the contenders that act at `now`, in the order of their actions, if there is no other event then;
+    /// otherwise they act one by one.
     fn take_group(&mut self, now: BitInstant, into: &mut Vec<usize>) {
         let CarrierSense { here: OnePlace { ends, looks, .. }, contenders, .. } = self;
         let (group, beside) = if ends.at == now { (ends, looks) } else { (looks, ends) };
@@ -314,7 +318,7 @@ impl CarrierSense {
         }
     }
 
-    /// The line falls silent at `now`: when those who wait for that can sense it.
+    /// The line falls silent at `now`: the instant at which waiting contenders sense it.
     fn next_look(&self, now: BitInstant) -> BitInstant {
         match self.persistence {
             Persistence::One | Persistence::Non => now + BitTimes::new(1),
@@ -324,7 +328,7 @@ impl CarrierSense {
 }
 
 impl Engine<CarrierSense> {
-    /// What was due for the contender is done.
+    /// The contender has finished its present step.
     #[inline(always)]
     fn go_on<H: Host>(&mut self, index: usize, host: &mut H) {
         match self.contender(index).state {
@@ -378,7 +382,7 @@ impl Engine<CarrierSense> {
         self.core.emit(frame.station, frame, Kind::Defer { attempt }, host);
     }
 
-    /// The line is silent as a slot of it begins: how many of them the contender lets go by is drawn at once.
+    /// The line is silent as a slot of it begins: the contender draws the number of slots to skip at once.
     fn count<H: Host>(&mut self, index: usize, millionths: u32, host: &mut H) {
         let now = self.core.instant;
         let station = self.contender(index).frame.station;
@@ -424,8 +428,8 @@ impl Engine<CarrierSense> {
             core.line.ignore_begins(station);
         }
         if is_shared && core.line.hears(station, id) {
-            // Others at the same place, who may begin to count at this instant, hear it at once. Who is deaf is settled as
-            // a signal begins, for one's own as for others'.
+            // Others at the same place, which may begin to count at this instant, hear it at once. Deafness to one's
+            // own signal, as to others', is settled as the signal begins.
             core.agenda.begins.push(now, station, id);
             self.stations[station.index()].mac.own_heard_at = Some(now);
         }
@@ -440,7 +444,7 @@ impl Engine<CarrierSense> {
         self.method.contenders.infinite && matches!(self.method.persistence, Persistence::Millionths(_))
     }
 
-    /// The last bit is out, and everywhere: what became of the frame is certain.
+    /// The last bit is out, and has reached every place: the fate of the frame is certain.
     fn sent_in_one_place<H: Host>(&mut self, index: usize, host: &mut H) {
         let now = self.core.instant;
         let frame = self.contender(index).frame;
@@ -452,7 +456,7 @@ impl Engine<CarrierSense> {
         }
         let (begin, end, episode) = (air.begin, now, air.episode);
         let fate = Fate { arrived: self.arrives(number), begin, end, episode };
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 
     /// The last bit is out.
@@ -475,7 +479,7 @@ impl Engine<CarrierSense> {
         self.method.contenders.expect(now, index, now + way, State::Passing(id));
     }
 
-    /// The frame has passed its addressee: what became of it is certain, and its sender will know.
+    /// The frame has passed its addressee: its fate is certain, and its sender will learn it.
     fn passed<H: Host>(&mut self, index: usize, id: TransmissionId, host: &mut H) {
         let sent = self.core.line.get(id);
         let (end, settled) = (sent.begin + packet(sent.size), sent.settled);
@@ -483,6 +487,6 @@ impl Engine<CarrierSense> {
         if fate.arrived && !settled {
             self.core.carried(id, end);
         }
-        self.acknowledge(index, fate, end + self.method.known_after, host);
+        self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }
 }

@@ -5,13 +5,14 @@
 //!   B                         |SIFS|== CTS ==|SIFS|             |SIFS|= ACK =|
 //!   others                    |~~~~~~~~~~~~ NAV after the RTS ~~~~~~~~~~~~~~~|DIFS|slots|…
 //! ```
-//! A station whose frame finds the medium silent for a DIFS sends it at once; any other waits a number of slots that it
-//! draws, which stand still while the medium is busy or reserved. A sender that gets no answer draws again from twice as
-//! many, until its frame has failed too often. Nobody detects collisions. Without RTS, the frame itself comes first.
+//! A station whose frame finds the medium silent for a DIFS sends it at once. Any other waits for a number of slots
+//! that it draws; the countdown stops while the medium is busy or reserved. A sender without an answer draws again from
+//! twice as many slots, until its frame has failed too often. No station detects collisions. Without RTS, the frame
+//! itself comes first.
 //!
-//! How long signals last is in `phy`, which of them are where in `air`, what a waiting station makes of it in
-//! `listening`, how it waits in `waiting`, and who sends what when in `exchange`. Where all stations hear the same,
-//! `one_place` has one countdown for all of them.
+//! `phy` has the lengths of signals, `air` the signals at each place, `listening` what a waiting station concludes from
+//! them, `waiting` how it waits, and `exchange` who sends what and when. Where all stations hear the same, `one_place`
+//! has one countdown for all of them.
 
 mod air;
 mod exchange;
@@ -36,30 +37,31 @@ use one_place::{OnePlace, Stand};
 pub use phy::{OfdmRate, Phy, Spans};
 use std::num::NonZeroU32;
 
-/// What CSMA/CA needs beside the frame sizes of [`Parameters`](crate::Parameters). The medium's rate is the layer's.
+/// What CSMA/CA needs beside the frame sizes of [`Parameters`](crate::Parameters). The rate of the medium is the
+/// layer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsmaCa {
-    /// How long signals and pauses are.
+    /// The lengths of signals and pauses.
     pub phy: Phy,
-    /// RTS and CTS come before each frame for one station.
+    /// RTS and CTS precede each frame that is for one station.
     pub rts: bool,
-    /// CWmin + 1: from how many numbers of slots the first draw of a frame chooses.
+    /// CWmin + 1: the number of values that the first draw of a frame chooses from.
     pub window: u32,
-    /// CWmax + 1: the most that any draw chooses from.
+    /// CWmax + 1: the largest number of values that a draw chooses from.
     pub most_window: u32,
-    /// Attempts of a frame that get no CTS, or, without RTS, no ACK (dot11ShortRetryLimit).
+    /// The limit of attempts of a frame that get no CTS, or, without RTS, no ACK (dot11ShortRetryLimit).
     pub short_retry_limit: NonZeroU32,
-    /// Attempts of a frame that get a CTS and no ACK (dot11LongRetryLimit).
+    /// The limit of attempts of a frame that get a CTS and no ACK (dot11LongRetryLimit).
     pub long_retry_limit: NonZeroU32,
-    /// Who is hidden from whom; `None`: nobody from anybody.
+    /// Which stations are hidden from each other; `None`: no station is hidden.
     pub reach: Option<Reach>,
-    /// A frame time, for whoever counts in frame times: what the longest frame that is offered takes.
+    /// A frame time, for rules that count in frame times: the duration of the longest frame offered.
     pub frame_time: BitTimes,
 }
 
 impl CsmaCa {
-    /// The standard's windows and retry limits for `phy`, no RTS, everybody in range, and a frame of `size` octets as the
-    /// frame time.
+    /// The standard's windows and retry limits for `phy`, no RTS, all stations in range, and a frame of `size` octets
+    /// as the frame time.
     pub fn new(phy: Phy, size: Octets) -> CsmaCa {
         let (window, most_window) = phy.window();
         CsmaCa {
@@ -81,7 +83,7 @@ impl CsmaCa {
     }
 }
 
-/// What the engine keeps.
+/// The method's state for the medium.
 #[derive(Debug)]
 pub(crate) struct Dcf {
     own: CsmaCa,
@@ -89,13 +91,13 @@ pub(crate) struct Dcf {
     /// No signal is shorter.
     shortest: BitTimes,
     air: Air,
-    /// Everybody hears all signals, and always has.
+    /// All stations hear all signals, and always have.
     alike: bool,
-    /// The medium as everybody hears it, as long as all places are one.
+    /// The state that all stations share, while all places are one.
     here: OnePlace,
     /// Collisions so far.
     episodes: u64,
-    /// Room for what a station hears, kept to save the allocation.
+    /// Room for the signals that a station hears, kept to save the allocation.
     room: Vec<Arrival>,
 }
 
@@ -104,43 +106,43 @@ pub(crate) struct Dcf {
 pub(crate) struct Mac {
     generator: Generator,
     state: State,
-    /// The frame that is at its turn.
+    /// The frame whose turn it is.
     turn: Option<Turn>,
-    /// From how many numbers of slots the next draw chooses: CW + 1.
+    /// The number of values that the next draw chooses from: CW + 1.
     window: u32,
-    /// While it waits: what it has heard, and how many slots are left.
+    /// While it waits: what it has heard, and the remaining slots.
     listening: Listening,
     /// While it waits and all places are one.
     stand: Stand,
-    /// What it sends a SIFS after it has received something.
+    /// What it will send a SIFS after the signal that it received.
     answer: Option<Answer>,
-    /// It sends up to here.
+    /// The end of its own signal.
     sends_until: BitInstant,
 }
 
-/// What a station is at. What it answers to others goes on beside it.
+/// The state of a station. It answers other stations independently of it.
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// It has no frame, and the slots after the last one are over.
     Idle,
-    /// For its gap and slots, with a frame or, after the last one, without.
+    /// It waits for its gap and slots, with a frame or, after the last one, without.
     Waiting,
-    /// Its RTS or its frame is on its way, or sent, and no answer has come so far.
+    /// It is sending its RTS or its frame, or has sent it, and waits for the answer.
     Asking(Question),
-    /// It has got a CTS, and will send a SIFS later.
+    /// It has got a CTS, and will send its frame a SIFS later.
     Granted,
-    /// It sends what nobody answers.
+    /// It sends a frame that gets no answer.
     Telling,
 }
 
-/// What a sender waits for.
+/// The answer that a sender waits for.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     sent: TransmissionId,
     answer: Content,
-    /// The answer has to begin here by then.
+    /// The instant by which the answer must begin here.
     by: BitInstant,
-    /// The answer that has begun in time.
+    /// The answer that has begun by then.
     coming: Option<TransmissionId>,
 }
 
@@ -149,12 +151,12 @@ struct Question {
 struct Turn {
     frame: FrameId,
     head: Queued,
-    /// Since when it has been at its turn.
+    /// Since when it has its turn.
     since: BitInstant,
     attempts: u32,
     /// When the last attempt began.
     began: BitInstant,
-    /// Attempts without CTS, or without ACK if no CTS was asked for.
+    /// Attempts without CTS, or without ACK if no RTS was sent.
     short_retries: u32,
     /// Attempts with CTS and without ACK.
     long_retries: u32,
@@ -163,7 +165,7 @@ struct Turn {
     arrived: bool,
 }
 
-/// What a station sends a SIFS after it has received something.
+/// What a station sends a SIFS after a signal that it received.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     content: Content,
@@ -176,7 +178,7 @@ struct Answer {
 const WAIT: usize = 0;
 const ANSWER: usize = 1;
 
-/// The largest window: that of a counter of 16 bit.
+/// The largest window: that of a counter of 16 bits.
 const MOST_WINDOW: u32 = 1 << 16;
 
 /// The method's own part of the configuration.
@@ -189,7 +191,7 @@ fn own(config: &Config) -> &CsmaCa {
     }
 }
 
-/// The longest way between stations that hear each other.
+/// The longest way between two stations in range.
 fn longest_heard(config: &Config) -> BitTimes {
     let topology = &config.topology;
     let Some(reach) = &own(config).reach else { return BitTimes::new(topology.round_trip().get() / 2) };

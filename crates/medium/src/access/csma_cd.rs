@@ -1,7 +1,7 @@
 //! CSMA/CD: the two machines of a station (802.3, 4.2.3.2 and 4.2.8), and what an addressee makes of a signal.
 //!
-//! *Deference* watches carrier at the station's place; *Transmit* sends a frame, and after backoff waits
-//! for Deference. Both tables stand in `tables`, what their acts do in `acts`.
+//! *Deference* watches carrier at the station's place; *Transmit* sends a frame, and after backoff waits for Deference.
+//! `tables` has both tables, and `acts` has their actions.
 //!
 //! ```text
 //!           FrameReady            MediumFree            Timeout: transmitted
@@ -37,17 +37,18 @@ use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use backoff::{Backoff, Generator, Limits};
 
-/// What CSMA/CD keeps for the medium as a whole: who has begun to send and is alone to the end.
+/// CSMA/CD's state for the medium as a whole; a station that sends and is certainly alone to the end.
 #[derive(Debug)]
 pub(crate) struct CsmaCd {
-    /// The medium as long as all places are one.
+    /// The state that all stations share, while all places are one.
     here: OnePlace,
     alone: Option<Alone>,
-    /// Whose signal ends at this instant, and was alone: its place falls silent, and nothing else is heard there.
+    /// The station whose signal ends at this instant, and was alone: its place falls silent, and nothing else is heard
+    /// there.
     silent: Option<StationId>,
 }
 
-/// An attempt that nothing can come between: it is finished at once.
+/// An attempt that no event can disturb: it is finished at once.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     station: StationId,
@@ -56,11 +57,11 @@ struct Alone {
     worth: Worth,
 }
 
-/// A station's MAC: its two machines, and what they remember of the frame at the head of the queue.
+/// A station's MAC: its two machines, and their state for the frame at the head of the queue.
 #[derive(Debug)]
 pub(crate) struct Mac {
     pub(super) transmit: Transmit,
-    /// Kept only while the station waits to send; asked of the line when it becomes ready.
+    /// Maintained only while the station waits to send; derived from the line when it becomes ready.
     pub(super) deference: Deference,
     pub(super) backoff: Backoff,
     pub(super) generator: Generator,
@@ -78,9 +79,9 @@ pub(crate) struct Mac {
     pub(super) excessive_deferral: bool,
     /// When the latest attempt began; `NEVER` before the first.
     pub(super) begin: BitInstant,
-    /// When the burst began that the station is in.
+    /// When the burst in progress began.
     pub(super) burst: Option<BitInstant>,
-    /// When its last frame ended: a frame that is ready by then goes on with the burst.
+    /// When its last frame ended: a frame that is ready by then continues the burst.
     pub(super) burst_open_at: BitInstant,
     /// A collision of the frame at the head was late.
     pub(super) late: bool,
@@ -202,14 +203,14 @@ impl Access for CsmaCd {
         }
     }
 
-    /// Whoever heard it in part 2 of a gap may begin to the end of the gap.
+    /// A station that heard it in part 2 of a gap may begin until the end of the gap.
     fn exposed(config: &Config) -> Option<BitTimes> {
         Some(config.parameters.inter_packet_gap)
     }
 }
 
-/// 802.3, 4.2.9: below slotTime, or in a burst minFrameSize, it is a collision fragment, and no error.
-/// The signal began, and its frame would have ended, at `span`; it was cut at `end`.
+/// 802.3, 4.2.9: a frame below slotTime, or in a burst below minFrameSize, is a collision fragment, and no error. The
+/// signal began, and its frame would have ended, at `span`; it was cut at `end`.
 pub(super) fn cut_short(
     parameters: &Parameters,
     span: (BitInstant, BitInstant),
@@ -221,12 +222,12 @@ pub(super) fn cut_short(
     if bits < parameters.least_received(first).get() {
         return Kind::Fragment { bits: BitTimes::new(bits) };
     }
-    // The jam of an extension counts with the octets, and the extension is what was wrong.
+    // The jam of an extension counts with the octets, and the error is in the extension.
     let in_extension = end >= span.1 + parameters.jam_size;
     Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
 }
 
-/// Whether a MAC takes `frame` from the host of a station with this `fault`, and as what.
+/// Accepts or refuses `frame` from the host of a station with this `fault`; gives the frame that the MAC sends.
 pub(super) fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Result<Admitted, Cause> {
     let p = &config.parameters;
     let too_long = frame.size > p.frame_size_limit(frame.tagged);
@@ -241,7 +242,7 @@ pub(super) fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Resu
     Ok(Admitted { size: Octets::new(size), too_long })
 }
 
-/// What a frame is worth to receivers if its sender has this `fault`.
+/// How receivers treat a frame if its sender has this `fault`.
 pub(super) fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
     match fault {
         _ if too_long => Worth::TooLong,
@@ -251,7 +252,7 @@ pub(super) fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
 }
 
 impl Mac {
-    /// The MAC of `station` before anything has happened.
+    /// The MAC of `station` at the start.
     pub(super) fn new(config: &Config, station: StationId) -> Mac {
         let limits = Limits::IEEE_802_3
             .with_attempt_limit(config.parameters.attempt_limit)
@@ -282,12 +283,12 @@ impl Mac {
         excessive
     }
 
-    /// Which attempt the frame at the head is at, from 1.
+    /// The number of the present attempt of the frame at the head, from 1.
     pub(super) fn attempt(&self) -> u32 {
         self.backoff.attempts() + 1
     }
 
-    /// The next frame, if any, is at the head since `now`, and nothing has happened to it.
+    /// The next frame, if any, is at the head since `now`, without any attempt.
     pub(super) fn renew_head(&mut self, now: BitInstant) {
         self.head_since = now;
         self.deferred = false;

@@ -1,17 +1,17 @@
 //! PLCA: the reconciliation sublayer of 10BASE-T1S (802.3, clause 148) under the MAC of CSMA/CD.
 //!
-//! The MAC is that of [`csma_cd`](super::csma_cd), unchanged. Carrier and collision are what it is *told*: by the line where
-//! PLCA is off or plca_status is FAIL, and by the data machine where it is on. A bus may mix both.
+//! The MAC is that of [`csma_cd`](super::csma_cd), unchanged. The lower layer *reports* carrier and collision to it:
+//! the line where PLCA is off or plca_status is FAIL, and the data machine where PLCA is on. A bus may mix both.
 //!
 //! ```text
 //!   |BEACON 20|turn of 0: 32|turn of 1: COMMIT, frame|turn of 2: 32| … |turn of n − 1|BEACON| …
 //! ```
-//! [`tables`] has the three machines of a node, `node` their variables and timers, `wire` what is on the line, `watch` what
-//! the MAC makes of carrier, `acts` what MAC and machines do to each other, `run` the loop, and `one_place` the shorter way
-//! through all this while every node is right. **What is empty is arithmetic:** a node does not step through turns that
-//! pass, and a bus on which nothing happens does not step through cycles.
+//! [`tables`] has the three machines of a node, `node` their variables and timers, `wire` the signals on the line,
+//! `watch` the MAC's view of carrier, `acts` the effects of MAC and machines on each other, `run` the loop, and
+//! `one_place` the fast path while all nodes are configured consistently. **Empty turns and cycles are computed:** a
+//! node does not step through unused turns, and a bus without traffic does not step through cycles.
 //!
-//! Knows nothing of deafness: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect.
+//! Nothing here knows deafness: with PLCA, [`Fault::Deaf`](crate::Fault::Deaf) has no effect.
 
 mod acts;
 mod counters;
@@ -47,47 +47,47 @@ use std::collections::BinaryHeap;
 use watch::Watch;
 use wire::Wire;
 
-/// What a station has with PLCA: its MAC, its node, and what they have on the line.
+/// A station with PLCA: its MAC, its node, and their signals on the line.
 #[derive(Debug)]
 pub(crate) struct Own {
     mac: Mac,
     node: Node,
     counters: PlcaCounters,
     watch: Watch,
-    /// When the MAC's timer ends: of the state that its transmit machine is in.
+    /// When the MAC's timer ends; its meaning depends on the state of the transmit machine.
     mac_at: BitInstant,
-    /// The host has not handed the frame at the head over yet.
+    /// The host has not yet handed over the frame at the head.
     handing_over: bool,
-    /// What it sends.
+    /// The piece of carrier that it sends.
     piece: Option<u64>,
-    /// The first bit of the frame that it sends, on the line; with what the MAC sent and PLCA lost, when the MAC began.
+    /// The first bit of its frame on the line. If PLCA lost the MAC's bits: when the MAC began.
     line_begin: BitInstant,
-    /// It was sent with PLCA, which has ESD follow it.
+    /// The frame was sent with PLCA, so that ESD follows it.
     delimited: bool,
-    /// The carrier that the MAC is told may have changed.
+    /// The carrier that the MAC sees may have changed.
     changed: bool,
-    /// What it has of its own while one follower stands for all nodes.
+    /// Its own part of the state while one follower replaces the control machines of all nodes.
     apart: Apart,
 }
 
-/// What PLCA keeps for the medium as a whole.
+/// PLCA's state for the medium as a whole.
 #[derive(Debug)]
 pub(crate) struct Reconciliation {
     plca: Plca,
     wire: Wire,
     here: OnePlace,
-    /// When something happens next at each station by itself.
+    /// The next event of each station itself.
     next: Box<[BitInstant]>,
     /// Stations whose carrier may have changed in this instant.
     changed: Vec<StationId>,
     /// Frames whose outputs may be settled.
     settled: BinaryHeap<Reverse<(BitInstant, StationId, u64)>>,
-    /// Timers are being run: turns that begin at this instant have not begun.
+    /// Timers are running: turns that begin at this instant have not begun.
     in_timers: bool,
     cycles: Cycles,
-    /// Stations whose jam is over in this instant.
+    /// Stations whose jam ends in this instant.
     cut_ends: Vec<StationId>,
-    /// Room for stations that are told of something.
+    /// Room for stations that get a notice, kept to save the allocation.
     told: Vec<StationId>,
 }
 

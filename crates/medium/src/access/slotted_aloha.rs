@@ -13,7 +13,7 @@
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
 use super::contenders::together::{Sent, Together};
-use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
+use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, Population, State};
 use super::{Access, Admitted};
 use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
@@ -37,6 +37,9 @@ pub struct SlottedAloha {
     pub slot: BitTimes,
     /// R: from the end of its slot, after how many slots the sender knows what became of a frame.
     pub ack_delay: u32,
+    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
+    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
+    pub holds_sender: bool,
     /// How many slots to wait after the n-th unsuccessful attempt; of [`SlottedAloha::SLOT`] each. Its attempt limit and
     /// its limit of time are not used.
     pub backoff: Policy,
@@ -56,6 +59,7 @@ impl SlottedAloha {
         SlottedAloha {
             slot: packet(size) + farthest,
             ack_delay: 0,
+            holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
             attempt_limit: None,
             population: Population::Stations,
@@ -67,8 +71,8 @@ impl SlottedAloha {
 #[derive(Debug)]
 pub(crate) struct Contention {
     slot: BitTimes,
-    /// R, in bit times.
-    ack_delay: BitTimes,
+    /// From the end of a slot to when its senders know.
+    known: Known,
     /// How long a frame with its preamble may be, so that it has passed every place as its slot ends.
     longest: BitTimes,
     contenders: Contenders,
@@ -111,10 +115,10 @@ impl Access for Contention {
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Contention {
-        let SlottedAloha { slot, ack_delay, backoff, attempt_limit, population } = own(config);
+        let SlottedAloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
         Contention {
             slot: *slot,
-            ack_delay: *slot * u64::from(*ack_delay),
+            known: Known::new(BitTimes::ZERO, *slot * u64::from(*ack_delay), *holds_sender),
             longest: BitTimes::new(slot.get() - farthest(config)),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             now: BitInstant::ZERO,
@@ -329,11 +333,11 @@ impl Engine<Contention> {
     /// The same on a star, where what met what is counted.
     fn judge_slot_of_star<H: Host>(&mut self, host: &mut H) {
         let (now, begin, met) = (self.core.instant, self.method.now, self.method.air.met());
-        let (known, way) = (now + self.method.ack_delay, self.method.star.unwrap_or(BitTimes::ZERO));
+        let (known, way) = (self.method.known, self.method.star.unwrap_or(BitTimes::ZERO));
         self.method.contenders.episodes += u64::from(met);
         let episode = met.then_some(self.method.contenders.episodes);
         self.method.sending.clear();
-        if known == now && self.method.contenders.next() > now {
+        if known.after(now, false) == now && self.method.contenders.next() > now {
             return self.learn_of_slot(begin, way, episode, host);
         }
         for number in 0..self.method.air.signals.len() {
@@ -342,7 +346,7 @@ impl Engine<Contention> {
             let end = begin + BitTimes::new((end - begin).get() - way.get());
             let fate = Fate { arrived, begin, end, episode };
             let contenders = &mut self.method.contenders;
-            contenders.expect(now, index, known, State::Unknown(fate));
+            contenders.expect(now, index, known.after(now, arrived), State::Unknown(fate));
         }
     }
 
@@ -355,7 +359,7 @@ impl Engine<Contention> {
             return self.judge_slot_of_star(host);
         }
         let now = self.core.instant;
-        let known = now + self.method.ack_delay;
+        let known = self.method.known;
         let mut sending = std::mem::take(&mut self.method.sending);
         // Where a cable is cut, each side is a medium of its own.
         let mut episodes = [None; 2];
@@ -378,7 +382,7 @@ impl Engine<Contention> {
                 self.core.carried(id, end);
             }
             let fate = Fate { arrived, begin, end, episode };
-            self.method.contenders.expect(now, index, known, State::Unknown(fate));
+            self.method.contenders.expect(now, index, known.after(now, arrived), State::Unknown(fate));
         }
         self.method.sending = sending;
     }

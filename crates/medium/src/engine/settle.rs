@@ -1,9 +1,9 @@
-//! When a transmission's deliveries can be given out.
+//! When a transmission's deliveries can be reported.
 //!
 //! ```text
 //!   begin      begin + farthest + exposed                     end
 //!     |...............|............................................|
-//!                     └ whoever could still have begun has begun: if nothing met it, its end is settled
+//!                     └ every station that could begin has begun: if nothing met it, its end is settled
 //! ```
 
 use super::state::Core;
@@ -14,7 +14,8 @@ use crate::outputs::Output;
 use crate::time::BitInstant;
 
 impl Core {
-    /// Asks to be called when everyone who could still disturb the transmission has begun or defers.
+    /// Schedules a call for the instant at which every station that could still disturb the transmission has begun or
+    /// defers.
     pub fn expect_settled<A: Access>(&mut self, id: TransmissionId) {
         let Some(exposed) = A::exposed(&self.config).filter(|_| self.config.keep_outputs) else { return };
         let transmission = self.line.get(id);
@@ -22,7 +23,7 @@ impl Core {
         self.agenda.settled.push(begin + self.line.farthest(source) + exposed, source, id);
     }
 
-    /// The sender is done. A transmission that was not alone is looked at again when it has passed every station.
+    /// The sender has finished. A transmission that was not alone is checked again when it has passed every station.
     pub fn settle_after_end(&mut self, id: TransmissionId) {
         if !self.config.keep_outputs {
             return;
@@ -35,7 +36,7 @@ impl Core {
         self.agenda.settled.push(at, transmission.source(), id);
     }
 
-    /// Gives out the deliveries of a transmission if they are settled now.
+    /// Reports the deliveries of a transmission if they are settled now.
     pub fn settle(&mut self, id: TransmissionId) {
         let transmission = self.line.get(id);
         if transmission.settled {
@@ -57,7 +58,7 @@ impl Core {
         }
     }
 
-    /// Gives out that a transmission which ended at `end` is carried: for a method that judges itself what arrived.
+    /// Reports that a transmission which ended at `end` is delivered: for a method that itself decides what arrived.
     pub fn carried(&mut self, id: TransmissionId, end: BitInstant) {
         if self.config.keep_outputs {
             let (frame, damaged) = (self.line.get(id).frame, self.spoilt_places(id, true));
@@ -65,8 +66,8 @@ impl Core {
         }
     }
 
-    /// Where the frame is not handed up: everywhere, or, if it may have `met` another, where they overlapped and where a
-    /// cut kept it from.
+    /// The places where the frame is not handed up: all of them, or, if it may have `met` another, those where they
+    /// overlapped and those that a cut kept it from.
     fn spoilt_places(&self, id: TransmissionId, met: bool) -> Vec<StationId> {
         let transmission = self.line.get(id);
         let (frame, worth) = (transmission.frame, transmission.worth);

@@ -1,4 +1,4 @@
-//! Signals that begin and end at places: who is told, in the written order.
+//! Signals that begin and end at places: which stations are notified, in the written order.
 
 use super::Engine;
 use crate::access::{Access, Begun};
@@ -16,7 +16,7 @@ impl<A: Access> Engine<A> {
         }
     }
 
-    /// A signal begins at the place of `station`, or the station's own, where others are already.
+    /// A signal begins at the place of `station`, or the station's own signal begins where others are already.
     fn begin_along<H: Host>(&mut self, station: StationId, id: TransmissionId, host: &mut H) {
         let now = self.core.instant;
         if self.core.line.get(id).source() == station {

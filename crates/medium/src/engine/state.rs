@@ -1,4 +1,4 @@
-//! What every access method works with: time, the agenda, the line, counters, and a way to tell what happens.
+//! The shared state of every access method: time, the agenda, the line, counters, and a way to report events.
 
 use crate::agenda::Agenda;
 use crate::config::Config;
@@ -19,21 +19,21 @@ pub(crate) struct Core {
     pub agenda: Agenda,
     pub line: Line,
     pub cut: Option<Place>,
-    /// How far the medium has got.
+    /// The present instant of the medium.
     pub instant: BitInstant,
-    /// Nothing comes from outside before this instant, and at it no sooner than a run to it is over.
+    /// No input comes before this instant, nor at it until a run to it is over.
     pub limit: BitInstant,
     pub tally: Tally,
     pub outputs: VecDeque<Output>,
-    /// Stations that are done with a frame, whose hosts have not been asked for another.
+    /// Stations that have finished a frame, and whose hosts have not yet been asked for another.
     pub done: VecDeque<StationId>,
     /// Room for one answer of the line, kept to save the allocation.
     pub history: Vec<Carrier>,
     /// Room for the signals of one instant, likewise.
     pub signals: Vec<TransmissionId>,
-    /// Room for who receives them, likewise.
+    /// Room for the receivers of one signal, likewise.
     pub places: Vec<(StationId, TransmissionId)>,
-    /// Room for who receives which of several signals, likewise.
+    /// Room for the receivers of several signals, each with its signal, likewise.
     pub heard: Vec<(StationId, usize)>,
     /// Sources of the signals that begin as others end, on a star.
     pub coming: Vec<StationId>,
@@ -59,7 +59,7 @@ impl Core {
         }
     }
 
-    /// Tells what happened to `frame` at `station`.
+    /// Reports what happened to `frame` at `station`.
     #[inline(always)]
     pub fn emit<H: Host>(&mut self, station: StationId, frame: FrameId, kind: Kind, host: &mut H) {
         let event = Event { at: self.instant, station, frame, kind };
@@ -76,16 +76,16 @@ impl Core {
         }
     }
 
-    /// The medium is done with the frame.
+    /// The medium has finished with the frame.
     pub fn release(&mut self, frame: FrameId) {
         self.give_out(Output::Released { frame });
     }
 }
 
-/// What a method does with signals.
+/// The operations of a method on signals.
 impl Core {
-    /// Whether `station`, if it sends from now to `end`, is alone from now to then, whatever happens: nobody is to be told
-    /// of anything, and nothing else is due.
+    /// Whether `station`, if it sends from now to `end`, is alone in that time, whatever its signal does: no station
+    /// listens, and there is no other event.
     #[inline]
     pub fn is_alone_until(&mut self, station: StationId, end: BitInstant) -> bool {
         let nothing_is_due = self.agenda.timers.next() > end && self.agenda.next_signal() > end && end < self.limit;
@@ -95,13 +95,13 @@ impl Core {
             && self.line.is_clear_for(station, self.instant)
     }
 
-    /// Sends what nothing will cut short: its end is known as it begins, and each station that it is for hears it end.
+    /// Sends a signal that ends on its own: its end is known as it begins, and each addressee hears it end.
     pub fn send_whole(&mut self, transmission: Transmission) -> TransmissionId {
         self.line.send_whole(self.instant, transmission, &mut self.agenda)
     }
 }
 
-/// What a method asks about what is heard at a place at this instant.
+/// A method's questions about signals at a place at this instant.
 impl Core {
     /// Signals of others are at the place of `station`, ends and begins of this instant included.
     pub fn meets_others(&self, station: StationId) -> bool {

@@ -1,8 +1,8 @@
-//! What a station without carrier sense misses. Knows transmissions by their numbers only.
+//! The signals that a station without carrier sense misses. Knows transmissions by their numbers only.
 
 use std::ops::Range;
 
-/// Which transmissions a station does not hear, by number: those that began while it had no carrier sense.
+/// The numbers of transmissions that a station does not hear: those that began while it had no carrier sense.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Deafness(Vec<Range<u64>>);
 
@@ -11,7 +11,7 @@ impl Deafness {
         !self.0.iter().any(|unheard| unheard.contains(&number))
     }
 
-    /// `number` will be the next transmission.
+    /// Deafness begins; `number` will be the next transmission.
     pub fn begin(&mut self, number: u64) {
         if self.0.last().is_none_or(|unheard| unheard.end < u64::MAX) {
             self.0.push(number..u64::MAX);
@@ -24,12 +24,12 @@ impl Deafness {
         }
     }
 
-    /// There is nothing, and will be nothing, that it does not hear.
+    /// It hears all transmissions, present and future.
     pub fn hears_all(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Nobody will ask about transmissions before `first`.
+    /// No later question is about transmissions before `first`.
     pub fn forget_before(&mut self, first: u64) {
         self.0.retain(|unheard| unheard.end > first);
     }

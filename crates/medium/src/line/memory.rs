@@ -1,11 +1,12 @@
-//! What a place has heard: carrier worked out from transmissions, who is deaf to what, and what may be forgotten.
+//! What a place has heard: carrier derived from transmissions, the deafness of stations, and what may be forgotten.
 
 use super::{Carrier, Line, Transmission};
 use crate::frame::{FrameId, StationId, TransmissionId};
 use crate::time::BitInstant;
 
 impl Line {
-    /// Carrier at `place` that its station hears and that began before `now`, in order of begin, into `into`.
+    /// Writes the carrier at `place` that its station hears and that began before `now`, in order of begin, into
+    /// `into`.
     pub fn carrier(&self, place: StationId, now: BitInstant, into: &mut Vec<Carrier>) {
         into.clear();
         let deafness = &self.deafness[place.index()];
@@ -24,12 +25,12 @@ impl Line {
         into.sort_unstable();
     }
 
-    /// The station at `place` hears this transmission when it gets there.
+    /// The station at `place` hears this transmission when it arrives.
     pub fn hears(&self, place: StationId, id: TransmissionId) -> bool {
         self.deafness[place.index()].hears(id.get())
     }
 
-    /// Nobody is deaf to it, and no cut keeps it from anyone.
+    /// No station is deaf to it, and no cut keeps it from any station.
     pub fn heard_by_all(&self, id: TransmissionId) -> bool {
         if self.get(id).parted.is_some() {
             return false;
@@ -45,7 +46,7 @@ impl Line {
         self.stretches.somebody_is_deaf();
     }
 
-    /// Puts the transmission that was alone on the line last, if it was the last, where others are looked for.
+    /// Puts the last transmission back into the list if it was sent alone.
     fn recall_who_was_alone(&mut self) {
         let Some((begin, end)) = self.stretches.last().filter(|_| self.transmissions.is_empty() && self.first > 0)
         else {
@@ -60,8 +61,8 @@ impl Line {
         }
     }
 
-    /// An empty line takes in `transmissions`, which nothing will cut short, as the last ones before number `next`. Those
-    /// that they are for are told of their ends already.
+    /// Fills an empty line with `transmissions`, which end on their own, as the last ones before number `next`. Their
+    /// ends at the addressees are already scheduled.
     pub fn recall(&mut self, transmissions: Vec<Transmission>, next: TransmissionId) {
         debug_assert!(self.transmissions.is_empty(), "the line was not used so far");
         self.first = next.get() - transmissions.len() as u64;
@@ -75,7 +76,7 @@ impl Line {
         self.deafness[place.index()].end(self.first + self.transmissions.len() as u64);
     }
 
-    /// What was not heard is retired.
+    /// Transmissions that were not heard are retired.
     fn forget_deafness(&mut self) {
         let first = self.first;
         self.deafness.iter_mut().for_each(|deafness| deafness.forget_before(first));
@@ -88,7 +89,7 @@ impl Line {
         self.stretches.heard(now, self.last_of[place.index()].map(|(_, begin)| begin), self.on_air > 0)
     }
 
-    /// Forgets transmissions that no station can hear, ask about, or have been disturbed by any more.
+    /// Drops transmissions that no station can hear, ask about, or have been disturbed by any more.
     #[inline]
     pub(super) fn retire(&mut self, now: BitInstant) {
         if !self.oldest_is_over(now) {
@@ -132,7 +133,7 @@ impl Line {
         }
     }
 
-    /// Nobody that begins from `limit` on can have to do with the oldest transmission.
+    /// No station that begins from `limit` on can meet the oldest transmission.
     fn oldest_is_over(&self, limit: BitInstant) -> bool {
         self.transmissions.front().is_some_and(|oldest| self.is_over(oldest, limit))
     }
@@ -141,10 +142,10 @@ impl Line {
         old.known_end().is_some_and(|end| end + self.farthest(old.source()) + self.memory <= limit)
     }
 
-    /// Follows the carrier at the place of each station whose last transmission is to go, as one of the first `gone`, or
-    /// has gone, as long as it does not pause.
+    /// For each station whose last transmission is among the first `gone`, or was dropped earlier, follows the carrier
+    /// at its place until it pauses.
     ///
-    /// `wasTransmitting` of 4.2.8 holds to the end of the busy period, however many signals it has.
+    /// `wasTransmitting` of 4.2.8 is true to the end of the busy period, however many signals it has.
     fn remember_who_spoke(&mut self, now: BitInstant, gone: usize) {
         for index in 0..gone {
             let own = &self.transmissions[index];
@@ -169,13 +170,13 @@ impl Line {
         self.speakers = speakers;
     }
 
-    /// Moves `end`, up to which carrier at `place` lasts, to the end of all signals that leave no pause; whether one
-    /// of them has no known end yet.
+    /// Moves `end`, the end of carrier at `place`, to the end of all signals that leave no pause; true if one of them
+    /// has no known end yet.
     fn follow(&self, place: StationId, end: &mut BitInstant) -> bool {
         loop {
             let (so_far, mut goes_on) = (*end, false);
             let deafness = &self.deafness[place.index()];
-            // Neither one that began too late, nor one that ended too early, at any place, can move it.
+            // Signals that began too late or ended too early, at any place, cannot move it.
             let touching = (self.first..).zip(&self.transmissions).take_while(|(_, other)| other.begin <= so_far);
             let touching = touching.filter(|(_, other)| !self.is_over_everywhere(other, so_far));
             for (_, other) in touching.filter(|(number, other)| deafness.hears(*number) && other.reaches(place)) {

@@ -1,11 +1,11 @@
-//! Which signals meet: collisions, their numbers, and what is spoilt where.
+//! Which signals meet: collisions, their numbers, and where frames are spoilt.
 
 use super::{Line, Transmission};
 use crate::frame::{StationId, TransmissionId};
 use crate::time::BitInstant;
 
 impl Line {
-    /// Another transmission that reaches `place` began at the very instant at which this one did.
+    /// Another transmission that reaches `place` began at the same instant as this one.
     pub fn began_together(&self, place: StationId, id: TransmissionId) -> bool {
         let (index, begin) = ((id.get() - self.first) as usize, self.get(id).begin);
         let reaches = |other: &Transmission| other.reaches(place);
@@ -14,7 +14,7 @@ impl Line {
         before.chain(after).any(reaches)
     }
 
-    /// Signals of others that are at `place` at `now`, ends and begins of that instant included.
+    /// The signals of others at `place` at `now`, ends and begins of that instant included.
     pub fn signals_of_others(&self, place: StationId, now: BitInstant) -> impl Iterator<Item = TransmissionId> {
         (self.first..).zip(&self.transmissions).filter_map(move |(number, other)| {
             let sounds = other.source() != place && self.may_still_sound(other, place, now);
@@ -41,7 +41,8 @@ impl Line {
         other.reaches(place) && here(packet).spoilt_by(&here(other))
     }
 
-    /// No transmission that has begun can meet this one anywhere: whoever was heard was heard to end first.
+    /// No transmission so far can meet this one anywhere: every earlier signal had ended at the source of this one
+    /// before it began.
     ///
     /// A signal that ended at the source before this one began is ahead of it at every place, since no
     /// way round is shorter than the straight one.
@@ -53,7 +54,7 @@ impl Line {
         })
     }
 
-    /// Numbers a collision whose parties are known elsewhere.
+    /// Gives the number for a collision whose parties are recorded elsewhere.
     pub fn next_episode(&mut self) -> u64 {
         self.episodes += 1;
         self.episodes
@@ -64,7 +65,7 @@ impl Line {
         self.episodes
     }
 
-    /// Takes `id` and all signals at `place` into one collision and gives its number, from 1.
+    /// Puts `id` and all signals at `place` into one collision and gives its number, from 1.
     pub fn join_episode(&mut self, place: StationId, now: BitInstant, id: TransmissionId) -> u64 {
         if let (Some(episode), true) = (self.get(id).episode, self.untouched.is_empty()) {
             return episode;
@@ -89,9 +90,9 @@ impl Line {
     }
 }
 
-/// Signals that meet where nobody detects it.
+/// Signals that meet without any station detecting it.
 impl Line {
-    /// Another signal was at `place` while this packet was; without a `place`, at any.
+    /// Another signal was at `place` while this packet was; without a `place`, at any place.
     #[inline]
     pub fn meets(&self, place: Option<StationId>, id: TransmissionId) -> bool {
         self.transmissions.len() > 1 && self.others(id).any(|other| self.overlap(place, self.get(id), other))
@@ -105,8 +106,8 @@ impl Line {
         }
     }
 
-    /// Takes `id` and what it [meets](Self::meets) into one collision and gives its number: one that they have, or
-    /// `next`.
+    /// Puts `id` and the signals that it [meets](Self::meets) into one collision and gives its number: the number that
+    /// one of them has already, or `next`.
     pub fn share_episode(&mut self, place: Option<StationId>, id: TransmissionId, next: u64) -> u64 {
         let this = self.get(id);
         let met = |(_, other): &(u64, &Transmission)| self.overlap(place, this, other);

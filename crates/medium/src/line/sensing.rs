@@ -1,4 +1,4 @@
-//! What a station senses that is about to send.
+//! What a station senses just before it sends.
 
 use super::{Line, Transmission};
 use crate::frame::StationId;

@@ -1,4 +1,4 @@
-//! A set of stations, gone through in order of their numbers.
+//! A set of stations, iterated in order of their numbers.
 
 use crate::frame::StationId;
 
@@ -9,13 +9,13 @@ pub(crate) struct StationSet {
 }
 
 impl StationSet {
-    /// Nobody, of `stations`.
+    /// An empty set, for `stations`.
     pub fn new(stations: usize) -> StationSet {
         StationSet { words: vec![0; stations.div_ceil(64).max(1)].into(), members: 0 }
     }
 
     // With branches on purpose: release builds of rustc 1.95.0 lost count where `members` grew by a `bool`.
-    /// Takes `station` in; whether it was not in it.
+    /// Adds `station`; false if it was a member already.
     #[inline]
     pub fn insert(&mut self, station: StationId) -> bool {
         let is_new = !self.contains(station);
@@ -26,7 +26,7 @@ impl StationSet {
         is_new
     }
 
-    /// Takes `station` out; whether it was in it.
+    /// Removes `station`; false if it was no member.
     #[inline]
     pub fn remove(&mut self, station: StationId) -> bool {
         let was_in = self.contains(station);
@@ -37,7 +37,7 @@ impl StationSet {
         was_in
     }
 
-    /// How many stations are in it.
+    /// The number of members.
     #[inline]
     pub fn len(&self) -> usize {
         self.members
@@ -48,7 +48,7 @@ impl StationSet {
         self.words[station.index() / 64] >> (station.index() % 64) & 1 == 1
     }
 
-    /// Its first station from number `from` on. One may come and go while it is gone through.
+    /// Its first member from number `from` on. Members may be added and removed during the iteration.
     #[inline]
     pub fn next(&self, from: usize) -> Option<StationId> {
         let mut index = from / 64;

@@ -1,21 +1,22 @@
 //! Stretches of carrier, where all places hear the same: on a star without distance.
 //!
-//! Asked in the decisions of an instant, before its signals: what begins at the instant itself is not there yet.
+//! Asked in the decisions of an instant, before its signals: signals that begin at the instant itself are not there
+//! yet.
 
 use super::Carrier;
 use crate::time::BitInstant;
 
-/// The last three stretches, and whether they are what every station hears.
+/// The last three stretches, and whether every station has heard them.
 #[derive(Debug)]
 pub(super) struct Stretches {
-    /// All places hear the same, if nobody is deaf.
+    /// All places hear the same, if no station is deaf.
     possible: bool,
-    /// Nobody has been deaf to any of them.
+    /// No station has been deaf to any of them.
     valid: bool,
     last: [Option<Stretch>; 3],
 }
 
-/// From `begin` to `end`, the latest end that is known of it.
+/// From `begin` to `end`, its latest known end.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     begin: BitInstant,
@@ -42,7 +43,7 @@ impl Stretches {
         }
     }
 
-    /// Everything is so long over that no gap after it goes on.
+    /// All carrier ended long ago, so that no gap after it is in progress.
     #[inline]
     pub fn all_is_long_over(&mut self, somebody_is_deaf: bool) {
         if !self.valid && self.possible && !somebody_is_deaf {
@@ -62,13 +63,13 @@ impl Stretches {
         self.last[0].map(|stretch| (stretch.begin, stretch.end))
     }
 
-    /// Somebody is deaf to what begins from now on.
+    /// Some station is deaf to signals from now on.
     pub fn somebody_is_deaf(&mut self) {
         self.valid = false;
     }
 
     /// The stretch before the last, and the last, at `now`, for a station whose last signal began at `spoke`; `goes_on`
-    /// says that signals are there whose ends are not known. `None` if stations may have heard different things.
+    /// says that there are signals without a known end. `None` if stations may have heard different signals.
     #[inline]
     pub fn heard(
         &self,

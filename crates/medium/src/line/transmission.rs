@@ -1,14 +1,14 @@
-//! One transmission: what is sent, by whom, from when, and how it goes on.
+//! One transmission: its frame, its sender, its begin, and its course.
 
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::rules::Span;
 use crate::time::{BitInstant, Octets};
 use std::sync::Arc;
 
-/// How a transmission goes on, as far as is known.
+/// The course of a transmission, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Course {
-    /// Going on; it ends at `end` unless a collision is detected.
+    /// In progress; it ends at `end` unless a collision is detected.
     OnAir { end: BitInstant },
     /// Its sender detected a collision: jam, and silence from `end`.
     Cut { end: BitInstant },
@@ -16,7 +16,7 @@ pub(crate) enum Course {
     Whole { end: BitInstant },
 }
 
-/// What a whole frame is worth to a receiver.
+/// How a receiver treats a whole frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Worth {
     Good,
@@ -31,23 +31,24 @@ pub(crate) struct Transmission {
     pub size: Octets,
     pub destination: Destination,
     pub begin: BitInstant,
-    /// The first bit of the preamble, after the extension bits that lead a later frame of a burst; none if a
+    /// The first bit of the preamble, after the extension bits that precede a later frame of a burst; `None` if a
     /// collision in those came before it.
     pub preamble: Option<BitInstant>,
-    /// The frame's own last bit is out; what follows is extension.
+    /// The frame's own last bit is out; the rest is extension.
     pub frame_end: BitInstant,
-    /// How receivers take it if it is whole.
+    /// How receivers treat it if it is whole.
     pub worth: Worth,
     /// Its sender had no carrier sense as it began.
     pub deaf: bool,
     pub course: Course,
     /// The collision that it took part in.
     pub episode: Option<u64>,
-    /// Its deliveries have been given out.
+    /// Its deliveries have been reported.
     pub settled: bool,
-    /// The one before it by the same station.
+    /// The previous one of the same station.
     pub previous: Option<TransmissionId>,
-    /// The cable was cut as it began: which stations were on the far side. It never gets to the other side than its own.
+    /// The cable was cut as it began: for each station, whether it was on the far side. The transmission never reaches
+    /// the other side.
     pub parted: Option<Sides>,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct Transmission {
 pub(crate) type Sides = Arc<[bool]>;
 
 impl Transmission {
-    /// One that nothing will cut short: `queued` under the name `frame`, from `begin` to `end`.
+    /// A transmission that ends on its own: `queued` under the name `frame`, from `begin` to `end`.
     pub fn whole(frame: FrameId, queued: &Queued, begin: BitInstant, end: BitInstant, worth: Worth) -> Transmission {
         Transmission {
             frame,
@@ -74,7 +75,7 @@ impl Transmission {
         }
     }
 
-    /// One of which nothing is left but its carrier, from `begin` to `end`.
+    /// A transmission that leaves only its carrier, from `begin` to `end`.
     pub fn unheard_of(frame: FrameId, begin: BitInstant, end: BitInstant) -> Transmission {
         let (serial, size, destination) = (frame.serial, Octets::new(0), Destination::Nobody);
         let queued = Queued { serial, size, destination, arrived: begin, too_long: false };
@@ -85,7 +86,7 @@ impl Transmission {
         self.frame.station
     }
 
-    /// Whether the station at `place` takes it in: it is addressed there, and is not its own.
+    /// Whether the station at `place` receives it: it is an addressee, and not the sender.
     pub fn is_for(&self, place: StationId) -> bool {
         self.source() != place
             && match self.destination {
@@ -95,17 +96,17 @@ impl Transmission {
             }
     }
 
-    /// Its signal gets to `place`.
+    /// Its signal reaches `place`.
     pub fn reaches(&self, place: StationId) -> bool {
         self.parted.as_ref().is_none_or(|far| far[place.index()] == far[self.source().index()])
     }
 
-    /// When it is at its source.
+    /// Its begin and end at its source.
     pub fn span(&self) -> Span {
         Span { begin: self.begin, preamble: self.preamble.unwrap_or(self.begin), end: self.known_end() }
     }
 
-    /// The first instant of silence, once nothing can move it.
+    /// The first instant of silence, once it is final.
     pub fn known_end(&self) -> Option<BitInstant> {
         match self.course {
             Course::OnAir { .. } => None,

@@ -1,4 +1,4 @@
-//! How far places are from each other: what the topology says, made ready to be asked for every signal and place.
+//! The distances between places: the topology, prepared for fast queries by signal and place.
 
 use crate::frame::StationId;
 use crate::time::BitTimes;
@@ -6,11 +6,11 @@ use crate::topology::Topology;
 
 #[derive(Debug)]
 pub(super) enum Ways {
-    /// To any other place.
+    /// The distance to any other place.
     Star(BitTimes),
-    /// Where each station is.
+    /// The place of each station.
     Cable(Box<[u64]>),
-    /// Whatever it is.
+    /// Any other topology.
     Other(Topology),
 }
 

@@ -1,11 +1,11 @@
-//! A calendar: timers in buckets as long as a slot or longer, around a ring.
+//! A calendar: timers in buckets, each at least a slot long, around a ring.
 //!
 //! ```text
 //!   now                 the first bucket with timers in it          a turn of the ring from now
 //!    │······│······│···current, in order···│··a, b··│······│···c··│ far: everything later, in a heap
 //! ```
-//! To set a timer is to hang it into its bucket; only the first bucket is in order. Backoff is some slots of one length
-//! long, so a bucket has few timers, however many there are.
+//! Setting a timer adds it to its bucket; only the first bucket is sorted. Backoff is a few slots of one length long,
+//! so a bucket has few timers, however many there are.
 
 use super::ring::{Filled, RING, place};
 use super::{Key, NONE, instant, key, number};
@@ -16,28 +16,28 @@ use std::collections::BinaryHeap;
 /// No timer has this number.
 const NOBODY: u16 = u16::MAX;
 
-/// Timers that end whenever. When each of them ends is kept by whoever has it.
+/// Timers with any end. The owner of the timers keeps their ends.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    /// A bucket is 2 to the power of this long.
+    /// The length of a bucket is 2 to the power of this.
     shift: u32,
-    /// The timers of the first bucket, the first of all last. Empty only if the ring is.
+    /// The timers of the first bucket, in descending order. Empty only if the ring is.
     current: Vec<Key>,
-    /// Which bucket that is.
+    /// The number of that bucket.
     bucket: u64,
     /// The first timer in each bucket of the ring, and which buckets have any.
     heads: Box<[u16]>,
     filled: Filled,
-    /// The timer that comes after each in its bucket.
+    /// For each timer, the next one in its bucket.
     next: Box<[u16]>,
-    /// What was set more than a turn ahead; some of it may have been stopped since.
+    /// Timers that were set more than one turn of the ring ahead; some may have been stopped since.
     far: BinaryHeap<Reverse<Key>>,
-    /// Whether the latest end of each timer went there.
+    /// Whether the present end of each timer is in `far`.
     is_far: Box<[bool]>,
 }
 
 impl Calendar {
-    /// Room for so many `timers`; most end some times `slot` from when they are set.
+    /// Room for `timers`; most end a few times `slot` after they are set.
     pub fn new(timers: usize, slot: BitTimes) -> Calendar {
         Calendar {
             shift: slot.get().max(1).next_power_of_two().ilog2(),
@@ -58,7 +58,7 @@ impl Calendar {
         self.far.peek().map_or(near, |&Reverse(far)| near.min(far))
     }
 
-    /// Sets a timer that is not set. Nothing ends before `now`.
+    /// Sets a timer that is not set. No timer ends before `now`.
     #[inline]
     pub fn set(&mut self, now: BitInstant, timer: Key) {
         let (bucket, floor) = (instant(timer).get() >> self.shift, now.get() >> self.shift);
@@ -76,7 +76,7 @@ impl Calendar {
         }
     }
 
-    /// Into the first bucket, or one before it.
+    /// Adds it to the first bucket, or opens one before that.
     fn set_early(&mut self, bucket: u64, timer: Key) {
         if bucket < self.bucket {
             while let Some(later) = self.current.pop() {
@@ -102,7 +102,7 @@ impl Calendar {
         }
     }
 
-    /// Takes out `timer`, which is set.
+    /// Removes `timer`, which is set.
     pub fn stop(&mut self, timer: Key, ends: &[BitInstant]) {
         let (index, bucket) = (number(timer), instant(timer).get() >> self.shift);
         if self.is_far[usize::from(index)] {
@@ -117,7 +117,7 @@ impl Calendar {
         }
     }
 
-    /// Makes the next bucket with timers in it the current one. `ends` says when each timer ends.
+    /// Makes the next bucket with timers in it the current one. `ends` has the end of each timer.
     fn turn(&mut self, ends: &[BitInstant]) {
         let Some(next) = self.filled.after(self.bucket) else { return };
         self.bucket = next;
@@ -157,7 +157,7 @@ impl Calendar {
         self.next[usize::from(before)] = after;
     }
 
-    /// The first of the far timers is one that still ends when it says.
+    /// Drops outdated entries from the front of the far timers.
     fn forget_far(&mut self, ends: &[BitInstant]) {
         let is_over = |&Reverse(far): &Reverse<Key>| {
             let index = usize::from(number(far));

@@ -1,16 +1,16 @@
-//! A ring of buckets, one for each stretch of time: which of them have something in them, a bit each.
+//! A ring of buckets, one for each stretch of time: one bit says whether a bucket is empty.
 
 /// Buckets around the ring.
 pub(crate) const RING: u64 = 1024;
 const WORDS: usize = RING as usize / 64;
 
-/// Where bucket number `bucket` stands in the ring.
+/// The place of bucket number `bucket` in the ring.
 #[inline(always)]
 pub(crate) const fn place(bucket: u64) -> usize {
     (bucket % RING) as usize
 }
 
-/// Which places have something in them.
+/// The places that are not empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filled([u64; WORDS]);
 
@@ -25,7 +25,7 @@ impl Filled {
         self.0[place / 64] &= !(1 << (place % 64));
     }
 
-    /// The number of the next bucket after `bucket`, once around, that has something in it.
+    /// The number of the next bucket after `bucket`, once around, that is not empty.
     #[inline]
     pub fn after(&self, bucket: u64) -> Option<u64> {
         let from = (bucket + 1) % RING;
@@ -39,7 +39,7 @@ impl Filled {
         if first != 0 {
             return Some((word * 64) as u64 + u64::from(first.trailing_zeros()));
         }
-        // The word that it began in comes last, with the places before `from`.
+        // The word of the start comes last, with the places before `from`.
         let word = (1..=WORDS).map(|ahead| (word + ahead) % WORDS).find(|&word| self.0[word] != 0)?;
         Some((word * 64) as u64 + u64::from(self.0[word].trailing_zeros()))
     }

@@ -1,12 +1,12 @@
-//! Segments of cable that repeaters join into a tree, and the one way that a signal takes between two stations.
+//! Segments of cable that repeaters join into a tree, and the only way of a signal between two stations.
 //!
 //! ```text
 //!   segment 0  ──a───────┬────        from a to b: |a − port| on segment 0, the repeater's delay,
 //!                    repeater         then |port − b| on segment 1
 //!   segment 1  ──────────┴──b─
 //! ```
-//! Knows cable and delays only. What a repeater does beside delaying, a signal here already has: no transmission is
-//! shorter than the 96 bit to which a repeater extends a fragment (802.3, 9.6.4, 27.3.1.4.4, 41.2.1.4.4).
+//! Knows cable and delays only. The other effect of a repeater needs no code: no transmission is shorter than the 96
+//! bits to which a repeater extends a fragment (802.3, 9.6.4, 27.3.1.4.4, 41.2.1.4.4).
 
 use crate::time::BitTimes;
 use crate::topology::{MAX_DISTANCE, TopologyError};
@@ -16,16 +16,16 @@ use crate::topology::{MAX_DISTANCE, TopologyError};
 pub struct Place {
     /// The segment's number, from 0.
     pub segment: usize,
-    /// The time a signal takes to it from the segment's end.
+    /// The time that a signal takes to it from the segment's end.
     pub position: BitTimes,
 }
 
-/// A repeater: what comes in at one port goes out at all others, a little later.
+/// A repeater: a signal at one port goes out at all others, a little later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeater {
     /// From the first bit in at a port to the first bit out at another.
     pub delay: BitTimes,
-    /// Where its ports are; at least two, each on another segment.
+    /// The places of its ports; at least two, each on another segment.
     pub ports: Vec<Place>,
 }
 
@@ -35,16 +35,16 @@ pub struct Segments {
     stations: Vec<Place>,
     repeaters: Vec<Repeater>,
     segments: usize,
-    /// For each segment and each other: the way between them. Row by row, the segment that it leads out of first.
+    /// For each pair of segments: the way between them. Row by row, ordered by the first segment.
     ways: Vec<Way>,
 }
 
 /// The way out of one segment to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Way {
-    /// Where it leaves the segment. Where it enters the other is that one's exit on the way back.
+    /// The place where it leaves the segment. The place where it enters the other is the exit of the way back.
     exit: u32,
-    /// From there to the other's entry, cable and delays.
+    /// From there to the entry of the other, cable and delays.
     between: u32,
     repeaters: u16,
     known: bool,
@@ -57,8 +57,8 @@ impl Segments {
     /// Stations at `stations`, in order of their numbers, on segments that `repeaters` join.
     ///
     /// # Errors
-    /// A repeater with fewer than two ports, or one that closes a loop; segments that nothing joins; a place, a delay
-    /// or a way of more than 2^31 bit times; a segment number of 1024 or more.
+    /// A repeater with fewer than two ports, or one that closes a loop; segments that no repeater joins; a place, a
+    /// delay or a way of more than 2^31 bit times; a segment number of 1024 or more.
     pub fn new(stations: Vec<Place>, repeaters: &[Repeater]) -> Result<Segments, TopologyError> {
         let ports = || repeaters.iter().flat_map(|repeater| &repeater.ports);
         for &Place { segment, position } in stations.iter().chain(ports()) {
@@ -77,7 +77,7 @@ impl Segments {
         Ok(made)
     }
 
-    /// Where the stations are, in order of their numbers.
+    /// The places of the stations, in order of their numbers.
     pub fn stations(&self) -> &[Place] {
         &self.stations
     }
@@ -87,12 +87,12 @@ impl Segments {
         &self.repeaters
     }
 
-    /// How many segments there are.
+    /// The number of segments.
     pub fn segments(&self) -> usize {
         self.segments
     }
 
-    /// How many repeaters a signal passes between two stations.
+    /// The number of repeaters that a signal passes between two stations.
     pub fn repeaters_between(&self, a: usize, b: usize) -> usize {
         self.way(self.stations[a].segment, self.stations[b].segment).repeaters.into()
     }
@@ -109,7 +109,7 @@ impl Segments {
         BitTimes::new(ends + u64::from(out.between))
     }
 
-    /// Which stations are on the far side of a cut: those that a signal from the cut segment's near end cannot get to.
+    /// The stations on the far side of a cut: those that a signal from the cut segment's near end cannot reach.
     pub(crate) fn beyond(&self, cut: Place) -> Box<[bool]> {
         let place_there = |station: &Place| {
             if station.segment == cut.segment {
@@ -128,7 +128,7 @@ impl Segments {
     fn lead_out_of(&mut self, first: usize) -> Result<(), TopologyError> {
         let row = first * self.segments;
         self.ways[row + first].known = true;
-        // Segments reached, where they are entered, and by which repeater.
+        // The segments reached, where the way enters them, and by which repeater.
         let mut reached = vec![(first, None, usize::MAX)];
         while let Some((segment, entry, by)) = reached.pop() {
             let so_far = self.ways[row + segment];
@@ -156,7 +156,7 @@ impl Segments {
     }
 }
 
-/// Every repeater joins segments that nothing had joined before, and in the end all are one.
+/// Checks that every repeater joins separate segments, and that in the end all are joined.
 fn check_tree(segments: usize, repeaters: &[Repeater]) -> Result<(), TopologyError> {
     let mut part: Vec<usize> = (0..segments).collect();
     for (number, repeater) in repeaters.iter().enumerate() {
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// The engine's reasoning about what settles leans on it.
+    /// The engine's reasoning about settled deliveries depends on it.
     #[test]
     fn no_way_round_is_shorter_than_the_straight_one() {
         let tree = tree();
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Whoever is behind a repeater is on the side on which its port is.
+    /// A station behind a repeater is on the side of the repeater's port.
     #[test]
     fn a_cut_parts_the_tree_in_two() {
         let tree = tree();

@@ -1,4 +1,4 @@
-//! Whether the engine and a model have the same events.
+//! Compares the events of the engine with those of a model.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use crate::common::{run, trace};
@@ -8,13 +8,13 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// What a model makes of inputs before an instant.
+/// A model's events for inputs, before an instant.
 pub type Model = fn(&Config, &[(u64, Input)], u64) -> Vec<Event>;
 
-/// The events of the engine before `until`, or where those of the model part from them.
+/// The events of the engine before `until`, or the first difference from those of the model.
 pub fn agreed_events(Scenario { config, inputs }: &Scenario, until: u64, model: Model) -> Result<Vec<Event>, String> {
     let (_, engine) = run(config.clone(), inputs, until);
-    // Whoever wants no outputs gets a shorter way through the engine, and the same events.
+    // A run without outputs takes a shorter path through the engine, and gives the same events.
     let (_, without) = run(Config { keep_outputs: false, ..config.clone() }, inputs, until);
     if without != engine {
         return Err(format!("with outputs:\n{}without:\n{}", trace(&engine), trace(&without)));
@@ -30,7 +30,7 @@ pub fn agreed_events(Scenario { config, inputs }: &Scenario, until: u64, model: 
     Err(format!("{method:?}\nboth:\n{before}engine:\n{}model:\n{}", next(&engine), next(&model)))
 }
 
-/// Draws scenarios, and holds that the two agree on each, and that every one of `kinds` was seen in some.
+/// Draws scenarios, and checks that the two agree on each, and that each of `kinds` occurred in some.
 pub fn agree(
     name: &str,
     cases: u32,

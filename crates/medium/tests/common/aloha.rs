@@ -1,7 +1,7 @@
-//! The reference model of slotted ALOHA on a star: every slot, every frame, looked at in turn.
+//! The reference model of slotted ALOHA on a star: it examines every frame in every slot.
 //!
-//! Written without the engine in view: it keeps a plain list of frames, and at each instant that is a slot's first goes
-//! through all of them. It knows no heap, no list of who sends, and no signal; what is in one slot is counted.
+//! Written independently of the engine: it keeps a plain list of frames, and goes through all of them at the first
+//! instant of each slot. It has no heap, no list of senders, and no signal; it counts the frames of a slot.
 
 use backoff::{Generator, Policy};
 use medium::{
@@ -9,16 +9,16 @@ use medium::{
     SlottedAloha, StationId, Topology,
 };
 
-/// Where a frame stands.
+/// The state of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Behind others in its station's queue.
     Queued,
     /// It goes out in this slot.
     Due(u64),
-    /// It is in the slot that goes on; the others in it are counted at its end.
+    /// It is in the present slot, at whose end its frames are counted.
     Sent { bad: bool },
-    /// Its sender learns at the beginning of this slot.
+    /// Its sender learns its fate at the beginning of this slot.
     Told { slot: u64, sent: u64, arrived: bool, episode: Option<u64> },
 }
 
@@ -46,7 +46,7 @@ struct Model<'a> {
     generators: Vec<Generator>,
     /// In order of station, then of serial.
     packets: Vec<Packet>,
-    /// What addressees hear end: instant, place, order of sending, event.
+    /// Ends at addressees: instant, place, order of sending, event.
     heard: Vec<(u64, usize, usize, FrameId, u32, bool)>,
     on_air: Vec<OnAir>,
     episodes: u64,
@@ -108,7 +108,7 @@ impl Model<'_> {
         self.packets.iter().position(|packet| packet.id == id).expect("it is there")
     }
 
-    /// First who was in the slot before is counted; then each frame, in order, is told of its fate, or goes out.
+    /// First counts the senders of the slot before; then each frame, in order, learns its fate, or goes out.
     fn boundary(&mut self, now: u64) {
         if self.packets.is_empty() {
             return;
@@ -124,7 +124,8 @@ impl Model<'_> {
                     _ => true,
                 };
                 let arrived = there && !bad && together == 1;
-                let told = slot + u64::from(self.own.ack_delay);
+                let waits = !arrived || self.own.holds_sender;
+                let told = slot + if waits { u64::from(self.own.ack_delay) } else { 0 };
                 packet.phase = Phase::Told { slot: told, sent: slot - 1, arrived, episode };
             }
         }

@@ -1,8 +1,8 @@
-//! The reference model of CSMA/CA on any line: every bit time, every station, every place, looked at in turn.
+//! The reference model of CSMA/CA on any line: it examines every station and every place in every bit time.
 //!
-//! Written without the engine in view, from IEEE 802.11, clause 10.3. Each station counts the bit times for which its
-//! place has been silent and not reserved, one by one; it keeps its NAV and whether what it heard last was spoilt; and a
-//! receiver remembers which frames it has had. The times of the physical layers stand here a second time.
+//! Written independently of the engine, from IEEE 802.11, clause 10.3. Each station counts the bit times for which its
+//! place has been silent and not reserved, one by one; it keeps its NAV and whether the last signal was spoilt; and a
+//! receiver remembers which frames it has had. The times of the physical layers are written here a second time.
 //!
 //! One file above 500 lines because a model that is read beside the standard should be read in one go.
 
@@ -59,12 +59,12 @@ struct Packet {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Idle,
-    /// May send without slots; looks at this instant whether it heard a signal since it began to wait.
+    /// May send without slots; checks at this instant whether it heard a signal since it began to wait.
     Hoping {
         look: u64,
         heard: bool,
     },
-    /// Counts slots: those left, and bit times of the one that passes.
+    /// Counts slots: the remaining ones, and bit times of the present one.
     Counting {
         slots: u64,
         passed: u64,
@@ -90,7 +90,7 @@ struct Station {
     packet: Option<Packet>,
     window: u32,
     phase: Phase,
-    /// When it answers what: to whom, and the reservation.
+    /// Its answer: when, what, to which station, about which frame, and the reservation.
     answer: Option<(u64, What, usize, FrameId, u64)>,
     nav: u64,
     spoilt: bool,
@@ -101,7 +101,7 @@ struct Station {
     sends_until: u64,
 }
 
-/// In microseconds, and one of these in bit times.
+/// In microseconds, and the length of one in bit times.
 struct Times {
     slot: u64,
     sifs: u64,
@@ -122,7 +122,7 @@ impl Times {
         // Microseconds: slot, SIFS, DIFS, EIFS, window, timeout, ACK, CTS, RTS.
         let all = match phy {
             Phy::Fhss1 => [50, 28, 128, 128, 172, 300, 240, 240, 288],
-            Phy::Dsss1 | Phy::Dsss11 => [20, 10, 50, 364, 30, 222, 304, 304, 352],
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => [20, 10, 50, 364, 30, 222, 304, 304, 352],
             Phy::Ofdm(_) => {
                 let (ack, rts) = match us {
                     6 | 9 => (44, 52),
@@ -132,7 +132,10 @@ impl Times {
                 [9, 16, 34, 94, 25, 45, ack, ack, rts]
             }
         };
-        let [slot, sifs, difs, eifs, window, timeout, ack, cts, rts] = all.map(|span| span * us);
+        let [slot, sifs, difs, eifs, window, timeout, mut ack, mut cts, mut rts] = all.map(|span| span * us);
+        if phy == Phy::Dsss11Control11 {
+            (ack, cts, rts) = (192 * 11 + 112, 192 * 11 + 112, 192 * 11 + 160);
+        }
         Times { slot, sifs, difs, eifs, window, timeout, ack, cts, rts, us, phy }
     }
 
@@ -141,7 +144,7 @@ impl Times {
         match self.phy {
             Phy::Fhss1 => 128 + 272 + payload,
             Phy::Dsss1 => 192 + 224 + payload,
-            Phy::Dsss11 => 192 * 11 + 224 + payload,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 192 * 11 + 224 + payload,
             Phy::Ofdm(_) => (20 + 4 * (16 + 224 + payload + 6).div_ceil(4 * self.us)) * self.us,
         }
     }
@@ -241,7 +244,7 @@ impl Model {
         (sound.begin + way, sound.end + way)
     }
 
-    /// Signals that may be somewhere in the bit time that begins at `now` or in the one before.
+    /// Signals that may be at some place in the bit time that begins at `now` or in the one before.
     fn live(&self, now: u64) -> impl Iterator<Item = &Sound> {
         let lasts = move |sound: &&Sound| sound.end + self.farthest + 1 >= now;
         self.sounds.iter().rev().take(40).filter(lasts)
@@ -261,7 +264,7 @@ impl Model {
         !self.sounds[sound].bad && self.met(place, sound).is_empty()
     }
 
-    /// The bit time that begins at `now` is silent at the place, or not.
+    /// Counts the bit time that begins at `now` at the place, silent or not.
     fn bit_passes(&mut self, now: u64, place: usize) {
         let is_on = |sound: &Sound| {
             let (begin, end) = self.span(sound, place);
@@ -328,7 +331,7 @@ impl Model {
         }
     }
 
-    /// All slots are over, and nothing keeps the station from sending.
+    /// All slots are over, and the station may send.
     fn decides_on(&mut self, now: u64, station: usize) {
         let Phase::Counting { slots: 0, not_before, .. } = self.stations[station].phase else { return };
         if now >= not_before && self.gap_is_over(station) && self.stations[station].sends_until <= now {
@@ -477,7 +480,7 @@ impl Model {
         }
     }
 
-    /// NAV, and whether EIFS is to follow.
+    /// NAV, and whether EIFS follows.
     fn hears_out(&mut self, place: usize, sound: usize, now: u64) {
         let this = &self.sounds[sound];
         if this.unheard[place] {
@@ -692,7 +695,7 @@ impl Model {
         self.comes_first(now, station, id);
     }
 
-    /// The frame of an offer is at its turn at once.
+    /// A frame whose turn comes as soon as it is offered.
     fn comes_first(&mut self, now: u64, station: usize, frame: FrameId) {
         let (difs, eifs) = (self.times.difs, self.times.eifs);
         let this = &mut self.stations[station];

@@ -1,4 +1,4 @@
-//! What the tests of the medium share: a way to run it, and golden files.
+//! Shared by the tests of the medium: running it, and golden files.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use medium::{BitInstant, Config, Destination, Event, Frame, Input, Medium, Octets, StationId};
@@ -16,7 +16,7 @@ pub fn offer(at: u64, from: u16, to: u16, octets: u32) -> (u64, Input) {
     (at, Input::Offer { station: station(from), frame })
 }
 
-/// Gives `inputs` in order, each at its instant, and runs the medium until nothing is due or `until`.
+/// Gives `inputs` in order, each at its instant, and runs the medium until there is no further event, or until `until`.
 pub fn run(config: Config, inputs: &[(u64, Input)], until: u64) -> (Medium, Vec<Event>) {
     let mut medium = Medium::new(config).expect("a valid configuration");
     for &(at, input) in inputs {
@@ -35,7 +35,7 @@ pub fn trace(events: &[Event]) -> String {
     })
 }
 
-/// Holds `text` against `tests/golden/NAME`; `BLESS=1` rewrites the file.
+/// Compares `text` with `tests/golden/NAME`; `BLESS=1` rewrites the file.
 pub fn check_golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("BLESS").is_some() {

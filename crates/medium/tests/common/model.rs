@@ -1,14 +1,14 @@
 //! The reference model: CSMA/CD as the processes of IEEE 802.3, 4.2.8 have it, one bit time after the other.
 //!
-//! Slow on purpose, and written without the engine in view: at every instant each station's two machines look at
-//! what is heard at their place, worked out anew from the list of all signals. It knows no agenda, no history of
-//! carrier, and no shortcut; so where it and the engine agree, the shortcuts are right.
+//! Slow on purpose, and written independently of the engine: at every instant each station's two machines examine the
+//! signals at their place, derived anew from the list of all signals. It has no agenda, no history of carrier, and no
+//! fast path; so where it and the engine agree, the fast paths are right.
 //!
-//! What neither the standard nor the contract settles is as docs/fidelity.md and the public types have it, and: a
+//! Where neither the standard nor the contract decides, docs/fidelity.md and the public types do. Beyond them: a
 //! detached station that sends discards its other frames when it has sent, if it is still detached then; whether a
-//! station is attached matters at the end of a signal only; a fragment is not told to a station that sent at the same
-//! time, but a whole frame that was spoilt is; an overlap has the number that its first detection gave it; a frame
-//! given up after a late collision draws no backoff.
+//! station is attached matters at the end of a signal only; a station that sent at the same time gets no notice of a
+//! fragment, but of a whole frame that was spoilt; an overlap has the number of its first detection; a frame given up
+//! after a late collision draws no backoff.
 //!
 //! One file above 500 lines because the model is read from top to bottom, without the engine.
 
@@ -23,18 +23,18 @@ use medium::{
 use signal::{Cut, PREAMBLE_AND_SFD, Signal, distances, id, same_side};
 use std::collections::VecDeque;
 
-/// The process Deference: the variable `deferring`, and where in its loop the process stands.
+/// The process Deference: the variable `deferring`, and the place in its loop.
 #[derive(Clone, Copy, PartialEq)]
 enum Deference {
     /// Not deferring, and no carrier.
     Free,
     /// Carrier; `was_transmitting` as in the Pascal.
     Busy { was_transmitting: bool },
-    /// Carrier ended at `since`; carrier in part 1 makes a gap start anew, unless the station was transmitting.
+    /// Carrier ended at `since`. Carrier in part 1 restarts the gap, unless the station was transmitting.
     Gap { since: u64, was_transmitting: bool },
 }
 
-/// TransmitLinkMgmt and BitTransmitter: where they stand.
+/// The state of TransmitLinkMgmt and BitTransmitter.
 #[derive(Clone, Copy, PartialEq)]
 enum Transmit {
     Idle,
@@ -84,7 +84,7 @@ struct Model<'a> {
     stations: Vec<Station>,
     signals: Vec<Signal>,
     gone: Vec<OnAir>,
-    /// Where the cable is cut.
+    /// The place of the cut in the cable.
     cut: Option<Place>,
     episodes: u64,
     now: u64,
@@ -170,13 +170,13 @@ impl Model<'_> {
         self.emit(station, frame, kind);
     }
 
-    /// Nothing is sent, heard or waiting.
+    /// No signal is sent or heard, and no frame waits.
     fn is_over(&self) -> bool {
         self.signals.is_empty() && self.stations.iter().all(|station| station.transmit == Transmit::Idle)
     }
 }
 
-/// First phase of an instant: what each station decides from what it heard up to the bit time before.
+/// First phase of an instant: each station's decisions, from what it heard up to the bit time before.
 impl Model<'_> {
     fn decisions(&mut self) {
         for station in 0..self.stations.len() {
@@ -193,7 +193,7 @@ impl Model<'_> {
         }
     }
 
-    /// `deferring := false; while frameWaiting do nothing`, and only then is carrier looked at again.
+    /// `deferring := false; while frameWaiting do nothing`, and only then does it look at carrier again.
     fn end_of_gap(&mut self, station: usize) {
         let Deference::Gap { since, .. } = self.stations[station].deference else { return };
         if self.now < since + self.parameters().inter_packet_gap.get() {
@@ -222,7 +222,7 @@ impl Model<'_> {
     fn start_transmit(&mut self, station: usize) {
         let (now, p) = (self.now, *self.parameters());
         let this = &mut self.stations[station];
-        // Who goes on with a burst has not waited.
+        // A station that continues a burst has not waited.
         let since = if let Transmit::Waiting { since } = this.transmit { since } else { now };
         let excessive_deferral = !this.excess_defer && now - since > p.max_defer_time.get();
         this.excess_defer |= excessive_deferral;
@@ -249,7 +249,7 @@ impl Model<'_> {
         } else {
             (now + p.inter_packet_gap.get(), 0)
         };
-        // The MAU cuts off what babbles; nobody else comes to it.
+        // The MAU cuts off stations that babble; others never reach this limit.
         let longest = (p.jabber_limit.get() - PREAMBLE_AND_SFD) / 8;
         let size = head.size.min(Octets::new(longest as u32));
         let deaf = |station: &Station| station.fault == Some(Fault::Deaf);
@@ -299,8 +299,8 @@ impl Model<'_> {
         self.frame_or_idle(station);
     }
 
-    /// A frame is there in the instant in which the one before it has ended, and BurstTimer has not ended the burst.
-    /// An implementation that knows its queue sends no extension bits that no packet follows (802.3, 4.2.8,
+    /// A frame is there in the instant in which the one before it has ended, and BurstTimer has not ended the burst. An
+    /// implementation that knows its queue sends no extension bits without a following packet (802.3, 4.2.8,
     /// interPacketSignal).
     fn burst_goes_on(&self, station: usize) -> bool {
         let this = &self.stations[station];
@@ -367,7 +367,7 @@ impl Model<'_> {
         if !this.attached {
             self.discard_all(station);
         } else if this.queue.is_empty() {
-            // A burst may still go on in this instant.
+            // A burst may still continue in this instant.
         } else if self.burst_goes_on(station) {
             self.start_transmit(station);
         } else {
@@ -377,7 +377,7 @@ impl Model<'_> {
     }
 }
 
-/// Second phase: what the world outside does.
+/// Second phase: the inputs from outside.
 impl Model<'_> {
     fn input(&mut self, input: &Input) {
         match *input {
@@ -398,7 +398,7 @@ impl Model<'_> {
         let (attached, full) = (this.attached, this.queue.len() >= self.config.queue_limit);
         let babbles = this.fault == Some(Fault::Babble);
         self.emit(station, name, Kind::Offered { size: frame.size });
-        // maxFrameSizeLimit: with a tag, or whatever the envelope of 2000 octets has room for (3.2.7).
+        // maxFrameSizeLimit: with a tag, or with everything that fits the envelope of 2000 octets (3.2.7).
         let tag = if frame.tagged { 4.min(2000_u32.saturating_sub(p.max_frame_size.get())) } else { 0 };
         let longest = p.max_frame_size.get() + tag;
         let too_long = frame.size.get() > longest;
@@ -433,7 +433,7 @@ impl Model<'_> {
         matches!(self.stations[station].transmit, Transmit::Transmitting | Transmit::Jamming)
     }
 
-    /// A detached station that sends nothing (any more) gives up every frame it has.
+    /// A detached station that sends no signal (any more) gives up all its frames.
     fn discard_all(&mut self, station: usize) {
         let this = &mut self.stations[station];
         let (attempts, discarded) = (std::mem::take(&mut this.attempts), std::mem::take(&mut this.queue));
@@ -446,7 +446,7 @@ impl Model<'_> {
     }
 }
 
-/// Third and fourth phase: what is heard during the bit time that begins now.
+/// Third and fourth phase: the signals of the bit time that begins now.
 impl Model<'_> {
     fn signals_end(&mut self) {
         for station in 0..self.stations.len() {
@@ -467,23 +467,23 @@ impl Model<'_> {
 
     fn receive(&mut self, station: usize, index: usize) {
         let (p, signal) = (self.parameters(), &self.signals[index]);
-        // What is left of its own collision is no fragment that a station receives; filling alone is no frame.
+        // The rest of a station's own collision is no fragment that it receives; filling alone is no frame.
         let fragment_of_its_own = signal.cut.is_some() && signal.spoken_over[station];
         if fragment_of_its_own || signal.cut == Some(Cut::Filling) {
             return;
         }
-        // `extending`: what comes after silence is as long as an extended frame, or it is a fragment (4.2.9).
+        // `extending`: the signal after silence is as long as an extended frame, or it is a fragment (4.2.9).
         let shortest = p.min_frame_size.get() + if signal.is_first() { p.extend_size.get() } else { 0 };
         let bits = signal.bits();
         let kind = if signal.cut.is_some() && bits < u64::from(shortest) * 8 {
             Kind::Fragment { bits: BitTimes::new(bits) }
         } else if signal.cut == Some(Cut::Extension) {
-            // Not `extensionOK`: frameCheckError, whatever `excessBits` (4.2.9).
+            // Not `extensionOK`: frameCheckError, for any `excessBits` (4.2.9).
             Kind::Damaged { bits: BitTimes::new(bits / 8 * 8) }
         } else if signal.cut.is_some() {
             Kind::Damaged { bits: BitTimes::new(bits) }
         } else if signal.too_long {
-            // Looked at before the FCS is (4.2.9, ReceiveDataDecap).
+            // Checked before the FCS (4.2.9, ReceiveDataDecap).
             Kind::TooLong { size: signal.size }
         } else if signal.spoilt[station] || signal.bad_fcs {
             // Extension bits are counted but not appended to the frame (4.2.9, BitReceiver).
@@ -523,7 +523,7 @@ impl Model<'_> {
     /// One turn of the process Deference.
     fn watch_carrier(&mut self, station: usize) {
         let (now, part_1) = (self.now, self.parameters().inter_packet_gap_part_1.get());
-        // Fault::Deaf takes no notice of its own transmission either.
+        // Fault::Deaf also ignores the station's own transmission.
         let transmitting = self.sends(station) && !self.own_signal(station).unheard[station];
         let carrier = self.carrier(station, now);
         let this = &mut self.stations[station];

@@ -1,10 +1,10 @@
 //! The reference model of PLCA: MAC and reconciliation sublayer of every node, one bit time after the other.
 //!
-//! Slow on purpose, and written without the engine in view: at every instant every machine of every node is asked, turns
-//! are counted one by one, and what is heard is worked out anew from the list of all signals. It knows no agenda, no
-//! lazy count of turns, and no cycle that is like the last.
+//! Slow on purpose, and written independently of the engine: at every instant every machine of every node is run, turns
+//! are counted one by one, and the signals at a place are derived anew from the list of all signals. It has no agenda,
+//! no lazy count of turns, and no repeated cycle.
 //!
-//! What the standard leaves open is as docs/plca.md and the public types have it.
+//! Where the standard leaves a choice, docs/plca.md and the public types decide.
 //!
 //! One file above 500 lines because the model is read from top to bottom, without the engine.
 
@@ -40,7 +40,7 @@ struct Signal {
     what: What,
     begin: u64,
     end: Option<u64>,
-    /// Another goes on where it ends.
+    /// Another signal follows it without a gap.
     followed: bool,
     name: FrameId,
     size: Octets,
@@ -137,7 +137,7 @@ struct Node {
     counts: Option<(u64, u64)>,
     data: Data,
     line_begin: u64,
-    /// plca_status; and when it falls, while plca_active is not there.
+    /// plca_status; and when it falls, while plca_active is false.
     ok: bool,
     hysteresis: Option<u64>,
     busy_cycle: bool,
@@ -154,7 +154,7 @@ pub struct Model<'a> {
     episodes: u64,
     now: u64,
     part: Part,
-    /// plca_reset of the node that is asked.
+    /// plca_reset of the node that is run.
     reset: bool,
     last_beacon: Option<u64>,
     owner: Option<usize>,
@@ -261,7 +261,7 @@ impl Model<'_> {
             Part::Begins => self.on(signal, station, now),
             Part::Ends => {
                 let way = self.distance[signal.source][station] + self.plca.phy_on.get();
-                // One that is followed is there until the next has begun.
+                // A followed signal is there until the next has begun.
                 let stays = signal.followed && signal.end.is_some_and(|end| end + way == now);
                 signal.begin + way < now && (self.on(signal, station, now) || stays)
             }
@@ -302,7 +302,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether the MAC did something.
+    /// True if the MAC did something.
     fn mac_timer(&mut self, station: usize) -> bool {
         self.gap_over(station);
         let now = self.now;
@@ -413,7 +413,7 @@ impl Model<'_> {
         let (now, p) = (self.now, self.config.parameters);
         let node = &mut self.nodes[station];
         let attempts = node.attempts;
-        // The MAC sends no more.
+        // The MAC stops sending.
         node.mac = Mac::Idle;
         self.emit_head(station, Kind::JamEnd { attempt: attempts });
         let node = &mut self.nodes[station];
@@ -507,7 +507,7 @@ impl Node {
 
 /// The three machines of clause 148.
 impl Model<'_> {
-    /// Runs the machines until all of them stay, and has the line carry what they want.
+    /// Runs the machines until none of them changes, and puts their signals on the line.
     fn settle(&mut self, station: usize) {
         let on_line = self.nodes[station].signal.is_some();
         let powered = self.nodes[station].attached || (self.sends(station) && on_line);
@@ -525,7 +525,7 @@ impl Model<'_> {
         !self.heard(station).is_empty()
     }
 
-    /// rx_cmd, where one signal is heard and it is another's.
+    /// rx_cmd, where one signal is heard and it is another station's.
     fn rx(&self, station: usize) -> Option<What> {
         match self.heard(station)[..] {
             [one] if one.source != station => Some(one.what),
@@ -627,13 +627,13 @@ impl Model<'_> {
         true
     }
 
-    /// What so many bit times of a node's own clock take, to the nearest bit time.
+    /// The length of `bits` of a node's own clock, to the nearest bit time.
     fn span(&self, station: usize, bits: u64) -> u64 {
         let rate = 1e6 + f64::from(self.nodes[station].own.clock_ppm);
         (bits as f64 * 1e6 / rate + 0.5).floor() as u64
     }
 
-    /// Whether it was on.
+    /// True if it was on.
     fn disable(&mut self, station: usize) -> bool {
         let node = &mut self.nodes[station];
         let was_on = node.control != Control::Disable;
@@ -693,7 +693,7 @@ impl Model<'_> {
         }
     }
 
-    /// The first coordinator that sends BEACONs, as long as it does, tells of those after a cycle that was not empty.
+    /// The first coordinator that sends BEACONs, as long as it does, reports those after a cycle that was not empty.
     fn beacon(&mut self, station: usize) {
         let sends = |owner: usize| {
             let node = &self.nodes[owner];
@@ -789,7 +789,7 @@ impl Model<'_> {
         ok != was
     }
 
-    /// Begins and ends signals, as the machines of `station` want.
+    /// Begins and ends signals, as the machines of `station` request.
     fn drive(&mut self, station: usize) {
         let now = self.now;
         let tx_en = self.tx_en(station);
@@ -805,7 +805,7 @@ impl Model<'_> {
             let old = &mut self.signals[old];
             let delimited = old.what == What::Frame && old.delimited && !old.cut;
             begin = now + if delimited { esd } else { 0 };
-            // What follows ESD may be over before it has begun: one bit of it is heard all the same.
+            // The code after ESD may be over before it has begun: one bit of it is heard all the same.
             begin = begin.max(old.begin + 1);
             (old.end, old.followed) = (Some(begin), want.is_some());
         }
@@ -837,7 +837,7 @@ impl Model<'_> {
     }
 }
 
-/// What is heard.
+/// Reception.
 impl Model<'_> {
     fn ends(&mut self) {
         self.part = Part::Ends;
@@ -870,7 +870,7 @@ impl Model<'_> {
         let kind = match () {
             () if signal.cut && signal.spoken[station] => return,
             () if signal.cut && bits < least => Kind::Fragment { bits: BitTimes::new(bits) },
-            // What comes after the frame's own last bit is counted in octets.
+            // Bits after the frame's own last bit are counted in octets.
             () if signal.cut && bits >= whole.get() + self.config.parameters.jam_size.get() => {
                 Kind::Damaged { bits: BitTimes::new(bits / 8 * 8) }
             }
@@ -955,7 +955,7 @@ impl Model<'_> {
             };
         }
         let farthest = self.distance.iter().flatten().max().copied().unwrap_or(0) + self.plca.phy_off.get();
-        // What has ended everywhere is forgotten; signals are named by their place in the list.
+        // Signals that have ended everywhere are dropped; signals are named by their place in the list.
         if self.signals.len() > 3 && self.signals.iter().all(|one| one.end.is_some_and(|end| end + farthest < now)) {
             self.forget();
         }

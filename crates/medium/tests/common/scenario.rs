@@ -1,4 +1,4 @@
-//! Random scenarios: small media on which a few frames contend, and a runner that draws the same ones every time.
+//! Random scenarios: small media on which a few frames contend, and a runner whose draws are reproducible.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
 
 use backoff::Policy;
@@ -11,7 +11,7 @@ use proptest::test_runner::{Config as Cases, RngAlgorithm, RngSeed, TestRng, Tes
 use std::fmt;
 use std::num::NonZeroU32;
 
-/// A medium, and what happens to it in order of time.
+/// A medium, and its inputs in order of time.
 #[derive(Clone)]
 pub struct Scenario {
     /// The medium.
@@ -31,17 +31,17 @@ impl fmt::Debug for Scenario {
     }
 }
 
-/// How many cases a test draws: `ETHBUS_CASES`, or `usual`.
+/// The number of cases that a test draws: `ETHBUS_CASES`, or `usual`.
 pub fn cases(usual: u32) -> u32 {
     std::env::var("ETHBUS_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// A runner whose draws follow from `ETHBUS_SEED`, or 1, alone; it keeps no file of failures.
+/// A runner whose draws depend on `ETHBUS_SEED`, or 1, alone; it keeps no file of failures.
 pub fn runner(usual: u32) -> TestRunner {
     runner_for(cases(usual))
 }
 
-/// The same for so many cases.
+/// The same for `cases` cases.
 pub fn runner_for(cases: u32) -> TestRunner {
     let seed: u64 = std::env::var("ETHBUS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     println!("ETHBUS_SEED={seed} ETHBUS_CASES={cases}");
@@ -93,10 +93,10 @@ pub fn joined_segments() -> impl Strategy<Value = Topology> {
     )
 }
 
-/// The longest way at which a sender of the least frame still hears whoever could disturb it.
+/// The longest way at which the sender of the shortest frame still hears every station that could disturb it.
 ///
-/// Whoever has heard the signal may begin up to a gap later, in a gap that carrier does not start anew; that signal
-/// must be back before the 64 + 512 BT are over: 2d + 96 < 576.
+/// A station that has heard the signal may begin up to a gap later, in a gap that carrier does not restart; its signal
+/// must arrive before the 64 + 512 BT are over: 2d + 96 < 576.
 pub const FITTING_DISTANCE: u64 = 239;
 
 /// One to six stations on a medium that the slot time covers.
@@ -106,7 +106,7 @@ pub fn fitting_topology() -> impl Strategy<Value = Topology> {
     prop_oneof![star, bus.prop_map(|positions| Topology::Bus { positions })]
 }
 
-/// Table 4-2 of 802.3 as it stands.
+/// Table 4-2 of 802.3, unchanged.
 pub fn standard_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
     (topology, 1..=6_usize, any::<u64>()).prop_map(|(topology, queue_limit, seed)| {
         let mut config = Config::new(BitRate::MBIT_10, topology, seed);
@@ -115,7 +115,7 @@ pub fn standard_config(topology: impl Strategy<Value = Topology>) -> impl Strate
     })
 }
 
-/// Parameters of the standard with other limits, and now and then another gap, jam, slot or least frame.
+/// Parameters of the standard with other limits, and sometimes another gap, jam, slot or shortest frame.
 pub fn any_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
     let odd = prop_oneof![
         3 => Just((96, 32, 512, 64)),
@@ -133,8 +133,7 @@ pub fn any_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Va
     })
 }
 
-/// Carrier extension and bursts as at 1000 Mb/s, but so short that a model that looks at every bit time gets through
-/// many.
+/// Carrier extension and bursts as at 1000 Mb/s, but so short that a model that steps through bit times manages many.
 pub fn extending_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
     let burst = prop_oneof![1 => Just(0), 2 => 1..=2_000_u64, 3 => 1_000..=8_000_u64, 2 => Just(65_536)];
     let jam = prop_oneof![3 => Just(32), 1 => 32..=200_u64];
@@ -154,7 +153,7 @@ pub fn extending_config(topology: impl Strategy<Value = Topology>) -> impl Strat
     )
 }
 
-/// The values for 1000 Mb/s as they stand, bursts on or off.
+/// The values for 1000 Mb/s, unchanged, bursts on or off.
 pub fn gigabit_config(topology: impl Strategy<Value = Topology>) -> impl Strategy<Value = Config> {
     (topology, any::<bool>(), any::<u64>()).prop_map(|(topology, bursts, seed)| {
         let mut config = Config::new(BitRate::MBIT_1000, topology, seed);
@@ -165,13 +164,13 @@ pub fn gigabit_config(topology: impl Strategy<Value = Topology>) -> impl Strateg
     })
 }
 
-/// Whatever medium can be configured, the rates and topologies mixed.
+/// Every medium that can be configured, the rates and topologies mixed.
 pub fn any_medium() -> impl Strategy<Value = Config> {
     let topology = || prop_oneof![3 => any_topology(), 1 => joined_segments()];
     prop_oneof![2 => any_config(topology()), 1 => extending_config(topology())]
 }
 
-/// What any parameters may come with.
+/// The limits that any parameters may be combined with.
 #[derive(Clone, Debug)]
 struct Limits {
     backoff_limit: u32,
@@ -234,19 +233,19 @@ impl Limits {
     }
 }
 
-/// A scenario with honest stations on a medium that `config` draws.
+/// A scenario with stations without faults on a medium that `config` draws.
 pub fn any_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
     scenario(config, any_input().boxed())
 }
 
-/// Now and then the cable is cut or mended, and something is wrong with a station.
+/// Sometimes the cable is cut or mended, and a station has a fault.
 ///
-/// The topology has a cable; a cut that would have all stations on one side is none.
+/// The topology has a cable; a cut with all stations on one side is left out.
 pub fn cut_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
     scenario(config, prop_oneof![6 => any_input(), 1 => any_fault(), 2 => any_cut()].boxed())
 }
 
-/// Up to 70 stations on a star, and so many frames at a time that more than 64 of them wait or send together.
+/// Up to 70 stations on a star, with enough simultaneous frames that more than 64 of them wait or send together.
 pub fn crowded_scenario() -> impl Strategy<Value = Scenario> {
     let star = (60..=70_usize, prop_oneof![Just(0), 0..=60_u64, 0..=1_000_u64])
         .prop_map(|(stations, distance)| Topology::star(stations, distance));
@@ -275,7 +274,7 @@ pub fn any_cable() -> impl Strategy<Value = Topology> {
     prop_oneof![bus.prop_map(|positions| Topology::Bus { positions }), joined_segments()]
 }
 
-/// Now and then something is wrong with a station.
+/// Sometimes a station has a fault.
 pub fn faulty_scenario(config: impl Strategy<Value = Config>) -> impl Strategy<Value = Scenario> {
     scenario(config, prop_oneof![8 => any_input(), 1 => any_fault()].boxed())
 }
@@ -293,7 +292,7 @@ fn scenario(config: impl Strategy<Value = Config>, input: BoxedStrategy<Drawn>) 
     )
 }
 
-/// An input before it is known how many stations and clusters of arrivals there are.
+/// An input before the numbers of stations and of clusters of arrivals are known.
 #[derive(Clone, Debug)]
 struct Drawn {
     what: What,

@@ -1,4 +1,4 @@
-//! What is on the reference model's medium: packets, the ways they take, and what is heard of them at each place.
+//! The signals on the reference model's medium: packets, their ways, and what each place hears of them.
 
 use medium::{Destination, FrameId, Octets, Place, Segments, StationId, Topology};
 
@@ -22,10 +22,10 @@ pub struct Signal {
     pub bad_fcs: bool,
     pub no_carrier: bool,
     pub begin: u64,
-    /// Where the preamble begins, or would.
+    /// Where the preamble begins, or would begin.
     pub packet: u64,
     pub end: u64,
-    /// The first bit of the burst it belongs to, `begin` if to none: until then the sender was silent.
+    /// The first bit of the burst it belongs to, `begin` if to none: before it the sender was silent.
     pub burst_begin: u64,
     pub cut: Option<Cut>,
     pub episode: Option<u64>,
@@ -35,13 +35,13 @@ pub struct Signal {
     pub spoilt: Vec<bool>,
     /// By place: the station there sent at the same time.
     pub spoken_over: Vec<bool>,
-    /// By place: the station there takes no notice of its carrier.
+    /// By place: the station there ignores this carrier.
     pub unheard: Vec<bool>,
-    /// By place: no cut of the cable kept it from there as it began.
+    /// By place: no cut of the cable kept the signal from it.
     pub reaches: Vec<bool>,
 }
 
-/// Where a collision hit.
+/// The part of the signal that a collision hit.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Cut {
     Filling,
@@ -67,7 +67,7 @@ impl Signal {
         self.reaches[station] && self.begin + self.distance[station] <= t && t < self.end_at(station)
     }
 
-    /// And what is on is a packet, not filling.
+    /// The same, for a packet and not filling.
     pub fn is_packet(&self, station: usize, t: u64) -> bool {
         self.is_on(station, t) && self.packet + self.distance[station] <= t && self.cut != Some(Cut::Filling)
     }
@@ -77,7 +77,7 @@ impl Signal {
         (0..self.distance.len()).all(|station| self.end_at(station) < t)
     }
 
-    /// Bits after preamble and SFD, extension and jam among them.
+    /// Bits after preamble and SFD, extension and jam included.
     pub fn bits(&self) -> u64 {
         self.end - self.packet - PREAMBLE_AND_SFD
     }
@@ -121,8 +121,8 @@ fn pieces(segments: &Segments, from: Place, to: Place) -> Vec<(Place, Place)> {
     way(segments, from, to, &mut Vec::new()).expect("the segments are joined").1
 }
 
-/// Along the cable, or through a repeater that has not been gone `through` yet, and on from its other ports: how long
-/// that takes, and the pieces of cable.
+/// Along the cable, or through a repeater that is not in `through` yet, and on from its other ports: the time, and the
+/// pieces of cable.
 fn way(segments: &Segments, from: Place, to: Place, through: &mut Vec<usize>) -> Option<(u64, Vec<(Place, Place)>)> {
     let cable = |a: Place, b: Place| a.position.get().abs_diff(b.position.get());
     if from.segment == to.segment {
@@ -143,7 +143,7 @@ fn way(segments: &Segments, from: Place, to: Place, through: &mut Vec<usize>) ->
     None
 }
 
-/// Whether each place is on the same side of a cut as `station`: no cable that a signal goes along has the cut in it.
+/// For each place, whether it is on the same side of a cut as `station`: no cable on the signal's way contains the cut.
 ///
 /// The cut is just before its position, so a station there is beyond it.
 pub fn same_side(topology: &Topology, station: usize, cut: Option<Place>) -> Vec<bool> {

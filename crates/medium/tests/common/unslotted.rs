@@ -1,8 +1,8 @@
-//! The reference model of pure ALOHA and CSMA on any line: every bit time, every packet, every place, looked at in turn.
+//! The reference model of pure ALOHA and CSMA on any line: it examines every packet and every place in every bit time.
 //!
-//! Written without the engine in view: it keeps a plain list of packets and a plain list of signals, and at each bit time
-//! goes through all of them. What a station senses is worked out anew from the signals for each bit time; it knows no
-//! heap, no listeners, and no end that is scheduled.
+//! Written independently of the engine: it keeps a plain list of packets and a plain list of signals, and goes through
+//! all of them at each bit time. The carrier that a station senses is derived anew from the signals for each bit time;
+//! it has no heap, no listeners, and no scheduled end.
 
 #[allow(dead_code, reason = "each model uses its own part of this module")]
 #[path = "signal.rs"]
@@ -15,20 +15,20 @@ use medium::{
 };
 use signal::{distances, id, same_side};
 
-/// Where a packet stands.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Behind others in its station's queue.
     Queued,
-    /// It is ready at this instant, or already.
+    /// It becomes ready at this instant.
     Ready(u64),
     /// It waits for silence.
     Sensing,
     /// It goes out at this instant unless a signal comes before.
     Counting(u64),
-    /// Signal number so and so is its.
+    /// The number of its signal.
     Sent(usize),
-    /// Its sender is told at this instant.
+    /// Its sender learns its fate at this instant.
     Told { at: u64, signal: usize, arrived: bool, collided: bool },
 }
 
@@ -59,12 +59,16 @@ struct Sound {
 }
 
 struct Model {
-    /// None of ALOHA.
+    /// `None` for ALOHA.
     persistence: Option<Persistence>,
     policy: Policy,
     slot: u64,
     line_slot: u64,
+    /// From a frame's end until its sender knows that it arrived, and how much later, if not, it knows that.
     ack: u64,
+    late: u64,
+    /// Both take as long.
+    holds_sender: bool,
     limit: Option<u32>,
     finite: bool,
     config: Config,
@@ -75,7 +79,7 @@ struct Model {
     serials: Vec<u64>,
     generators: Vec<Generator>,
     packets: Vec<Packet>,
-    /// All that ever were.
+    /// All signals so far.
     sounds: Vec<Sound>,
     episodes: u64,
     events: Vec<Event>,
@@ -96,9 +100,13 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
     let distance: Vec<Vec<u64>> = (0..stations).map(|station| distances(&config.topology, station)).collect();
     let farthest = distance.iter().flatten().copied().max().unwrap_or(0);
     let (persistence, policy, slot, ack, limit, population) = match &config.method {
-        Method::Aloha(own) => (None, own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population),
+        Method::Aloha(own) => {
+            let ack = (own.ack_delay, own.holds_sender);
+            (None, own.backoff, own.slot, ack, own.attempt_limit, own.population)
+        }
         Method::Csma(own) => {
-            (Some(own.persistence), own.backoff, own.slot, own.ack_delay, own.attempt_limit, own.population)
+            let ack = (own.ack_delay, own.holds_sender);
+            (Some(own.persistence), own.backoff, own.slot, ack, own.attempt_limit, own.population)
         }
         Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::CsmaCa(_) => panic!("ALOHA or CSMA"),
     };
@@ -107,7 +115,9 @@ pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> 
         policy: policy.with_attempt_limit(0),
         slot: slot.get(),
         line_slot: farthest + 1,
-        ack: 2 * farthest + slot.get() * u64::from(ack),
+        ack: 2 * farthest,
+        late: slot.get() * u64::from(ack.0),
+        holds_sender: ack.1,
         limit: limit.map(|limit| limit.get()),
         finite: population == Population::Stations,
         config: config.clone(),
@@ -166,7 +176,7 @@ impl Model {
         there && one.begin + way(one) < other.end + way(other) && other.begin + way(other) < one.end + way(one)
     }
 
-    /// Each packet, in order of station and frame, does what it has to do in this instant.
+    /// Each packet, in order of station and frame, acts in this instant.
     fn decisions(&mut self, now: u64) {
         let frames: Vec<FrameId> = self.packets.iter().map(|packet| packet.id).collect();
         for frame in frames {
@@ -184,7 +194,7 @@ impl Model {
         }
     }
 
-    /// Who waits for silence looks at each instant, or, if p-persistent, as each slot of the line begins.
+    /// A packet that waits for silence looks at each instant, or, if p-persistent, as each slot of the line begins.
     fn may_look(&self, now: u64) -> bool {
         !matches!(self.persistence, Some(Persistence::Millionths(_))) || now.is_multiple_of(self.line_slot)
     }
@@ -294,7 +304,8 @@ impl Model {
                 self.sounds[one].episode.get_or_insert(episode);
             }
         }
-        let at = self.sounds[signal].end + self.ack;
+        let late = if arrived && !self.holds_sender { 0 } else { self.late };
+        let at = self.sounds[signal].end + self.ack + late;
         self.packets[index].phase = Phase::Told { at, signal, arrived, collided };
         if at == now {
             self.told(now, index);
@@ -436,7 +447,7 @@ impl Model {
         }
     }
 
-    /// Who counts slots of the line gives way to a signal that begins where it is.
+    /// Packets that count slots of the line give way to a signal that begins at their place.
     fn signals_begin(&mut self, now: u64) {
         for place in 0..self.stations() {
             let begins = |sound: &Sound| {

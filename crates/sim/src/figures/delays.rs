@@ -130,6 +130,26 @@ impl Delays {
         all
     }
 
+    /// Of access delay (0) or MAC delay (1): how many frames there are.
+    pub fn frames(&self, which: usize) -> u64 {
+        self.histogram(which).total()
+    }
+
+    /// Likewise, how many frames had a delay above `bits`, in buckets of a part in a thousand.
+    pub fn beyond(&self, which: usize, bits: u64) -> u64 {
+        self.histogram(which).above(bits)
+    }
+
+    /// Likewise, the delay up to which this part of the frames lies; none of no frames.
+    pub fn quantile(&self, which: usize, part: f64) -> Option<u64> {
+        let [found] = self.histogram(which).quantiles([part]);
+        found
+    }
+
+    fn histogram(&self, which: usize) -> &Histogram<FINE> {
+        if which == 0 { &self.access.histogram } else { &self.mac.histogram }
+    }
+
     /// How stations contended.
     pub fn contention(&self) -> &Contention {
         &self.contention

@@ -61,6 +61,11 @@ impl<const BITS: u32> Histogram<BITS> {
         self.counts.iter().sum()
     }
 
+    /// How many numbers are in buckets above that of `number`.
+    pub fn above(&self, number: u64) -> u64 {
+        self.counts.iter().skip(Self::bucket(number) as usize + 1).sum()
+    }
+
     /// For each of `parts`, which rise from 0 to 1: the largest number of the bucket up to which that part of all
     /// numbers lies; none of nothing.
     pub fn quantiles<const N: usize>(&self, parts: [f64; N]) -> [Option<u64>; N] {
@@ -144,6 +149,7 @@ mod tests {
             for (part, found) in parts.into_iter().zip(histogram.quantiles(parts)) {
                 let rank = (part * numbers.len() as f64).ceil() as usize;
                 let (exact, found) = (numbers[rank - 1], found.expect("not empty"));
+                prop_assert!(histogram.above(found) <= (numbers.len() - rank) as u64);
                 prop_assert!(exact <= found && found - exact <= exact / 1000, "{part}: {exact}, {found}");
             }
         }

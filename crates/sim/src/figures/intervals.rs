@@ -5,8 +5,9 @@
 //! others, most runs have none of it, and their batches agree on a mean that is too small. So rare events get a bound of
 //! their own: each number of frames that many collisions held up is a Poisson count, and its bounds move the mean delay.
 
-use crate::figures::metrics::{DELAYS, FIGURES, Figure, NUMBERS, Sums};
-use crate::figures::results::{DelayResults, MediumResults};
+use crate::figures::delays::Delays;
+use crate::figures::metrics::{DELAYS, NUMBERS, QUANTILES, Sums};
+use crate::figures::results::MediumResults;
 use medium::{Config, Method, Parameters};
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
@@ -76,13 +77,17 @@ impl<'a> Samples<'a> {
     /// Batches that lie next to each other can depend on each other, and then too many of them make the interval too
     /// narrow: so the widest of those from all, half and a quarter as many serves. Runs are independent.
     fn half_width_of_mean(self, values: &[f64]) -> Option<f64> {
-        let groups: &[usize] = match self {
-            Samples::Batches(_) => &[1, 2, 4],
-            Samples::Runs(_) => &[1],
-        };
         let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
         let half = |size: &usize| half_width(values.chunks_exact(*size).map(mean));
-        groups.iter().filter_map(half).reduce(f64::max)
+        self.groups().iter().filter_map(half).reduce(f64::max)
+    }
+
+    /// How many neighbours are taken together.
+    fn groups(self) -> &'static [usize] {
+        match self {
+            Samples::Batches(_) => &[1, 2, 4],
+            Samples::Runs(_) => &[1],
+        }
     }
 
     /// The values that a metric has where there was something to take a mean of: with no collision there were not 0
@@ -92,8 +97,64 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`.
-pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, config: &Config) -> Intervals {
+/// The delays of samples and of all of them together, from which intervals of quantiles follow.
+#[derive(Clone, Debug)]
+pub struct Tails<'a> {
+    /// Of each sample.
+    pub samples: Vec<&'a Delays>,
+    /// Of all of them.
+    pub whole: &'a Delays,
+}
+
+impl Tails<'_> {
+    /// The half-width of the quantile of `part` of access delay (0) or MAC delay (1), in bit times.
+    ///
+    /// The samples say how far the part of the frames beyond the quantile can be off; the frames at the ranks that much
+    /// lower and higher are the bounds, and the one that is farther away counts (Woodruff 1952). Few frames beyond are often
+    /// those of a few bad moments, so with less than [`FEWEST_BEYOND`], or a bound beyond all frames, there is none.
+    fn half_width(&self, samples: Samples<'_>, which: usize, part: f64) -> Option<f64> {
+        let (frames, quantile) = (self.whole.frames(which) as f64, self.whole.quantile(which, part)?);
+        if frames * (1.0 - part) < FEWEST_BEYOND {
+            return None;
+        }
+        let beyond = self.whole.beyond(which, quantile) as f64 / frames;
+        let counts = |delays: &&Delays| (delays.frames(which) as f64, delays.beyond(which, quantile) as f64);
+        let counts: Vec<(f64, f64)> = self.samples.iter().map(counts).collect();
+        let half = samples.groups().iter().filter_map(|size| half_width_of_part(beyond, counts.chunks_exact(*size)));
+        let half = half.reduce(f64::max)?;
+        let (low, high) = (part - half, part + half);
+        if high * frames > frames - 1.0 {
+            return None;
+        }
+        let at = |part: f64| Some(self.whole.quantile(which, part.max(0.0))? as f64);
+        let (low, high) = (at(low)?, at(high)?);
+        Some((quantile as f64 - low).max(high - quantile as f64))
+    }
+}
+
+/// Frames that lie beyond a quantile of which an interval is told, at least.
+const FEWEST_BEYOND: f64 = 50.0;
+
+/// The half-width of `part`, a part of all frames, from groups of samples with their frames and those that count.
+fn half_width_of_part<'a>(part: f64, groups: impl ExactSizeIterator<Item = &'a [(f64, f64)]>) -> Option<f64> {
+    let n = groups.len();
+    let sum = |group: &[(f64, f64)]| group.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let add = |(squares, all): (f64, f64), (frames, those): (f64, f64)| {
+        (squares + (those - part * frames).powi(2), all + frames)
+    };
+    let (squares, all) = groups.map(sum).fold((0.0, 0.0), add);
+    (n > 1 && all > 0.0).then(|| student_t(n - 1) * (squares * n as f64 / (n - 1) as f64).sqrt() / all)
+}
+
+/// Half-widths for the figures of `whole`, whose sums are `sums`, on a medium made from `config`; of quantiles only with
+/// their `tails`.
+pub fn intervals(
+    samples: Samples<'_>,
+    tails: Option<&Tails<'_>>,
+    whole: &MediumResults,
+    sums: &Sums,
+    config: &Config,
+) -> Intervals {
     let mut half_widths = BTreeMap::new();
     for (name, metric) in NUMBERS {
         // Shares become even with time, so those of batches say nothing of those of the run.
@@ -107,11 +168,18 @@ pub fn intervals(samples: Samples<'_>, whole: &MediumResults, sums: &Sums, confi
     }
     // Only exponential backoff has delays with so long a tail.
     let rare = if config.method == Method::CsmaCd { Rare::new(sums, &config.parameters) } else { Rare::default() };
-    for (name, delay) in DELAYS {
+    let short = matches!(samples, Samples::Batches(_)) && is_short_for_queues(whole, sums, config);
+    for (which, (name, delay)) in DELAYS.iter().enumerate() {
+        let known = !short || *name != "mac_delay";
         let mut figures = BTreeMap::new();
-        for (figure, value) in FIGURES {
-            figures.extend(of_delay(samples, figure, *value, delay(whole), |sample| value(delay(sample)), &rare));
+        if known {
+            figures.extend(of_mean(samples, |sample| delay(sample).mean_bt, &rare));
         }
+        let quantiles = QUANTILES.iter().filter(|(_, part)| known || *part <= 0.5);
+        figures.extend(
+            quantiles
+                .filter_map(|(figure, part)| Some(((*figure).to_owned(), tails?.half_width(samples, which, *part)?))),
+        );
         if !figures.is_empty() {
             half_widths.insert((*name).to_owned(), HalfWidth::Delay(figures));
         }
@@ -134,25 +202,27 @@ fn of_counts(name: &str, half: f64, sums: &Sums, samples: usize) -> Option<f64> 
     (happened || half > 0.0).then_some(half)
 }
 
-/// The half-widths of one figure of a delay: under its name that to above and, where it is another, that to below.
-fn of_delay(
-    samples: Samples<'_>,
-    name: &str,
-    figure: Figure,
-    whole: &DelayResults,
-    value: impl Fn(&MediumResults) -> Option<f64>,
-    rare: &Rare,
-) -> Vec<(String, f64)> {
-    let values = samples.values(value);
-    if name != "mean_bt" {
-        // The run's quantile is not the mean of those of its parts: so they are held against the run's.
-        let half = figure(whole).and_then(|centre| half_width_around(centre, values.into_iter()));
-        return half.into_iter().map(|half| (name.to_owned(), half)).collect();
-    }
-    let Some(half) = samples.half_width_of_mean(&values) else { return Vec::new() };
+/// A station whose frame collides time and again holds up its queue meanwhile: a run has to be this many times as long as
+/// the longest backoff of a frame before its batches show how often that happens.
+const BACKOFFS: u64 = 100;
+
+/// Whether frames wait in queues behind others that back off, in a run too short to tell how long.
+fn is_short_for_queues(whole: &MediumResults, sums: &Sums, config: &Config) -> bool {
+    let (Some(access), Some(mac)) = (whole.access_delay.mean_bt, whole.mac_delay.mean_bt) else { return false };
+    let sent = whole.utilization_wire * sums.measured() as f64 / sums.frames() as f64;
+    let parameters = &config.parameters;
+    let exponents = (1..parameters.attempt_limit.get()).map(|attempt| attempt.min(parameters.backoff_limit).min(31));
+    let longest = parameters.slot_time.get() * exponents.map(|exponent| (1_u64 << exponent) - 1).sum::<u64>();
+    let queues = mac - access - sent > 0.05 * mac;
+    config.method == Method::CsmaCd && queues && sums.measured() < BACKOFFS * longest
+}
+
+/// The half-widths of the mean of a delay: under its name that to above and, where it is another, that to below.
+fn of_mean(samples: Samples<'_>, value: impl Fn(&MediumResults) -> Option<f64>, rare: &Rare) -> Vec<(String, f64)> {
+    let Some(half) = samples.half_width_of_mean(&samples.values(value)) else { return Vec::new() };
     let (up, down) = (half.max(rare.above), half.max(rare.below));
-    let below = (down != up).then(|| (format!("{name}{BELOW}"), down));
-    [(name.to_owned(), up)].into_iter().chain(below).collect()
+    let below = (down != up).then(|| (format!("mean_bt{BELOW}"), down));
+    [("mean_bt".to_owned(), up)].into_iter().chain(below).collect()
 }
 
 /// What the name of a figure has after it where its interval reaches less far below it than above.
@@ -220,13 +290,8 @@ fn chi_square(part: f64, freedom: u64) -> f64 {
 /// freedom); `None` for fewer than two.
 pub fn half_width(samples: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let (sum, n) = samples.clone().fold((0.0, 0_usize), |(sum, n), x| (sum + x, n + 1));
-    half_width_around(sum / n as f64, samples)
-}
-
-/// The same around `centre`, a figure of all samples together: what is between it and the samples' mean widens the
-/// interval (sectioning; Asmussen and Glynn, Stochastic Simulation, III.5).
-pub fn half_width_around(centre: f64, samples: impl Iterator<Item = f64>) -> Option<f64> {
-    let (squares, n) = samples.fold((0.0, 0_usize), |(squares, n), x| (squares + (x - centre).powi(2), n + 1));
+    let mean = sum / n as f64;
+    let squares: f64 = samples.map(|x| (x - mean).powi(2)).sum();
     (n > 1).then(|| student_t(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt())
 }
 

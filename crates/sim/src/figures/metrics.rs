@@ -60,6 +60,11 @@ impl Sums {
         both
     }
 
+    /// Bit times.
+    pub fn measured(&self) -> u64 {
+        self.measured
+    }
+
     /// Frames that got through.
     pub fn frames(&self) -> u64 {
         self.frames
@@ -189,6 +194,10 @@ pub const FIGURES: &[(&str, Figure)] = &[
     ("p99_bt", |d| d.p99_bt.map(|bits| bits as f64)),
     ("p999_bt", |d| d.p999_bt.map(|bits| bits as f64)),
 ];
+
+/// The quantiles among them: up to which part of the frames each is.
+pub const QUANTILES: &[(&str, f64)] =
+    &[("p50_bt", 0.5), ("p90_bt", 0.9), ("p95_bt", 0.95), ("p99_bt", 0.99), ("p999_bt", 0.999)];
 
 /// None where there is nothing to divide by.
 fn ratio(a: u64, b: u64) -> Option<f64> {

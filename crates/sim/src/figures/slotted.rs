@@ -37,6 +37,68 @@ pub struct SlottedResults {
     /// Of CSMA/CA: attempts in a slot of the sender's own counter; none without attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tau: Option<f64>,
+    /// The longest that a frame has waited which is not through at the end, in bit times; none if no frame waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_waiting_bt: Option<u64>,
+    /// Of infinitely many users: when they ran away, if they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ran_away: Option<RanAway>,
+}
+
+/// When the backlog of infinitely many users got out of hand.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RanAway {
+    /// Above how many backlogged frames more come than get through.
+    pub unstable_backlog: u64,
+    /// Of each run that ran away, the slot in which the backlog passed that for the last time.
+    pub slots: Vec<u64>,
+}
+
+impl RanAway {
+    /// Of runs that ran away in these slots; none if no run did.
+    pub fn of(unstable_backlog: u64, slots: Vec<u64>) -> Option<RanAway> {
+        (!slots.is_empty()).then_some(RanAway { unstable_backlog, slots })
+    }
+
+    /// Their mean.
+    pub fn mean_slot(&self) -> f64 {
+        self.slots.iter().sum::<u64>() as f64 / self.slots.len() as f64
+    }
+
+    /// The half-width of its 95 % interval; of one run there is none.
+    pub fn half_width(&self) -> Option<f64> {
+        half_width(self.slots.iter().map(|&slot| slot as f64))
+    }
+}
+
+/// Backlogs that say that a channel runs away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Above this one the backlog grows on average.
+    pub unstable: u64,
+    /// From this one on the channel has run away.
+    pub gone: u64,
+}
+
+/// Looks out for a channel that runs away.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lookout {
+    edge: Option<Edge>,
+    /// When the backlog passed the unstable one last.
+    passed: Option<BitInstant>,
+    is_gone: bool,
+}
+
+impl Lookout {
+    /// The backlog has grown by one, to `backlog`.
+    #[inline]
+    fn grown(&mut self, at: BitInstant, backlog: u64) {
+        let Some(Edge { unstable, gone }) = self.edge else { return };
+        if backlog == unstable + 1 && !self.is_gone {
+            self.passed = Some(at);
+        }
+        self.is_gone |= backlog >= gone;
+    }
 }
 
 /// How a figure is had from the results of a slotted medium.
@@ -57,7 +119,15 @@ pub const CSMA_CA: &[(&str, SlottedFigure)] = &[
     ("tau", |slotted| slotted.tau),
 ];
 
-/// All that any method has.
+/// The further figures of ALOHA and CSMA, which no batch of a run has.
+const WHOLE: &[(&str, SlottedFigure)] = &[
+    ("longest_waiting_bt", |slotted| slotted.longest_waiting_bt.map(|bits| bits as f64)),
+    (RAN_AWAY, |slotted| slotted.ran_away.as_ref().map(RanAway::mean_slot)),
+];
+/// The column of the slot in which infinitely many users ran away.
+pub const RAN_AWAY: &str = "ran_away_slot";
+
+/// All that any method has in a stretch of a run.
 pub fn all() -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
     SLOTTED.iter().chain(CSMA_CA)
 }
@@ -73,7 +143,7 @@ impl SlottedResults {
 
     /// What the method has whose results these are.
     pub fn figures(&self) -> impl Iterator<Item = &'static (&'static str, SlottedFigure)> {
-        let further = if self.goodput_mbps.is_some() { CSMA_CA } else { &[] };
+        let further = if self.goodput_mbps.is_some() { CSMA_CA } else { WHOLE };
         SLOTTED.iter().chain(further)
     }
 }
@@ -112,6 +182,7 @@ pub struct Slots {
     deferred: Option<(BitInstant, FrameId)>,
     /// Which station was unplugged last, and when.
     unplugged: Option<(BitInstant, StationId)>,
+    lookout: Lookout,
 }
 
 impl Slots {
@@ -128,7 +199,18 @@ impl Slots {
     pub fn new(slot: BitTimes) -> Slots {
         let sums = SlotSums { slot: slot.get(), ..SlotSums::default() };
         let (from, at) = (BitInstant::ZERO, BitInstant::ZERO);
-        Slots { sums, from, at, backlogged: 0, spent: Vec::new(), deferred: None, unplugged: None }
+        let lookout = Lookout::default();
+        Slots { sums, from, at, backlogged: 0, spent: Vec::new(), deferred: None, unplugged: None, lookout }
+    }
+
+    /// From now on looks out for a backlog that passes `edge`.
+    pub fn look_out(&mut self, edge: Edge) {
+        self.lookout.edge = Some(edge);
+    }
+
+    /// When the channel ran away, if it has.
+    pub fn ran_away(&self) -> Option<BitInstant> {
+        self.lookout.passed.filter(|_| self.lookout.is_gone)
     }
 
     /// The medium is given an input at `at`; its events come next.
@@ -153,6 +235,7 @@ impl Slots {
                 if attempt == 1 {
                     self.pass(event.at);
                     self.backlogged += 1;
+                    self.lookout.grown(event.at, self.backlogged);
                 }
             }
             Kind::Transmitted { size, attempts, mac_delay, .. } => {
@@ -233,6 +316,11 @@ impl SlotSums {
         }
     }
 
+    /// How long a slot is.
+    pub fn slot(&self) -> BitTimes {
+        BitTimes::new(self.slot)
+    }
+
     /// Works out the figures.
     pub fn results(&self) -> SlottedResults {
         let slots = self.measured as f64 / self.slot as f64;
@@ -247,6 +335,8 @@ impl SlotSums {
             offered_traffic: a_slot(self.attempts),
             backlog: if self.measured == 0 { 0.0 } else { self.backlog as f64 / self.measured as f64 },
             backlog_distribution: Vec::new(),
+            longest_waiting_bt: None,
+            ran_away: None,
             delay: (self.frames > 0).then_some(delay),
             goodput_mbps: is_wireless.then(|| megabits(self.data)),
             collision_probability: attempted.then(|| self.collisions as f64 / self.attempts as f64),

@@ -22,6 +22,9 @@ pub struct Until {
     pub part: f64,
 }
 
+/// In place of a metric: a run ends when infinitely many users of ALOHA have run away.
+const COLLAPSE: &str = "collapse";
+
 /// Metrics of any medium that have an interval in a single run, under the names of their columns.
 fn metrics() -> impl Iterator<Item = String> {
     // Shares become even with time, so those of batches say nothing of those of the run.
@@ -39,6 +42,9 @@ fn of_slots() -> impl Iterator<Item = String> {
 impl FromStr for Until {
     type Err = String;
     fn from_str(text: &str) -> Result<Until, String> {
+        if text.trim() == COLLAPSE {
+            return Ok(Until { metric: COLLAPSE.to_owned(), part: 0.0 });
+        }
         let (metric, part) = match text.split_once('=') {
             Some((metric, part)) => (metric.trim(), part),
             None => (DEFAULT_METRIC, text),
@@ -61,11 +67,19 @@ impl FromStr for Until {
 
 impl fmt::Display for Until {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_collapse() {
+            return f.write_str(COLLAPSE);
+        }
         write!(f, "{}={}%", self.metric, (self.part * 1e8).round() / 1e6)
     }
 }
 
 impl Until {
+    /// Whether the run is to end when its users have run away.
+    pub fn is_collapse(&self) -> bool {
+        self.metric == COLLAPSE
+    }
+
     /// Whether only a slotted medium has the metric.
     pub fn needs_slots(&self) -> bool {
         of_slots().any(|name| name == self.metric)
@@ -113,6 +127,7 @@ mod tests {
         let until = |text: &str| text.parse::<Until>().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(until("1%"), Until { metric: DEFAULT_METRIC.to_owned(), part: 0.01 });
         assert_eq!(until("utilization_total = 0.001").to_string(), "utilization_total=0.1%");
+        assert_eq!(until("collapse").to_string(), "collapse");
         assert!(until("throughput=1%").needs_slots() && !until("2 %").needs_slots());
         for (text, right) in [
             ("0%", "above 0 and below 100%"),

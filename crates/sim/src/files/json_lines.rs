@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of what stands in a line.
 
+use super::damage;
 use super::outlet::{Outlet, Way};
 use super::output::{self, Kind, OutputError};
 use serde::de::DeserializeOwned;
@@ -31,7 +32,7 @@ pub enum WriteError {
         place: String,
     },
     /// The disk is full, the pipe is closed, or the like.
-    #[error("cannot write {place} any further; the first {kept} {what} are in it, whole")]
+    #[error("cannot write {place}{}", what_is_there(*kept, what))]
     Write {
         /// The file.
         place: String,
@@ -52,6 +53,14 @@ pub enum WriteError {
     },
 }
 
+/// What a file has that cannot be written any further.
+fn what_is_there(kept: u64, what: &str) -> String {
+    match kept {
+        0 => format!(": no {what} are in it"),
+        kept => format!(" any further; the first {kept} {what} are in it, whole"),
+    }
+}
+
 /// Makes a file to write to, or empties one that is ours, unless it is one of `others`.
 ///
 /// # Errors
@@ -65,13 +74,22 @@ pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
 /// # Errors
 /// As [`create`].
 pub fn create_as(kind: Kind, path: &Path, others: &[&Path]) -> Result<File, WriteError> {
+    is_other(path, others)?;
+    Ok(output::create(path, kind)?)
+}
+
+/// Checks that a file is none of `others`.
+///
+/// # Errors
+/// It is one of them.
+pub fn is_other(path: &Path, others: &[&Path]) -> Result<(), WriteError> {
     let place = path.display().to_string();
     let identity = |path: &Path| std::fs::metadata(path).ok().filter(Metadata::is_file).map(|it| (it.dev(), it.ino()));
     let own = identity(path);
     if own.is_some() && others.iter().any(|other| identity(other) == own) {
         return Err(WriteError::Same { place });
     }
-    Ok(output::create(path, kind)?)
+    Ok(())
 }
 
 /// Finds out of a text of whole lines, the last of which may be cut, how many octets are whole and how many lines.
@@ -286,10 +304,7 @@ impl<R: BufRead> LineReader<R> {
 
     /// An error of serde about the present line.
     pub fn wrong_json(&self, error: &serde_json::Error) -> ReadError {
-        let (text, column) = (error.to_string(), error.column());
-        // What serde calls line 1 is the only one it was given.
-        let what = text.strip_suffix(&format!(" at line {} column {column}", error.line())).unwrap_or(&text);
-        if column == 0 { self.wrong(what.to_owned()) } else { self.wrong(format!("{what} (at column {column})")) }
+        self.wrong(format!("{}: the file was changed after it was written", damage::told(self.line(), error)))
     }
 
     /// An error about a file that ends at the present line.
@@ -311,7 +326,7 @@ mod tests {
         let mut lines = LineWriter::create(Path::new("/dev/full"), "events").expect("every Linux has it");
         write(&mut lines, "header").expect("buffered");
         let error = lines.flush().expect_err("full");
-        let text = "cannot write /dev/full any further; the first 0 events are in it, whole";
+        let text = "cannot write /dev/full: no events are in it";
         assert_eq!(error.to_string(), text);
         let WriteError::Write { source, .. } = error else { panic!("{error:?}") };
         assert_eq!(source.kind(), io::ErrorKind::StorageFull);
@@ -355,7 +370,10 @@ mod tests {
         let mut lines = LineReader::new(&b"1\n[2,\n"[..], "x".to_owned());
         assert!(lines.advance().expect("a line") && lines.advance().expect("a line"));
         let error = lines.json::<Vec<u64>>().expect_err("half a list");
-        assert_eq!(error.to_string(), "x, line 2: EOF while parsing a value (at column 3)");
+        assert_eq!(
+            error.to_string(),
+            "x, line 2: the line ends too early for JSON (at column 3): the file was changed after it was written"
+        );
         let zeros = vec![b'0'; LONGEST as usize + 1];
         let error = LineReader::new(&zeros[..], "x".to_owned()).advance().expect_err("endless").to_string();
         assert!(error.contains("line 1: a line of more than 1048576 octets"), "{error}");

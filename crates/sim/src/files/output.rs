@@ -41,6 +41,10 @@ pub const PNG: Kind = Kind { what: "a figure in PNG", beginnings: &[b"\x89PNG"] 
 /// The frames of a run, or its metrics over time, as CSV or Parquet.
 pub const ROWS: Kind =
     Kind { what: "a table of frames or metrics", beginnings: &[b"station,serial,", b"from_s,to_s,", b"PAR1"] };
+/// A scenario; whether one may be replaced is the caller's to say.
+pub const SCENARIO: Kind = Kind { what: "a scenario", beginnings: &[] };
+/// A man page, the same.
+pub const MAN_PAGE: Kind = Kind { what: "a man page", beginnings: &[] };
 /// A table in Parquet.
 pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] };
 
@@ -135,31 +139,69 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
     }
 }
 
+/// A file that is not whole yet: beside its place, which it takes when it is. Dropped before, it is removed.
+#[derive(Debug)]
+pub struct Unfinished {
+    path: PathBuf,
+    place: PathBuf,
+    new: PathBuf,
+}
+
+impl Unfinished {
+    /// Makes an empty file for one of `kind` at `path`.
+    ///
+    /// # Errors
+    /// As [`place`]; the file cannot be made.
+    pub fn begin(path: &Path, kind: Kind) -> Result<(Unfinished, File), OutputError> {
+        let place = place(path, kind)?;
+        let mut new = place.as_os_str().to_owned();
+        new.push(format!(".new-{}", std::process::id()));
+        let (path, new) = (path.to_owned(), PathBuf::from(new));
+        let file = File::options().write(true).create_new(true).open(&new);
+        // From here on it is this value's to remove.
+        let (file, unfinished) = (file.map_err(refused(&path))?, Unfinished { path, place, new });
+        let permissions =
+            metadata(&unfinished.place).map_err(refused(&unfinished.path))?.map(|there| there.permissions());
+        permissions.map_or(Ok(()), |same| file.set_permissions(same)).map_err(refused(&unfinished.path))?;
+        Ok((unfinished, file))
+    }
+
+    /// The file as it is called until it is whole.
+    pub fn file(&self) -> &Path {
+        &self.new
+    }
+
+    /// The file is whole: it takes its place.
+    ///
+    /// # Errors
+    /// The disk is full, or the like; nothing of the file is left.
+    pub fn finish(self) -> Result<(), OutputError> {
+        let whole = File::open(&self.new).and_then(|file| file.sync_all());
+        whole.and_then(|()| std::fs::rename(&self.new, &self.place)).map_err(refused(&self.path))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // It has another name if it is whole. If it cannot be removed, it stays under a name that no other program takes.
+        let _ = std::fs::remove_file(&self.new);
+    }
+}
+
+/// Why `path` is not written.
+fn refused(path: &Path) -> impl Fn(io::Error) -> OutputError + use<> {
+    let path = path.to_owned();
+    move |source| OutputError::System { call: "write", path: path.clone(), source }
+}
+
 /// Writes a file beside the one at `path`, and puts it in its place when it is whole.
 ///
 /// # Errors
 /// As [`place`]; the disk is full, or the like.
 pub fn replace(path: &Path, kind: Kind, content: &[u8]) -> Result<(), OutputError> {
-    let place = place(path, kind)?;
-    let mut name = place.as_os_str().to_owned();
-    name.push(format!(".new-{}", std::process::id()));
-    let new = PathBuf::from(name);
-    let write = || {
-        let mut file = File::options().write(true).create_new(true).open(&new)?;
-        if let Some(there) = metadata(&place)? {
-            file.set_permissions(there.permissions())?;
-        }
-        file.write_all(content)?;
-        file.sync_all()?;
-        std::fs::rename(&new, &place)
-    };
-    write().map_err(|source| {
-        if source.kind() != io::ErrorKind::AlreadyExists {
-            // If it cannot be removed either, it stays under a name that nobody else takes.
-            let _ = std::fs::remove_file(&new);
-        }
-        OutputError::System { call: "write", path: path.to_owned(), source }
-    })
+    let (unfinished, mut file) = Unfinished::begin(path, kind)?;
+    file.write_all(content).map_err(refused(path))?;
+    unfinished.finish()
 }
 
 /// What a path leads to; nothing if nothing has that name.
@@ -217,5 +259,24 @@ mod tests {
             create(Path::new(device), LINES).unwrap_or_else(|error| panic!("{device}: {error}"));
         }
         assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 6, "nothing else is left");
+    }
+
+    /// What is begun and dropped leaves the former file, and nothing else.
+    #[test]
+    fn a_file_that_does_not_become_whole_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let path = folder.path().join("picture.svg");
+        std::fs::write(&path, "<svg old").expect("own folder");
+        let (unfinished, mut file) = Unfinished::begin(&path, SVG).expect("ours");
+        file.write_all(b"<svg n").expect("room");
+        assert!(unfinished.file().exists());
+        drop(unfinished);
+        assert_eq!(std::fs::read(&path).expect("there"), b"<svg old");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 1);
+        let (unfinished, mut file) = Unfinished::begin(&path, SVG).expect("ours");
+        file.write_all(b"<svg new").expect("room");
+        unfinished.finish().expect("room");
+        assert_eq!(std::fs::read(&path).expect("there"), b"<svg new");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("own folder").count(), 1);
     }
 }

@@ -586,7 +586,10 @@ mod tests {
             (back, "x, line 301: `t` is 1400, but the medium had got to"),
             (text.clone() + lines[9] + "\n", "x, line 403: nothing comes after a record's end"),
             (text.replacen("\"seed\":5", "\"seed\":6", 1), "x: its inputs made "),
-            (text.replacen("\"all\"", "\"everyone\"", 1), "x, line 2: unknown variant `everyone`"),
+            (
+                text.replacen("\"all\"", "\"everyone\"", 1),
+                "x, line 2: `everyone` is none of the words that can be here",
+            ),
             (text.replacen("\"octets\":\"00", "\"octets\":\"0", 1), "x, line 2: `octets` is no list of octets"),
             (
                 text.replacen("\"position_bt\":20", "\"position_bt\":0", 1),

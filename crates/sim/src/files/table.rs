@@ -170,6 +170,6 @@ mod tests {
     fn a_full_disk_is_told() {
         let columns = [Column::new("n", ColumnKind::Count)];
         let error = TableWriter::create(Path::new("/dev/full"), &[], &columns).expect_err("full").to_string();
-        assert_eq!(error, "cannot write /dev/full any further; the first 0 rows are in it, whole");
+        assert_eq!(error, "cannot write /dev/full: no rows are in it");
     }
 }

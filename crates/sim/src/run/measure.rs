@@ -2,13 +2,14 @@
 
 use crate::figures::contention;
 use crate::figures::delays::Delays;
-use crate::figures::intervals::{Samples, intervals};
+use crate::figures::intervals::{Samples, Tails, intervals};
 use crate::figures::metrics::Sums;
 use crate::figures::plca::PlcaResults;
-use crate::figures::results::{ConfigResults, MediumResults, Results, RunResults, StationResults, VERSION};
-use crate::figures::slotted::{self, SlotSums};
+use crate::figures::results::{ConfigResults, HalfWidth, MediumResults, Results, RunResults, StationResults, VERSION};
+use crate::figures::slotted::{self, Edge, RanAway, SlotSums, SlottedResults};
 use crate::files::record::End;
 use crate::run::observer::Observer;
+use crate::run::runaway::Endless;
 use crate::run::simulator::Simulator;
 use crate::scenario::plan::{Plan, RunPlan};
 use crate::traffic::{FurtherTraffic, Sizes, TrafficError, TrafficSpec, all_sources};
@@ -22,6 +23,9 @@ pub const BATCHES: u64 = 32;
 const FIRST_LOOK: u64 = 1 << 23;
 /// Looks at the clock, and at interrupts, in one batch.
 const SLICES: u64 = 32;
+
+/// In so many slots a channel that runs away gets some thousand frames more, which is soon simulated.
+const SLOTS_BETWEEN_LOOKS: u64 = 4096;
 
 /// Why a measurement could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +48,8 @@ pub struct Measured {
     delays: Delays,
     stations: Vec<StationResults>,
     batches: Vec<MediumResults>,
+    /// The delays in each of them; of many runs together those are samples, and these are not kept.
+    tails: Option<Vec<Delays>>,
     /// What the batches were worked out from, where they may be joined.
     joinable: Option<Vec<(Sums, Delays)>>,
     /// Of a slotted medium, the sums of each batch; the last one may be cut short.
@@ -56,6 +62,10 @@ pub struct Measured {
     cut: Option<Cut>,
     /// It was measured to its end.
     pub whole: bool,
+    /// Infinitely many users ran away, which ended it.
+    pub ran_away: Option<BitInstant>,
+    /// The longest that a frame had waited at the end with which the medium was not done.
+    longest_waiting: Option<BitTimes>,
     /// The end of what was run.
     pub end: BitInstant,
 }
@@ -75,14 +85,20 @@ pub fn run<O: Observer>(
     let bits = |span| BitTimes::within(span, plan.medium.rate).get();
     let (warmup, duration) = (bits(plan.run.warmup), bits(plan.run.duration).max(1));
     let begin = BitInstant::new(warmup);
-    let mut running = Running { simulator: Simulator::new(config, sources)?, observer, go_on, all: warmup + duration };
+    let simulator = Simulator::new(config, sources)?;
+    let mut running = Running { simulator, observer, go_on, all: warmup + duration, piece: u64::MAX };
+    if let Some((edge, piece)) = edge(plan) {
+        running.simulator.look_out(edge);
+        running.piece = piece;
+    }
     for (station, fault) in plan.faults() {
         let input = Input::SetFault { station: StationId::new(station), fault: Some(fault) };
         running.simulator.begin_with(input, running.observer).map_err(RunError::Observer)?;
     }
     plan.changes.iter().for_each(|(at, input)| running.simulator.expect_change(*at, *input));
     let mut measured = Measured::nothing(begin);
-    measured.joinable = plan.run.until.as_ref().map(|_| Vec::new());
+    measured.joinable = plan.run.until_known().map(|_| Vec::new());
+    measured.tails = (plan.run.replications == 1).then(Vec::new);
     let warm = running.advance(0, warmup)?;
     if warm == warmup {
         running.simulator.begin_measurement(begin);
@@ -95,8 +111,14 @@ pub fn run<O: Observer>(
         // Nothing was measured, so what the warm-up counted is forgotten.
         measured.end = BitInstant::new(warm);
         running.simulator.begin_measurement(measured.end);
+        // Of users who ran away there is still to be said when.
+        measured
+            .slots
+            .extend(running.simulator.take_slots(measured.end).filter(|_| running.simulator.ran_away().is_some()));
     }
     measured.whole = measured.batches.len() as u64 == BATCHES && measured.joinable.is_none();
+    measured.ran_away = running.simulator.ran_away();
+    measured.longest_waiting = running.simulator.longest_waiting(measured.end);
     let names: Vec<String> = plan.stations.iter().map(|station| station.name.clone()).collect();
     measured.stations = StationResults::all(&names, &running.simulator.snapshot(measured.end));
     measured.plca = running.simulator.medium().plca_cycles().copied();
@@ -104,6 +126,15 @@ pub fn run<O: Observer>(
     let end = End { t: measured.end.get(), run_to: before(measured.end).get() };
     running.observer.end(end).map_err(RunError::Observer)?;
     Ok(measured)
+}
+
+/// The backlog at which the run has run away, and how many bit times may pass between two looks at it.
+fn edge(plan: &Plan) -> Option<(Edge, u64)> {
+    let endless = Endless::of(&plan.medium, &plan.traffic, &plan.further)?;
+    let edge = endless.edge()?;
+    // Whose first passage is measured has passed as soon as he is above.
+    let gone = if plan.run.until_collapse() { edge.unstable + 1 } else { edge.gone };
+    Some((Edge { gone, ..edge }, endless.slot.get().saturating_mul(SLOTS_BETWEEN_LOOKS)))
 }
 
 /// The last instant before `at`.
@@ -122,6 +153,8 @@ struct Running<'a, O, G> {
     observer: &'a mut O,
     go_on: G,
     all: u64,
+    /// How many bit times may pass between two looks at whether the channel has run away.
+    piece: u64,
 }
 
 impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
@@ -136,7 +169,7 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
         duration: u64,
         measured: &mut Measured,
     ) -> Result<(), RunError<O::Error>> {
-        let doublings = plan.run.until.as_ref().map_or(0, |_| (duration / FIRST_LOOK).max(1).ilog2());
+        let doublings = plan.run.until_known().map_or(0, |_| (duration / FIRST_LOOK).max(1).ilog2());
         let boundary = |batch: u64| begin.get() + part(duration, batch, BATCHES << doublings);
         let mut batches = 0..BATCHES;
         for doubled in 0..=doublings {
@@ -163,8 +196,14 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
     fn advance(&mut self, from: u64, to: u64) -> Result<u64, RunError<O::Error>> {
         let mut end = from;
         for slice in 1..=SLICES {
-            end = from + part(to - from, slice, SLICES);
-            self.simulator.run_until(BitInstant::new(end), self.observer).map_err(RunError::Observer)?;
+            let slice_end = from + part(to - from, slice, SLICES);
+            while end < slice_end {
+                end = slice_end.min(end.saturating_add(self.piece));
+                self.simulator.run_until(BitInstant::new(end), self.observer).map_err(RunError::Observer)?;
+                if self.simulator.ran_away().is_some() {
+                    return Ok(end);
+                }
+            }
             if !(self.go_on)(end as f64 / self.all as f64) {
                 break;
             }
@@ -174,18 +213,26 @@ impl<O: Observer, G: FnMut(f64) -> bool> Running<'_, O, G> {
 }
 
 impl Measured {
+    /// It got as far as it can: to its end, or until its users ran away.
+    pub fn is_done(&self) -> bool {
+        self.whole || self.ran_away.is_some()
+    }
+
     fn nothing(end: BitInstant) -> Measured {
         Measured {
             sums: Sums::default(),
             delays: Delays::default(),
             stations: Vec::new(),
             batches: Vec::new(),
+            tails: None,
             joinable: None,
             slots: Vec::new(),
             spent: Vec::new(),
             plca: None,
             cut: None,
             whole: false,
+            ran_away: None,
+            longest_waiting: None,
             end,
         }
     }
@@ -198,6 +245,7 @@ impl Measured {
         if whole {
             let own = sums.since(&self.sums);
             self.batches.push(MediumResults::new(&own, delays.figures()));
+            self.tails.as_mut().into_iter().for_each(|all| all.push(delays.clone()));
             self.joinable.as_mut().into_iter().for_each(|all| all.push((own.clone(), delays.clone())));
         }
         self.delays.add(&delays);
@@ -213,6 +261,7 @@ impl Measured {
             (pair.iter().fold(Sums::default(), |sums, (more, _)| sums.and(more)), delays)
         };
         *joinable = joinable.chunks(2).map(join).collect();
+        self.tails = Some(joinable.iter().map(|(_, delays)| delays.clone()).collect());
         self.batches = joinable.iter().map(|(sums, delays)| MediumResults::new(sums, delays.figures())).collect();
         self.slots =
             self.slots.chunks(2).map(|pair| pair.iter().copied().fold(SlotSums::default(), SlotSums::and)).collect();
@@ -220,24 +269,32 @@ impl Measured {
 
     /// Whether the metric that the plan names is known well enough.
     fn is_enough(&self, plan: &Plan) -> bool {
-        let until = plan.run.until.as_ref();
+        let until = plan.run.until_known();
         until.is_some_and(|until| until.results(&results(plan, std::slice::from_ref(self))).reached)
     }
 }
 
 /// What runs on a slotted medium came to, with half-widths; on another, nothing.
-fn add_slotted(medium: &mut MediumResults, runs: &[Measured]) {
+fn add_slotted(medium: &mut MediumResults, runs: &[Measured], edge: Option<Edge>) {
     let sum = |run: &Measured| run.slots.iter().copied().reduce(SlotSums::and);
     let of_runs: Vec<SlotSums> = runs.iter().filter_map(sum).collect();
     let Some(all) = of_runs.iter().copied().reduce(SlotSums::and) else { return };
     let mut spent = Vec::new();
     runs.iter().for_each(|run| contention::add(&mut spent, &run.spent));
-    medium.slotted = Some(all.results().with_distribution(&spent));
+    let longest = runs.iter().filter_map(|run| run.longest_waiting).max();
+    let slots = runs.iter().filter_map(|run| Some(run.ran_away?.get() / all.slot().get())).collect();
+    medium.slotted = Some(SlottedResults {
+        longest_waiting_bt: longest.map(BitTimes::get),
+        ran_away: edge.and_then(|edge| RanAway::of(edge.unstable, slots)),
+        ..all.results().with_distribution(&spent)
+    });
+    let half = medium.slotted.as_ref().and_then(|slotted| slotted.ran_away.as_ref()?.half_width());
     if let Some(intervals) = &mut medium.ci95 {
         match runs {
             [one] => slotted::add_half_widths(intervals, &one.slots[..one.batches.len()], false),
             _ => slotted::add_half_widths(intervals, &of_runs, true),
         }
+        intervals.half_widths.extend(half.map(|half| (slotted::RAN_AWAY.to_owned(), HalfWidth::Number(half))));
     }
 }
 
@@ -273,8 +330,13 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
             Some(Samples::Runs(&of_runs))
         }
     };
-    medium.ci95 = samples.map(|samples| intervals(samples, &medium, &sums, &plan.medium));
-    add_slotted(&mut medium, runs);
+    let parts = match runs {
+        [one] => one.tails.iter().flatten().collect(),
+        _ => runs.iter().filter(|run| run.whole).map(|run| &run.delays).collect(),
+    };
+    let tails = Tails { samples: parts, whole: &delays };
+    medium.ci95 = samples.map(|samples| intervals(samples, Some(&tails), &medium, &sums, &plan.medium));
+    add_slotted(&mut medium, runs, edge(plan).map(|(edge, _)| edge));
     let mut config = ConfigResults::new(&WrittenConfig::from(&plan.medium), &plan.name);
     config.run = Some(run_results(&plan.run, &plan.traffic, &plan.further));
     let mut results = Results {
@@ -287,7 +349,7 @@ pub fn results(plan: &Plan, runs: &[Measured]) -> Results {
         emulator: None,
     };
     results.fit_places();
-    let until = plan.run.until.as_ref().map(|until| until.results(&results));
+    let until = plan.run.until_known().map(|until| until.results(&results));
     results.config.run.iter_mut().for_each(|run| run.until = until.clone());
     results
 }

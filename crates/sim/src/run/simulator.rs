@@ -3,7 +3,7 @@
 
 use crate::figures::metrics::{Delays, Sums};
 use crate::figures::results::{Snapshot, Start};
-use crate::figures::slotted::{SlotSums, Slots};
+use crate::figures::slotted::{Edge, SlotSums, Slots};
 use crate::run::hosts::Hosts;
 use crate::run::observer::Observer;
 use crate::traffic::Source;
@@ -65,6 +65,21 @@ impl Simulator {
     /// Of a slotted medium, the bit times spent with 0, 1, 2 … backlogged frames since then, up to where its sums were taken.
     pub fn take_spent(&mut self) -> Vec<u64> {
         self.slots.as_mut().map(Slots::take_spent).unwrap_or_default()
+    }
+
+    /// From now on looks out for a backlog that passes `edge`.
+    pub fn look_out(&mut self, edge: Edge) {
+        self.slots.as_mut().into_iter().for_each(|slots| slots.look_out(edge));
+    }
+
+    /// When the channel ran away, if it has.
+    pub fn ran_away(&self) -> Option<BitInstant> {
+        self.slots.as_ref().and_then(Slots::ran_away)
+    }
+
+    /// The longest that a frame has waited at `at` with which the medium is not done.
+    pub fn longest_waiting(&mut self, at: BitInstant) -> Option<BitTimes> {
+        self.medium.oldest_waiting().map(|since| at.since(since))
     }
 
     /// Gives the medium an input that is no frame, at instant 0 and before anything else.

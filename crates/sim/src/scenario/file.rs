@@ -9,8 +9,8 @@ mod texts;
 pub use self::reading::{Reading, ScenarioError, SourceText, file_text};
 pub use self::texts::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, SizesText, TopologyText,
-    UntilText, WindowText,
+    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
+    TopologyText, UntilText, WindowText,
 };
 
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, OnOverload};
@@ -111,6 +111,8 @@ pub struct AccessSection {
     pub persistence: Option<Spanned<PersistenceText>>,
     /// Of CSMA/CA: `"dsss-11"`, `"ofdm-54"` …
     pub phy: Option<Spanned<PhyText>>,
+    /// Of CSMA/CA with `dsss-11`: the rate of ACK, RTS and CTS.
+    pub control_rate: Option<Spanned<RateText>>,
     /// Of CSMA/CA: RTS and CTS before each frame for one station.
     pub rts: Option<Spanned<bool>>,
     /// Of CSMA/CA: `"32:1024"`, the first and the largest window.
@@ -199,10 +201,10 @@ pub struct TrafficSection {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunSection {
-    /// How long is measured, like `"100s"`.
-    pub duration: Option<Spanned<DurationText>>,
+    /// How long is measured, like `"100s"` or `"1000000 slots"`.
+    pub duration: Option<Spanned<RunTimeText>>,
     /// How long the medium runs before.
-    pub warmup: Option<Spanned<DurationText>>,
+    pub warmup: Option<Spanned<RunTimeText>>,
     /// Independent runs.
     pub replications: Option<Spanned<u64>>,
     /// `"1%"`: the half-width at which it ends before `duration` is over.

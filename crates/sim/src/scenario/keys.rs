@@ -2,8 +2,8 @@
 
 use super::file::{
     ArrivalsText, BackoffText, BitTimesText, DurationText, FaultText, InstantText, LengthText, MacText, MachineText,
-    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, SizesText, TopologyText,
-    UntilText, WindowText,
+    Network, PersistenceText, PhyText, PlaceText, PpmText, RateText, RetryLimitsText, RunTimeText, SizesText,
+    TopologyText, UntilText, WindowText,
 };
 use crate::words::{plca, units};
 use std::str::FromStr;
@@ -126,6 +126,7 @@ const ACCESS: &[Key] = &[
     ),
     key("population", Choice(&["stations", "infinite"]), "`population = \"stations\"` or `\"infinite\"`"),
     key("phy", Text(text::<PhyText>), "a physical layer in quotes, like `phy = \"dsss-11\"` or `\"ofdm-54\"`"),
+    key("control_rate", Text(text::<RateText>), "a rate with its unit in quotes, like `control_rate = \"11Mbit/s\"`"),
     key("rts", Switch, "`rts = true` or `rts = false`"),
     key("window", Text(text::<WindowText>), "two numbers of slots in quotes, like `window = \"32:1024\"`"),
     key("retry_limits", Text(text::<RetryLimitsText>), "two numbers in quotes, like `retry_limits = \"7:4\"`"),
@@ -163,8 +164,8 @@ const TRAFFIC: &[Key] = &[
 ];
 
 const RUN: &[Key] = &[
-    key("duration", Text(text::<DurationText>), "a time with its unit in quotes, like `duration = \"10s\"`"),
-    key("warmup", Text(text::<DurationText>), "a time with its unit in quotes, like `warmup = \"2s\"`"),
+    key("duration", Text(text::<RunTimeText>), "a time with its unit in quotes, like `duration = \"10s\"`"),
+    key("warmup", Text(text::<RunTimeText>), "a time with its unit in quotes, like `warmup = \"2s\"`"),
     key("replications", Whole(1, 10_000), "a whole number from 1 to 10000, like `replications = 5`"),
     key("until", Text(text::<UntilText>), "a half-width in quotes, like `until = \"1%\"`"),
 ];

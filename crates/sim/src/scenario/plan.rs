@@ -14,11 +14,14 @@ mod run;
 mod script;
 mod stations;
 
+pub use offered::offered_load;
 pub use stations::default_mac;
 
+use self::csma_ca::range_warnings;
 use self::offered::overload_warning;
 use self::plca::plca_warnings;
 use crate::figures::until::Until;
+use crate::run::runaway::Endless;
 use crate::scenario::file::{
     AccessMethod, Network, Reading, RetryLimitsText, Scenario, ScenarioError, SourceText, StationSection, TopologyText,
     WindowText, file_text,
@@ -27,8 +30,8 @@ use crate::scenario::wrong::{FilePlace, Wrong, Wrongs};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, Recorded, Sizes, TrafficSpec};
 use crate::words::MacAddr;
 use crate::words::choices::{FanOutChoice, FilterChoice, LatencyChoice, Pace};
-use crate::words::configuration::longest_distance;
-use crate::words::units::{Length, lab_name, many};
+use crate::words::configuration::{longest_distance, slot};
+use crate::words::units::{Length, RunTime, lab_name, many};
 use ::medium::{BitInstant, BitRate, BitTimes, Config, Fault, Input, Place};
 use ::medium::{Method, Persistence, Phy};
 use backoff::Policy;
@@ -99,8 +102,20 @@ impl RunPlan {
     /// Unless said otherwise.
     pub const DEFAULT: RunPlan =
         RunPlan { duration: Duration::from_secs(100), warmup: Duration::from_secs(2), replications: 1, until: None };
+    /// The longest run, and the longest warm-up.
+    pub const LONGEST: Duration = Duration::from_secs(86_400_000);
     /// The most independent runs.
     pub const MOST_REPLICATIONS: u64 = 10_000;
+
+    /// The metric that is to be known well, if one is.
+    pub fn until_known(&self) -> Option<&Until> {
+        self.until.as_ref().filter(|until| !until.is_collapse())
+    }
+
+    /// It is to end when infinitely many users have run away.
+    pub fn until_collapse(&self) -> bool {
+        self.until.as_ref().is_some_and(Until::is_collapse)
+    }
 
     /// What is said of things at these instants that come after the run's end: how many of all that are meant by `what`.
     fn misses(&self, instants: impl ExactSizeIterator<Item = BitInstant>, what: &str, rate: BitRate) -> Option<String> {
@@ -212,9 +227,9 @@ pub struct Overrides {
     /// `--bursting`
     pub bursting: Option<bool>,
     /// `--duration`
-    pub duration: Option<Duration>,
+    pub duration: Option<RunTime>,
     /// `--warmup`
-    pub warmup: Option<Duration>,
+    pub warmup: Option<RunTime>,
     /// `--replications`
     pub replications: Option<u64>,
     /// `--until`
@@ -375,7 +390,8 @@ impl<'a> Planner<'a> {
     /// Every part by itself, so that what is wrong with one does not hide what is wrong with others.
     fn parts(&self, drawn_seed: u64) -> Option<Plan> {
         let name = self.keep(self.name());
-        let (run, pace) = (self.keep(self.run()), self.keep(self.pace()));
+        // Only the medium knows how long a slot is: what is wrong otherwise is found before.
+        let (run, pace) = (self.keep(self.run(BitTimes::new(1), BitRate::MBIT_10)), self.keep(self.pace()));
         let rate = self.keep(self.rate());
         let parameters = rate.and_then(|rate| self.keep(self.parameters(rate)));
         let queue_limit = self.keep(self.queue_limit());
@@ -394,6 +410,8 @@ impl<'a> Planner<'a> {
         let config = Config::new(rate, topology, seed);
         let medium = Config { method, backoff, parameters, queue_limit: queue_limit?, ..config };
         self.keep(medium.check().map_err(|error| self.wrong_medium(&error)))?;
+        let slot = slot(&medium.method).unwrap_or(medium.parameters.slot_time);
+        let run = self.keep(self.run(slot, medium.rate))?;
         let names: Vec<&str> = stations.iter().map(|station| station.name.as_str()).collect();
         let cuts = self.if_sound(&["cut"]).and_then(|()| self.keep(self.cuts(&names, &medium)));
         let changes =
@@ -404,7 +422,9 @@ impl<'a> Planner<'a> {
         let further = FurtherTraffic { sources, frames: frames? };
         let replays = self.keep(self.replays(&sections, &traffic, &further, &names, &medium))?;
         let warnings = round_trip_warning(&medium).into_iter().chain(plca_warnings(&medium, &names));
+        let warnings = warnings.chain(range_warnings(&medium, &names, &traffic, &further));
         let warnings = warnings.chain(replays.iter().flat_map(|replay| replay_warnings(replay, &medium))).collect();
+        self.keep(self.check_collapse(&run, Endless::of(&medium, &traffic, &further).is_some()))?;
         let changes = changes?;
         let late = [
             run.misses(further.frames.iter().map(|frame| frame.at), "[[frame]] sections are offered", medium.rate),

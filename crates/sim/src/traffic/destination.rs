@@ -1,6 +1,7 @@
 //! Whom frames are for: as written, and draws.
 
 use super::{TrafficError, draw};
+use crate::words::interface::{BROADCAST, NEXT, RANDOM};
 use backoff::Generator;
 use medium::{Destination, StationId};
 
@@ -19,19 +20,29 @@ pub enum To {
 }
 
 impl To {
-    /// Reads `next`, `broadcast`, `random`, or a station's name; these words come before a station of that name.
+    /// Reads `next`, `broadcast`, `random`, or a station's name, which is none of these words.
     ///
     /// # Errors
     /// Anything else, and what would be right.
     pub fn read(text: &str, names: &[impl AsRef<str>]) -> Result<To, String> {
         match text.trim() {
-            "next" => Ok(To::Next),
-            "broadcast" => Ok(To::All),
-            "random" => Ok(To::Random),
+            NEXT => Ok(To::Next),
+            BROADCAST => Ok(To::All),
+            RANDOM => Ok(To::Random),
             name => names.iter().position(|known| known.as_ref() == name).map(To::Station).ok_or_else(|| {
                 format!("`{text}` is no destination: write `next`, `broadcast`, `random` or a station's name")
             }),
         }
+    }
+
+    /// The stations that frames of `own`, of `stations`, can be for; none if they are for a group, or for nobody.
+    pub fn addressees(self, own: usize, stations: usize) -> impl Iterator<Item = usize> {
+        (0..stations).filter(move |&to| match self {
+            To::All => false,
+            To::Station(number) => to == number,
+            To::Next => to != own && to == (own + 1) % stations,
+            To::Random => to != own,
+        })
     }
 
     /// Whether `own` of `stations` can send there.
@@ -106,6 +117,16 @@ mod tests {
         assert_eq!(drawn(0, 2), Destination::Station(station(1)));
         assert_eq!(drawn(1, 2), Destination::Station(station(0)));
         assert_eq!(drawn(0, 1), Destination::Nobody);
+    }
+
+    #[test]
+    fn addressees_are_those_that_frames_can_be_for() {
+        let of = |to: To, own, stations| to.addressees(own, stations).collect::<Vec<_>>();
+        assert_eq!(of(To::Next, 2, 3), [0]);
+        assert_eq!(of(To::Next, 0, 1), [] as [usize; 0]);
+        assert_eq!(of(To::Random, 1, 3), [0, 2]);
+        assert_eq!(of(To::Station(1), 0, 3), [1]);
+        assert_eq!(of(To::All, 0, 3), [] as [usize; 0]);
     }
 
     #[test]

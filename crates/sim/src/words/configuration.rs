@@ -138,6 +138,8 @@ macro_rules! contention_mirror {
             slot: BitTimes,
             #[serde(rename = "ack_delay_slots")]
             ack_delay: u32,
+            #[serde(default = "yes", skip_serializing_if = "is_so")]
+            holds_sender: bool,
             #[serde(with = "slotted_backoff")]
             backoff: Policy,
             attempt_limit: Option<NonZeroU32>,
@@ -146,6 +148,16 @@ macro_rules! contention_mirror {
         }
     };
 }
+
+/// Older logs and records do not say whether the acknowledgement holds a sender: it always did.
+fn yes() -> bool {
+    true
+}
+
+fn is_so(flag: &bool) -> bool {
+    *flag
+}
+
 contention_mirror!(AlohaMirror of "Aloha" {});
 contention_mirror!(SlottedAlohaMirror of "SlottedAloha" {});
 contention_mirror!(CsmaMirror of "Csma" {
@@ -426,6 +438,7 @@ mod tests {
         let slotted = SlottedAloha {
             slot: BitTimes::new(601),
             ack_delay: 3,
+            holds_sender: false,
             backoff: contention::backoff("rcp:3,17").expect("a backoff"),
             attempt_limit: NonZeroU32::new(9),
             population: Population::Infinite,
@@ -443,10 +456,11 @@ mod tests {
         let (slot, attempt_limit) = (BitTimes::new(601), NonZeroU32::new(9));
         let backoff = contention::backoff("beb:32").expect("a backoff");
         let population = Population::Infinite;
-        let aloha = with(Method::Aloha(Aloha { slot, ack_delay: 3, backoff, attempt_limit, population }));
+        let aloha =
+            with(Method::Aloha(Aloha { slot, ack_delay: 3, holds_sender: false, backoff, attempt_limit, population }));
         assert_eq!(there_and_back(&aloha), aloha);
         for persistence in [Persistence::One, Persistence::Non, Persistence::Millionths(30_000)] {
-            let csma = Csma { persistence, slot, ack_delay: 3, backoff, attempt_limit, population };
+            let csma = Csma { persistence, slot, ack_delay: 3, holds_sender: true, backoff, attempt_limit, population };
             let csma = with(Method::Csma(csma));
             assert_eq!(there_and_back(&csma), csma);
         }

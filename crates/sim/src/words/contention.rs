@@ -40,10 +40,7 @@ pub fn backoff(text: &str) -> Result<Policy, String> {
         }),
         Some(("uniform", k)) => slots(k).map(|k| Policy::aloha_uniform(SLOT, k)),
         Some(("geometric", k)) => slots(k).map(|k| Policy::aloha_geometric(SLOT, k)),
-        Some(("rcp", table)) => list(table).and_then(|table| {
-            let after_the_first = if table.len() > 1 && table[0] == 1 { &table[1..] } else { &table };
-            Policy::rcp_of(SLOT, after_the_first)
-        }),
+        Some(("rcp", table)) => list(table).and_then(|table| Policy::rcp_of(SLOT, after_a_collision(&table))),
         Some(("rcp-multipliers", list_of)) => list(list_of).and_then(|multipliers| {
             let product = multipliers.iter().try_fold(1_u32, |product, by| product.checked_mul(*by));
             product.filter(|product| *product <= MOST).and_then(|_| Policy::rcp_multipliers_of(SLOT, &multipliers))
@@ -55,6 +52,15 @@ pub fn backoff(text: &str) -> Result<Policy, String> {
             "`{text}` is no backoff: write `uniform:20` (one of the next 20 slots), `geometric:20`, `beb`, `beb:1024` (its greatest range, a power of 2), or `rcp:1,10,100,200` (K(0) is 1)"
         )
     })
+}
+
+/// K(1), K(2) … of a list of `rcp:`. Lam's list begins with K(0) = 1, that of a new frame, which is sent at once; a list
+/// that begins with another number, or has one number only, begins with K(1).
+pub fn after_a_collision<T: PartialEq + From<u8>>(table: &[T]) -> &[T] {
+    match table {
+        [first, rest @ ..] if !rest.is_empty() && *first == T::from(1) => rest,
+        all => all,
+    }
 }
 
 fn slots(text: &str) -> Option<u32> {

@@ -168,6 +168,38 @@ pub fn duration_or_zero(text: &str) -> Result<Duration, String> {
     if known && millionths(number) == Some(0) { Ok(Duration::ZERO) } else { duration(text) }
 }
 
+/// How long a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunTime {
+    /// In real time.
+    Time(Duration),
+    /// In the slots of its access method.
+    Slots(u64),
+}
+
+/// As [`run_time`] reads it.
+impl fmt::Display for RunTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunTime::Time(time) => write!(f, "{time:?}"),
+            RunTime::Slots(slots) => write!(f, "{slots}slots"),
+        }
+    }
+}
+
+/// How long a run is: as [`duration_or_zero`], or in slots as in `1000000slots`.
+///
+/// # Errors
+/// As [`duration_or_zero`]; slots that are no whole number.
+pub fn run_time(text: &str) -> Result<RunTime, String> {
+    let (number, unit) = split(text);
+    if !matches!(unit, "slot" | "slots") {
+        return duration_or_zero(text).map(RunTime::Time);
+    }
+    let slots = scaled(number, 1).map(RunTime::Slots);
+    slots.ok_or_else(|| format!("`{text}` is no number of slots: write a whole one, like `1000000slots`"))
+}
+
 /// A span on the medium: `512 BT`, or a bare number of bit times.
 ///
 /// # Errors
@@ -252,13 +284,19 @@ pub fn speed(text: &str) -> Result<f64, String> {
 /// # Errors
 /// A name that is too long, or that could be something else there.
 pub fn lab_name(name: &str) -> Result<String, String> {
-    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
-    if (1..=15).contains(&name.len()) && plain && !name.starts_with(['-', '.']) {
+    if (1..=15).contains(&name.len()) && is_plain_name(name) {
         return Ok(name.to_owned());
     }
     Err(format!(
         "`{name}` cannot name a lab: take 1 to 15 letters, digits, `-`, `_` or `.`, not starting with `-` or `.`"
     ))
+}
+
+/// Whether a name of a lab or a station is itself wherever it is typed: in a shell, a path, an option's value, a file of
+/// hosts.
+pub fn is_plain_name(name: &str) -> bool {
+    let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
+    plain && !name.starts_with(['-', '.'])
 }
 
 /// Frames per second, or as many as the medium takes.

@@ -1,6 +1,7 @@
 //! Random runs of every access method, and what is on their media by the reference models of `crates/medium`, which look
 //! at every bit time and know no window.
 #![allow(dead_code, reason = "each test file uses its own part of this module")]
+#![allow(clippy::duplicate_mod, reason = "each model has signals of its own")]
 
 #[path = "../../../medium/tests/common/dcf.rs"]
 mod dcf;
@@ -255,9 +256,10 @@ pub fn csma_cd(each: &mut dyn FnMut(&str, Case)) {
 
 /// Runs of this method.
 pub fn aloha(each: &mut dyn FnMut(&str, Case)) {
-    let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64);
-    let own = own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot)| {
-        Method::Aloha(Aloha { slot: BitTimes::new(slot), ack_delay, backoff, attempt_limit, population })
+    let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, any::<bool>());
+    let own = own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, holds_sender)| {
+        let slot = BitTimes::new(slot);
+        Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population })
     });
     hold("ALOHA", cut_scenario(with(any_cable(), own)), UNTIL, each);
 }
@@ -272,10 +274,10 @@ pub fn csma(each: &mut dyn FnMut(&str, Case)) {
         ]
     };
     let own = || {
-        let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, persistence());
-        own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, persistence)| {
+        let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, persistence(), any::<bool>());
+        own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, persistence, holds_sender)| {
             let slot = BitTimes::new(slot);
-            Method::Csma(Csma { persistence, slot, ack_delay, backoff, attempt_limit, population })
+            Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
         })
     };
     hold("CSMA", faulty_scenario(with(any_topology(), own())), UNTIL, each);

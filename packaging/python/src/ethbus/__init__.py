@@ -8,27 +8,43 @@ Options are named as on the command line, with `_` for `-`. The program is the o
 the environment variable ETHBUS names, else the one in PATH.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pandas
+
+    PathLike = str | os.PathLike[str]
 
 __all__ = ["Error", "events", "program", "run", "sim", "sweep"]
+
+try:
+    __version__ = version("ethbus")
+except PackageNotFoundError:  # Used from the source tree.
+    __version__ = "0"
 
 
 class Error(RuntimeError):
     """ethbus ended with an error; `code` is its exit code, the text what it said."""
 
-    def __init__(self, code, text):
+    def __init__(self, code: int, text: str) -> None:
         super().__init__(text.strip())
         self.code = code
 
 
-def program():
+def program() -> str:
     """The path of the program."""
     own = Path(__file__).parent / "bin" / "ethbus"
     if own.is_file():
@@ -39,13 +55,13 @@ def program():
     return found
 
 
-def main():
+def main() -> NoReturn:
     """The command `ethbus` of the wheel: becomes the program."""
     own = program()
     os.execv(own, [own, *sys.argv[1:]])
 
 
-def run(*arguments):
+def run(*arguments: object) -> str:
     """Runs ethbus with these arguments, and gives what it writes to standard output."""
     ended = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True, check=False)
     if ended.returncode != 0:
@@ -53,8 +69,8 @@ def run(*arguments):
     return ended.stdout
 
 
-def _options(options):
-    arguments = []
+def _options(options: Mapping[str, Any]) -> list[str]:
+    arguments: list[str] = []
     for name, value in options.items():
         if value is None or value is False:
             continue
@@ -64,17 +80,17 @@ def _options(options):
     return arguments
 
 
-def _objects(text):
+def _objects(text: str) -> Any:
     return json.loads(text, object_hook=lambda keys: SimpleNamespace(**keys))
 
 
-def sim(scenario=None, **options):
+def sim(scenario: PathLike | None = None, **options: Any) -> Any:
     """One run in virtual time: the results of docs/results.md, as objects."""
     files = [scenario] if scenario is not None else []
     return _objects(run("sim", *files, "--format", "json", *_options(options)))
 
 
-def events(path):
+def events(path: PathLike) -> pandas.DataFrame:
     """The events of a log, as `--events` wrote it: a pandas frame with a row for each."""
     import pandas
 
@@ -83,11 +99,13 @@ def events(path):
         return pandas.DataFrame(json.loads(line) for line in log)
 
 
-def sweep(scenario=None, grid=None, **options):
+def sweep(
+    scenario: PathLike | None = None, grid: Mapping[str, Iterable[object]] | None = None, **options: Any
+) -> pandas.DataFrame:
     """A sweep over `grid`, like {"stations": [2, 4, 8]}: its table as a pandas frame."""
     import pandas
 
-    sets = []
+    sets: list[str] = []
     for key, values in (grid or {}).items():
         sets += ["--set", f"{key}={','.join(map(str, values))}"]
     files = [scenario] if scenario is not None else []

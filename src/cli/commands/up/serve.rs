@@ -2,6 +2,7 @@
 //! wants the lab to end.
 
 use super::{CommandError, Ended, Requests, end, with_links};
+use crate::cli::args::Format;
 use crate::live::control::{self, Control};
 use crate::live::driver::scenario::Offers;
 use crate::live::lab::inventory::Inventory;
@@ -116,6 +117,8 @@ pub struct Serving<'a> {
     pub links: &'a Links,
     /// What a trusted run may be off by, as a part.
     pub tolerance: f64,
+    /// How the last results are written.
+    pub format: Format,
     pub offers: Offers,
     pub schedule: Schedule,
     pub asked: Asked,
@@ -166,7 +169,7 @@ impl Serving<'_> {
                 many(offered.refused, "frame")
             ));
         }
-        end(self.plane, stream, self.record, self.links, self.tolerance)
+        end(self.plane, stream, self.record, self.links, self.tolerance, self.format)
     }
 
     fn look(&self) -> End {

@@ -3,7 +3,7 @@ use super::*;
 /// Addresses of an Ethernet frame; their octets do not matter here.
 const ADDRESSES: [u8; 12] = [2; 12];
 
-/// Splitmix64: a test's own chance, so that a printed seed replays it.
+/// Splitmix64: the test's own generator, so that a printed seed replays it.
 struct Chance(u64);
 
 impl Chance {
@@ -19,8 +19,8 @@ impl Chance {
     }
 }
 
-/// The sum of RFC 1071 over pseudo-header and segment, written apart from the code under test: 0xffff
-/// if the checksum in the segment is right.
+/// The sum of RFC 1071 over pseudo-header and segment, written independently of the code under test: 0xffff if the
+/// checksum in the segment is right.
 fn sum(source: &[u8], destination: &[u8], protocol: u8, segment: &[u8]) -> u16 {
     let length = (segment.len() as u32).to_be_bytes();
     let all = [source, destination, &length, &[0, 0, 0, protocol], segment].concat();
@@ -67,7 +67,7 @@ fn udp(checksum: [u8; 2], payload: &[u8]) -> Vec<u8> {
 const IPV4: [u8; 2] = [8, 0];
 const IPV6: [u8; 2] = [0x86, 0xdd];
 
-/// The value is that of a UDP datagram which is widely used as an example.
+/// The value is that of a UDP datagram that is a common example.
 #[test]
 fn a_known_datagram_gets_its_known_checksum() {
     let mut octets = frame(&[], IPV4, &ipv4(17, &udp([0xff, 0], b"test")));
@@ -115,7 +115,7 @@ fn ipv6_is_repaired_behind_its_extension_headers() {
 fn a_udp_checksum_of_zero_is_sent_as_ones() {
     let mut octets = frame(&[], IPV4, &ipv4(17, &udp([1, 1], &[0, 0])));
     assert_eq!(repair_checksum(&mut octets), Repair::Repaired);
-    // With the checksum itself as payload, what remains to be summed up is zero.
+    // With the checksum itself as payload, the rest sums up to zero.
     let payload = [octets[40], octets[41]];
     let mut octets = frame(&[], IPV4, &ipv4(17, &udp([1, 1], &payload)));
     assert_eq!(repair_checksum(&mut octets), Repair::Repaired);

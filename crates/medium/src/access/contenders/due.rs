@@ -54,11 +54,14 @@ pub(super) struct Due {
     /// The entries of the others, and which of them have any.
     ring: Box<[Vec<Entry>]>,
     filled: Filled,
-    /// What was more than a turn ahead.
+    /// What was more than a turn ahead, and what came late into a first bucket with many entries.
     far: BinaryHeap<Reverse<Entry>>,
     /// The first of all.
     next: Key,
 }
+
+/// How many entries of the first bucket a push compares itself with at most.
+const NEAR: usize = 32;
 
 /// Nothing: later than any.
 const NONE: Key = Key::MAX;
@@ -108,9 +111,13 @@ impl Due {
             }
             self.bucket = bucket;
         }
-        // It is mostly one of the first.
-        let later = self.current.iter().rposition(|other| other.key > entry.key);
-        let place = later.map_or(0, |later| later + 1);
+        // It is mostly one of the first. Where thousands are due together, the heap takes it: no push looks at all of them.
+        let later = self.current.iter().rev().take(NEAR).position(|other| other.key > entry.key);
+        let place = match later {
+            Some(before) => self.current.len() - before,
+            None if self.current.len() <= NEAR => 0,
+            None => return self.far.push(Reverse(entry)),
+        };
         self.current.insert(place, entry);
     }
 

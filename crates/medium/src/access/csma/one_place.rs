@@ -1,15 +1,15 @@
-//! CSMA while all places are one: on a star without distance, as long as nobody is deaf.
+//! CSMA while all places are one: on a star without distance, as long as no station is deaf.
 //!
-//! Whoever begins while a signal is there has heard it, so signals meet only if they begin together, and one state of the
-//! medium stands for all stations.
+//! Every station hears a signal at the same instant, and does not begin during it. So signals meet only if they begin
+//! together, and one state replaces the states of all stations.
 //!
 //! ```text
 //!   decisions                        │ arrivals │ signals end               │ signals begin
 //!   senses, attempts, ends, learns   │          │ receivers; who waits for   │ who counts gives way
 //!                                                 silence looks 1 BT later
 //! ```
-//! The events and their order are those of the general way in `csma`. The medium leaves this way for good when a station
-//! becomes deaf.
+//! The events and their order are those of the general path in `csma`. The medium leaves this fast path for good when a
+//! station becomes deaf.
 
 use super::CarrierSense;
 use crate::access::contenders::State;
@@ -22,29 +22,29 @@ use crate::line::{Course, Transmission};
 use crate::time::BitInstant;
 use crate::timers::NEVER;
 
-/// The medium as everyone hears it.
+/// The state of the medium that all stations share.
 #[derive(Debug)]
 pub(super) struct OnePlace {
-    /// All places are one, and what follows holds.
+    /// All places are one, and the fields below are valid.
     pub holds: bool,
-    /// What was sent last.
+    /// The last signals.
     pub air: Together,
-    /// Who counts slots of the line is still to be told that it has begun.
+    /// Contenders that count slots of the line have not yet heard that a signal has begun.
     begins: bool,
     /// Contenders that wait for silence.
     sensing: Vec<usize>,
     /// Contenders that count slots of the line.
     counting: Vec<usize>,
-    /// Contenders whose last bits are out together.
+    /// Contenders whose last bits end together.
     pub ends: Gathered,
     /// Contenders that look together after silence.
     pub looks: Gathered,
 }
 
-/// Contenders for whom something is due at one instant, in any order. Each of them waits for that and nothing else.
+/// Contenders that act at one instant, in any order. Each of them waits for that and nothing else.
 #[derive(Debug)]
 pub(super) struct Gathered {
-    /// When; `NEVER` if there are none.
+    /// The instant; `NEVER` if there are none.
     pub at: BitInstant,
     contenders: Vec<usize>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Gathered {
 impl Gathered {
     const NOBODY: Gathered = Gathered { at: NEVER, contenders: Vec::new() };
 
-    /// Adds a contender, if something is due for it at the same instant as for the others; whether it is.
+    /// Adds a contender if it acts at the same instant as the others; false if it does not.
     #[inline]
     pub fn add(&mut self, at: BitInstant, index: usize) -> bool {
         let joins = self.at == at || self.at == NEVER;
@@ -63,7 +63,7 @@ impl Gathered {
         joins
     }
 
-    /// Takes all of them out, into a list that is empty.
+    /// Takes all of them out, into an empty list.
     #[inline]
     pub fn take(&mut self, into: &mut Vec<usize>) {
         self.at = NEVER;
@@ -72,7 +72,7 @@ impl Gathered {
 }
 
 impl OnePlace {
-    /// A medium made from `config` on which nobody has sent.
+    /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
         let together = config.topology.is_one_place();
         OnePlace {
@@ -86,7 +86,7 @@ impl OnePlace {
         }
     }
 
-    /// Something was heard in the bit time before `now`.
+    /// A signal was there in the bit time before `now`.
     #[inline]
     pub fn was_busy(&self, now: BitInstant) -> bool {
         self.air.begin < now && now <= self.air.end && !self.air.signals.is_empty()
@@ -113,13 +113,13 @@ impl OnePlace {
         self.counting.push(index);
     }
 
-    /// The contender does not count any more, if it did.
+    /// The contender stops counting, if it did count.
     #[inline]
     pub fn count_no_more(&mut self, index: usize) {
         self.counting.retain(|&other| other != index);
     }
 
-    /// When it has to be heard next that signals begin or end.
+    /// The next instant at which the begin or the end of signals must be handled.
     #[inline]
     pub fn next_signal(&self) -> BitInstant {
         let begins = if self.begins && !self.counting.is_empty() { self.air.begin } else { NEVER };
@@ -128,7 +128,7 @@ impl OnePlace {
 }
 
 impl Engine<CarrierSense> {
-    /// Signals end at this instant, or begin.
+    /// Signals end or begin at this instant.
     pub(super) fn hear_in_one_place<H: Host>(&mut self, host: &mut H) {
         let now = self.core.instant;
         if self.method.here.air.next_end() == now {
@@ -148,7 +148,7 @@ impl Engine<CarrierSense> {
         self.method.here.counting = counting;
     }
 
-    /// Whoever has waited for silence looks as soon as it can sense it.
+    /// Contenders that wait for silence look as soon as they can sense it.
     fn fall_silent(&mut self) {
         let now = self.core.instant;
         let at = self.method.next_look(now);
@@ -160,7 +160,7 @@ impl Engine<CarrierSense> {
         }
     }
 
-    /// The frames of `station` neither wait nor count any more.
+    /// The frames of `station` stop waiting and counting.
     pub(super) fn forget_in_one_place(&mut self, station: StationId) {
         let CarrierSense { here, contenders, .. } = &mut self.method;
         let is_other = |index: &usize| contenders.get(*index).frame.station != station;
@@ -172,7 +172,7 @@ impl Engine<CarrierSense> {
         }
     }
 
-    /// From now on stations may hear different things: puts what is going on where the general way has it.
+    /// From now on stations may hear different signals: moves the present state to the general path.
     pub(super) fn leave_one_place(&mut self) {
         if !std::mem::replace(&mut self.method.here.holds, false) {
             return;

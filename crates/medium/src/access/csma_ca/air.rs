@@ -1,7 +1,7 @@
-//! Signals in the air of late, and what of them is heard at a place.
+//! Recent signals in the air, and what a place hears of them.
 //!
-//! Every signal is sent whole, so its end is known as it begins. Nobody is told of signals: a station works out what it
-//! has heard when it looks. Knows nothing of what stations do about it.
+//! Every signal is sent whole, so its end is known as it begins. No station is notified of signals: it works out what
+//! it has heard when it looks. Nothing here knows how stations react.
 
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
@@ -25,25 +25,25 @@ pub(super) struct Signal {
     pub source: StationId,
     /// The one station that it is for.
     pub to: Option<StationId>,
-    /// Of a frame: whom it is addressed to, and how long it is.
+    /// Of a frame: its destination and its length.
     pub destination: Destination,
     pub size: Octets,
     pub content: Content,
-    /// The frame that it is, asks for, grants or acknowledges.
+    /// The frame that it is, requests, grants or acknowledges.
     pub about: FrameId,
     pub begin: BitInstant,
     pub end: BitInstant,
-    /// For how long after its end it reserves the medium (Duration).
+    /// How long it reserves the medium after its end (Duration).
     pub reserves: BitTimes,
     /// Its FCS is right.
     pub good: bool,
     /// The collision that it took part in.
     pub episode: Option<u64>,
-    /// Who does not hear it, if the line was cut or somebody deaf as it began.
+    /// The stations that do not hear it, if the line was cut or a station was deaf as it began.
     pub shadow: Option<Box<Shadow>>,
 }
 
-/// Who does not hear a signal.
+/// The stations that do not hear a signal.
 #[derive(Clone, Debug)]
 pub(super) struct Shadow {
     /// The line was cut as it began: which stations were on the far side.
@@ -60,9 +60,10 @@ impl Signal {
     }
 }
 
-/// Who hears whom: stations on a line, and how far apart they may be, in a unit of its own.
+/// Which stations hear each other: stations on a line, and the greatest distance at which they hear each other, in a
+/// unit of its own.
 ///
-/// Bit times do not serve: at 1 Mb/s one of them is 300 m.
+/// Bit times are too coarse: at 1 Mb/s one of them is 300 m.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reach {
     /// Stations that are farther apart than this do not hear each other.
@@ -84,20 +85,20 @@ impl Reach {
     }
 }
 
-/// A signal, and whether another may be where it is.
+/// A signal, and whether no other can be at the same place at the same time.
 #[derive(Debug)]
 struct Entry {
     signal: Signal,
     alone: bool,
 }
 
-/// All signals that still matter to anybody, in order of begin.
+/// All signals that still matter to some station, in order of begin.
 #[derive(Debug)]
 pub(super) struct Air {
     entries: VecDeque<Entry>,
-    /// The number of the first.
+    /// The number of the first entry.
     first: u64,
-    /// Who hears whom, if not everybody.
+    /// Which stations hear each other, if not all do.
     reach: Option<Reach>,
     /// The longest way.
     longest: BitTimes,
@@ -109,18 +110,18 @@ pub(super) struct Air {
     longest_reservation: BitTimes,
 }
 
-/// What a signal is to somebody who hears it.
+/// How a station hears a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// It can be made out.
+    /// It can be decoded.
     Clear,
-    /// It cannot: its FCS is wrong, or another signal was there.
+    /// It cannot be decoded: its FCS is wrong, or another signal was there.
     Spoilt,
     /// The station sent meanwhile, and so did not hear it.
     SpokenOver,
 }
 
-/// A signal as it is at a place.
+/// A signal as it passes a place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub begin: BitInstant,
@@ -129,7 +130,7 @@ pub(super) struct Arrival {
 }
 
 impl Air {
-    /// Nothing is in the air. No station waits longer than `longest_wait` without looking, after what it has heard.
+    /// An empty air. After what it has heard, no station waits longer than `longest_wait` before it looks.
     pub fn new(topology: &Topology, reach: Option<&Reach>, eifs: BitTimes, longest_wait: BitTimes) -> Air {
         let longest = BitTimes::new(topology.round_trip().get() / 2);
         Air {
@@ -145,7 +146,7 @@ impl Air {
         }
     }
 
-    /// Some stations do not hear some others.
+    /// Some stations are hidden from others.
     pub fn has_hidden(&self) -> bool {
         self.reach.is_some()
     }
@@ -155,7 +156,7 @@ impl Air {
         self.longest
     }
 
-    /// Signals that began before this instant do not matter to a station that begins to listen.
+    /// Signals that began before this instant do not matter to a station that begins to listen at `now`.
     pub fn horizon(&self, now: BitInstant) -> BitInstant {
         let reach = self.longest_signal + self.longest_reservation + self.longest + self.eifs;
         BitInstant::new(now.get().saturating_sub(reach.get()))
@@ -186,7 +187,7 @@ impl Air {
         (self.first + before as u64..).zip(self.entries.range(before..).map(|entry| &entry.signal))
     }
 
-    /// Puts a signal into the air, with the number that comes next.
+    /// Adds a signal, under the next number.
     pub fn begin(&mut self, signal: Signal) {
         let (longest, oldest) = (self.longest, self.horizon(signal.begin));
         let now = signal.begin;
@@ -206,7 +207,7 @@ impl Air {
         self.entries.push_back(Entry { signal, alone });
     }
 
-    /// The signal, which has just begun, is an answer to this station.
+    /// The signal, which has just begun, is an answer to station `to`.
     pub fn answers(&mut self, id: TransmissionId, to: StationId) {
         self.entries[(id.get() - self.first) as usize].signal.to = Some(to);
     }
@@ -219,7 +220,7 @@ impl Air {
         near && signal.parted().is_none_or(|far| far[place.index()] == far[source.index()])
     }
 
-    /// When the signal is at `place`, if the station there hears it.
+    /// When the signal is at `place`, if it reaches the station there.
     #[inline]
     fn heard(&self, topology: &Topology, number: u64, place: StationId) -> Option<Arrival> {
         let signal = self.signal(number);
@@ -230,7 +231,7 @@ impl Air {
         Some(Arrival { begin: signal.begin + way, end: signal.end + way, number })
     }
 
-    /// What began at `place` since `since` and before `now` of the signals from number `next` on, in order of begin.
+    /// The signals from number `next` on that begin at `place` at `since` or later and before `now`, in order of begin.
     pub fn arrivals(
         &self,
         topology: &Topology,
@@ -255,7 +256,7 @@ impl Air {
         (next..).zip(self.entries.range((next - self.first) as usize..).map(|entry| &entry.signal))
     }
 
-    /// The first signal from number `next` on that may still begin somewhere at `since` or later.
+    /// The first signal from number `next` on that may still begin at some place at `since` or later.
     pub fn next_after(&self, mut next: u64, since: BitInstant) -> u64 {
         next = next.max(self.first);
         let past = |number: u64| {
@@ -268,7 +269,8 @@ impl Air {
         next
     }
 
-    /// The numbers of signals that may be somewhere while this one is there, this one included; none if it is alone.
+    /// The numbers of signals that may overlap with this one at some place, this one included; an empty range if it is
+    /// alone.
     fn about(&self, number: u64) -> Range<u64> {
         let Entry { signal, alone } = self.entry(number);
         if *alone {
@@ -285,7 +287,7 @@ impl Air {
         first..end
     }
 
-    /// Whether signal `other` is at `place` while this one is, another than it.
+    /// Whether signal `other` is at `place` at the same time as this one; false for this one itself.
     fn meets(&self, topology: &Topology, number: u64, place: StationId, other: u64) -> bool {
         let (this, that) = (self.signal(number), self.signal(other));
         let (way, other_way) = (topology.distance(this.source, place), topology.distance(that.source, place));
@@ -293,13 +295,13 @@ impl Air {
         overlaps && other != number && self.reaches(that, place)
     }
 
-    /// The station at `place` can make the signal out: its FCS is right, and no other signal is there meanwhile.
+    /// The station at `place` can decode the signal: its FCS is right, and no other signal overlaps there.
     #[inline]
     pub fn is_clear(&self, topology: &Topology, number: u64, place: StationId) -> bool {
         self.heard_as(topology, number, place) == Heard::Clear
     }
 
-    /// What the signal is to the station at `place`, another than its source.
+    /// How the station at `place`, which did not send the signal, hears it.
     #[inline]
     pub fn heard_as(&self, topology: &Topology, number: u64, place: StationId) -> Heard {
         let entry = self.entry(number);
@@ -321,8 +323,8 @@ impl Air {
         heard
     }
 
-    /// Takes the signal and what it met at `place` into one collision, and gives its number: one that they have, or
-    /// `next`; `None` if it met nothing.
+    /// Puts the signal and those that it overlaps with at `place` into one collision, and gives its number: the number
+    /// that one of them has already, or `next`; `None` without an overlap.
     pub fn share_episode(&mut self, topology: &Topology, number: u64, place: StationId, next: u64) -> Option<u64> {
         let near = self.about(number);
         let mut met = near.clone().filter(|&other| self.meets(topology, number, place, other)).peekable();

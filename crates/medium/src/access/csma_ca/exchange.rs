@@ -1,4 +1,4 @@
-//! Who sends what when: attempts, answers, and what a sender makes of them.
+//! Which station sends what and when: attempts, answers, and what a sender concludes from them.
 
 use super::air::{Content, Shadow, Signal};
 use super::listening::Listening;
@@ -11,7 +11,7 @@ use crate::line::{Transmission, Worth};
 use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 
-/// The one station that a frame is for, if it is another than `source`.
+/// The one station that a frame is for, other than `source`.
 pub(super) fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
     match destination {
         Destination::Station(place) if place != source => Some(place),
@@ -21,7 +21,7 @@ pub(super) fn addressee(destination: Destination, source: StationId) -> Option<S
 
 /// Signals.
 impl Engine<Dcf> {
-    /// Sends a signal of so many bit times; its end at its sender's place.
+    /// Sends a signal of `length` bit times; gives its end at its sender's place.
     fn send(
         &mut self,
         what: (StationId, Content, FrameId),
@@ -35,7 +35,7 @@ impl Engine<Dcf> {
         (id, end)
     }
 
-    /// The same, except that in one place nobody will be told of its end.
+    /// The same, except that in one place its end is not scheduled for any station.
     pub(super) fn put_in_air(
         &mut self,
         (station, content, about): (StationId, Content, FrameId),
@@ -82,7 +82,7 @@ impl Engine<Dcf> {
         (id, end)
     }
 
-    /// The station tries to send its frame: it begins with an RTS, or with the frame.
+    /// The station attempts its frame: it begins with an RTS, or with the frame.
     pub(super) fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let turn = self.turn(station);
@@ -105,7 +105,7 @@ impl Engine<Dcf> {
         self.ask(station, sent, Content::Cts, end);
     }
 
-    /// The frame itself; for how long it reserves the medium.
+    /// Sends the frame itself; gives how long it reserves the medium.
     fn send_data(&mut self, station: StationId) -> BitTimes {
         let Turn { frame, head, .. } = *self.turn(station);
         let spans = self.method.spans;
@@ -123,14 +123,14 @@ impl Engine<Dcf> {
         reserves
     }
 
-    /// The station waits for an answer to what it sends up to `end`.
+    /// The station waits for an answer to its signal that ends at `end`.
     pub(super) fn ask(&mut self, station: StationId, sent: TransmissionId, answer: Content, end: BitInstant) {
         let (by, deadline) = (end + self.method.spans.window, end + self.method.spans.timeout);
         self.station_mut(station).mac.state = State::Asking(Question { sent, answer, by, coming: None });
         self.set(station, WAIT, deadline);
     }
 
-    /// A SIFS after it got a CTS, the station sends its frame.
+    /// A SIFS after its CTS arrived, the station sends its frame.
     pub(super) fn use_grant<H: Host>(&mut self, station: StationId, host: &mut H) {
         if !self.station(station).attached {
             return self.give_up(station, Cause::Detached, host);
@@ -140,7 +140,7 @@ impl Engine<Dcf> {
         self.core.emit(station, frame, Kind::Data { attempt, reserves }, host);
     }
 
-    /// A SIFS after it received something, the station answers, unless it sends already.
+    /// A SIFS after it received a signal, the station answers it, unless it is sending already.
     pub(super) fn answer<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let mac = &mut self.station_mut(station).mac;
@@ -155,7 +155,7 @@ impl Engine<Dcf> {
             Content::Rts | Content::Data | Content::Ack => (Kind::Ack, spans.ack),
         };
         self.core.emit(station, about, kind, host);
-        // The line tells nobody of its end: whoever asked looks then.
+        // The line reports its end to no station: the one that asked looks then.
         let destination = (Destination::Nobody, Octets::new(0));
         let (id, end) = self.send((station, content, about), destination, (lasts, reserves));
         self.method.air.answers(id, to);
@@ -163,7 +163,7 @@ impl Engine<Dcf> {
         self.expect_answer(to, id, now, end);
     }
 
-    /// An answer to `station` has begun: if it gets there in time, the station waits for its end.
+    /// An answer to `station` has begun: if it arrives in time, the station waits for its end.
     pub(super) fn expect_answer(&mut self, station: StationId, id: TransmissionId, begin: BitInstant, end: BitInstant) {
         let signal = self.method.air.get(id);
         let (topology, content, about) = (self.core.line.topology(), signal.content, signal.about);
@@ -219,7 +219,7 @@ impl Engine<Dcf> {
                     self.prepare(place, answer(Content::Ack, BitTimes::ZERO));
                 }
             }
-            // Whoever asked looks when they end.
+            // The station that asked looks when they end.
             Content::Cts | Content::Ack => {}
         }
     }
@@ -276,7 +276,7 @@ impl Engine<Dcf> {
         self.finish(station, host);
     }
 
-    /// No answer came. Slots of the next attempt are not counted before `not_before`.
+    /// No answer came. The slots of the next attempt are not counted before `not_before`.
     fn fail<H: Host>(&mut self, station: StationId, question: Question, not_before: BitInstant, host: &mut H) {
         let CsmaCa { rts, short_retry_limit, long_retry_limit, most_window, .. } = self.method.own;
         let turn = self.turn(station);
@@ -304,7 +304,7 @@ impl Engine<Dcf> {
         self.look(station, host);
     }
 
-    /// The collision that the attempt took part in at its addressee's place, or the answer to it at its sender's.
+    /// The collision of the attempt at its addressee's place, or of the answer at the sender's.
     fn episode_of(&mut self, station: StationId, question: &Question) -> Option<u64> {
         let (topology, next) = (self.core.line.topology(), self.method.episodes + 1);
         let air = &mut self.method.air;
@@ -324,7 +324,7 @@ impl Engine<Dcf> {
         self.finish(station, host);
     }
 
-    /// The medium is done with the frame: the station waits a number of slots, with the next frame if it has one.
+    /// The medium has finished with the frame: the station waits a number of slots, with the next frame if it has one.
     fn finish<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, window) = (self.core.instant, self.method.own.window);
         let this = &mut self.stations[station.index()];
@@ -346,7 +346,7 @@ impl Engine<Dcf> {
         self.look(station, host);
     }
 
-    /// The station is off the medium: an attempt under way ends as it would, and everything else is discarded.
+    /// The station is off the medium: a present attempt continues to its end, and everything else is discarded.
     pub(super) fn leave<H: Host>(&mut self, station: StationId, host: &mut H) {
         self.stop(station, ANSWER);
         let mac = &mut self.stations[station.index()].mac;

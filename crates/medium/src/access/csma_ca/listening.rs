@@ -1,11 +1,11 @@
-//! What a station that waits has heard, and when it may send: DIFS or EIFS of silence, then slots that stand still
+//! What a waiting station has heard, and when it may send: DIFS or EIFS of silence, then slots, whose countdown stops
 //! while the medium is busy (IEEE 802.11, 10.3.4).
 //!
 //! ```text
 //!   signal | DIFS | slot | slot | signal, by which two slots are counted | DIFS | slot | …
 //! ```
-//! A station looks at the instant at which it could send if it heard nothing more. If signals came before, it takes
-//! account of them, and looks again when it could send after these.
+//! A station looks at the instant at which it could send if it heard nothing more. If signals came before, it processes
+//! them, and looks again when it could send after these.
 
 use super::Spans;
 use super::air::{Air, Arrival, Heard};
@@ -13,35 +13,35 @@ use crate::frame::StationId;
 use crate::time::{BitInstant, BitTimes};
 use crate::topology::Topology;
 
-/// What a station knows of its place, and what it waits for.
+/// What a station has heard at its place, and what it waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listening {
-    /// What began here before is taken account of.
+    /// Signals that began here before this instant are processed.
     since: BitInstant,
-    /// No signal before this number is still to be taken account of.
+    /// Signals before this number are all processed.
     next: u64,
     pub gap: Gap,
     /// It does not count before this instant.
     not_before: BitInstant,
-    /// Slots that are left; none if it may send after the gap without any.
+    /// The remaining slots; `None` if it may send right after the gap.
     pub slots: Option<u64>,
-    /// It may send without slots, and heard a signal before it could.
+    /// It could have sent without slots, but heard a signal before.
     pub interrupted: bool,
 }
 
-/// What the gap before the next slot follows from.
+/// What determines the gap before the next slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Gap {
-    /// Since when no signal has been here; in the future while one is.
+    /// The begin of the present silence; in the future while a signal is here.
     pub silent: BitInstant,
-    /// NAV: up to here the medium is reserved for others.
+    /// NAV: the end of the reservation for others.
     pub reserved: BitInstant,
-    /// What was heard last could not be made out.
+    /// The last signal could not be decoded.
     pub spoilt: bool,
 }
 
 impl Gap {
-    /// When it ends.
+    /// The end of the gap.
     #[inline]
     pub fn end(&self, spans: &Spans) -> BitInstant {
         let gap = self.silent.max(self.reserved) + spans.difs;
@@ -49,21 +49,21 @@ impl Gap {
     }
 }
 
-/// Where all this happens.
+/// A station's place and the signals in the air.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub air: &'a Air,
     pub topology: &'a Topology,
     pub spans: &'a Spans,
     pub station: StationId,
-    /// How long any signal takes to any other place, if everybody hears everything on a star.
+    /// How long any signal takes to any other place, if all stations hear all signals on a star.
     pub way: Option<BitTimes>,
-    /// Everybody hears everything: whatever is in the air for longer than it takes to get everywhere stays alone.
+    /// All stations hear all signals: a signal stays alone once it has been in the air longer than the longest way.
     pub alike: bool,
 }
 
 impl Listening {
-    /// Of a station that has never waited.
+    /// The state of a station that has never waited.
     pub const IDLE: Listening = Listening {
         since: BitInstant::ZERO,
         next: 0,
@@ -73,18 +73,19 @@ impl Listening {
         interrupted: false,
     };
 
-    /// It begins to wait at `now` for so many slots, which it does not count before `not_before`.
+    /// A station that begins to wait at `now` for `slots`, which it does not count before `not_before`.
     pub fn new(air: &Air, now: BitInstant, not_before: BitInstant, slots: Option<u64>) -> Listening {
         let since = air.horizon(now);
         Listening { since, next: air.next_after(0, since), not_before, slots, ..Listening::IDLE }
     }
 
-    /// It knows of all that began before `now`, and waits for so many slots, which it does not count before `not_before`.
+    /// A station that has processed everything before `now`, and waits for `slots`, which it does not count before
+    /// `not_before`.
     pub fn with(gap: Gap, now: BitInstant, not_before: BitInstant, slots: Option<u64>) -> Listening {
         Listening { since: now, gap, not_before, slots, ..Listening::IDLE }
     }
 
-    /// From now on it goes through the signals that begin from `since` on.
+    /// From now on it processes the signals that begin at `since` or later.
     pub fn goes_on_from(&mut self, air: &Air, since: BitInstant) {
         (self.since, self.next) = (since, air.next_after(0, since));
     }
@@ -99,7 +100,7 @@ impl Listening {
         (self.slots, self.not_before, self.interrupted) = (Some(slots), now, false);
     }
 
-    /// When its gap ends, and slots begin.
+    /// The end of its gap, when slots begin.
     #[inline]
     pub fn from(&self, spans: &Spans) -> BitInstant {
         self.gap.end(spans).max(self.not_before)
@@ -110,8 +111,8 @@ impl Listening {
         self.from(spans) + spans.slot * self.slots.unwrap_or(0)
     }
 
-    /// When it has to look again at `now`, if signals last `shortest` at least: when it may send, or sooner if a signal
-    /// that it could make out would end its EIFS before that.
+    /// When it has to look again after `now`, if every signal lasts at least `shortest`: when it may send, or earlier
+    /// if a signal that it can decode would end its EIFS before that.
     pub fn looks_at(&self, now: BitInstant, shortest: BitTimes, spans: &Spans) -> BitInstant {
         let at = self.may_send(spans);
         match self.slots {
@@ -128,19 +129,19 @@ impl Listening {
         carrier || self.gap.reserved > now
     }
 
-    /// Up to when the medium is reserved for others, as far as it has heard.
+    /// The end of the reservation for others, as far as it has heard.
     pub fn reserved(&self) -> BitInstant {
         self.gap.reserved
     }
 
-    /// Slots that are left at `now`.
+    /// The remaining slots at `now`.
     pub fn left(&self, now: BitInstant, spans: &Spans) -> u64 {
         let passed = now.since(self.from(spans)).get() / spans.slot.get();
         self.slots.unwrap_or(0) - passed
     }
 
-    /// Takes account of what began here before `now`. What it returns holds as long as nothing more is heard; it may be
-    /// too early while a signal is here, since nobody knows what will become of that.
+    /// Processes the signals that began here before `now`. The result holds as long as no further signal comes; it may
+    /// be too early while a signal is here, since the fate of that signal is open.
     #[inline]
     pub fn look(&mut self, place: Place<'_>, now: BitInstant, room: &mut Vec<Arrival>) -> Listening {
         let before = *self;
@@ -157,7 +158,8 @@ impl Listening {
         self.go_on(looking, place, now)
     }
 
-    /// The same on a star that hides nobody; `None` if signals did not get here in the order in which they were sent.
+    /// The same on a star without hidden stations; `None` if signals did not arrive here in the order in which they
+    /// were sent.
     #[inline]
     fn look_where_all_hear_the_same(&mut self, place: Place<'_>, now: BitInstant, way: BitTimes) -> Option<Listening> {
         let mut looking = Looking { state: *self, certain: None };
@@ -184,14 +186,14 @@ impl Listening {
         looking.state
     }
 
-    /// Slots pass until a signal begins.
+    /// Counts the slots that pass before a signal begins at `begin`.
     pub fn count_slots(&mut self, begin: BitInstant, spans: &Spans) {
         if begin <= self.gap.silent {
             return;
         }
         let passed = begin.since(self.from(spans)).get() / spans.slot.get();
         self.interrupted |= self.slots.is_none() && begin >= self.not_before;
-        // Where the gap is not certain, it may be longer, and less slots may have passed.
+        // If the gap is not certain, it may be longer, and fewer slots may have passed.
         self.slots = self.slots.map(|slots| slots.saturating_sub(passed));
     }
 
@@ -216,10 +218,10 @@ impl Listening {
     }
 }
 
-/// A look that goes on.
+/// A look in progress.
 struct Looking {
     state: Listening,
-    /// The state before the first signal of which nobody knows what will become of it.
+    /// The state before the first signal whose fate is open.
     certain: Option<Listening>,
 }
 
@@ -236,14 +238,14 @@ impl Looking {
 }
 
 impl Place<'_> {
-    /// Whoever has not begun while the signal is here will not before it ends.
+    /// Every station hears the signal by now, and does not begin before its end.
     fn will_stay_alone(&self, arrival: Arrival, now: BitInstant) -> bool {
         let signal = self.air.signal(arrival.number);
         self.alike && signal.parted().is_none() && signal.begin + self.air.longest() < now
     }
 }
 
-/// Whoever sends in a slot is heard everywhere in the next, and answers begin in time.
+/// A sender of one slot is heard everywhere in the next, and answers begin in time.
 pub(super) fn fits(longest: BitTimes, spans: &Spans) -> bool {
     longest * 2 < spans.slot
 }

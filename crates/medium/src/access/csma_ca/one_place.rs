@@ -1,19 +1,20 @@
-//! CSMA/CA while all places are one: on a star without distance, as long as nobody is deaf.
+//! CSMA/CA while all places are one: on a star without distance, as long as no station is deaf.
 //!
-//! Everybody hears the same signals at the same instants, so one state of the medium and one countdown stand for all
-//! that wait. Nobody looks: what a signal does to the countdown is one addition, whoever waits.
+//! All stations hear the same signals at the same instants, so one state and one countdown serve all waiting stations.
+//! No station looks by itself: a signal costs the countdown one addition, however many stations wait.
 //!
 //! ```text
 //!   gap ends: `from`             a signal begins, `counted` slots more have passed
 //!      | slot | slot | slot |  sig |………| gap | slot | slot | slot |
-//!      who has drawn r slots here is due ─────────────────────────▸  when `counted` has grown by r
+//!      a draw of r slots here acts ────────────────────────────────▸  when `counted` has grown by r
 //! ```
-//! A few are not in the crowd, and have a gap or a reservation of their own: who has just sent or is to answer, and who
-//! has found silence and drawn nothing yet. After the next signal nearly all of them join it.
+//! A few stations are not in the crowd of the shared countdown, and have a gap or a reservation of their own: those
+//! that have just sent or are about to answer, and those that found silence and have drawn nothing yet. After the next
+//! signal nearly all of them join it.
 //!
-//! Signals that begin together are told apart from what came before only when the next instant comes, since whoever acts
-//! at that instant has not heard them. The events and their order are those of the general way in `listening`. The
-//! medium leaves this way for good when a station becomes deaf.
+//! Signals that begin together are processed only when the next instant comes, since a station that acts at their
+//! instant has not heard them. The events and their order are those of the general path in `listening`. The medium
+//! leaves this fast path for good when a station becomes deaf.
 
 mod alone;
 mod leaving;
@@ -31,44 +32,44 @@ use crate::timers::{Key, NEVER, NONE, instant, key, number};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The medium as everyone hears it.
+/// The state of the medium that all stations share.
 #[derive(Debug)]
 pub(super) struct OnePlace {
-    /// All places are one, and what follows holds.
+    /// All places are one, and the fields below are valid.
     holds: bool,
     spans: Spans,
-    /// What came of all signals but the last, if these are `new`.
+    /// The effect of all signals; without the last ones while `new` is set.
     heard: Heard,
     /// The last signals, which began together.
     last: Together,
-    /// `heard` does not know of them yet.
+    /// `heard` does not include the last signals yet.
     new: bool,
-    /// Just after the signals before them began; 0 if there were none.
+    /// The instant after the begin of the signals before them; 0 if there were none.
     before_last: u64,
-    /// When the gap of the crowd ends.
+    /// The end of the crowd's gap.
     from: BitInstant,
-    /// Slots that the crowd has counted before it.
+    /// Slots that the crowd had counted before this gap.
     counted: u64,
-    /// The crowd: at which `counted` each is due, and below it which station. Of those that have left it, some are
-    /// still here.
+    /// The crowd, as one number each: the value of `counted` at which the station acts, and below it the station. It
+    /// still contains entries of some stations that have left.
     crowd: BinaryHeap<Reverse<u64>>,
-    /// When the first of the crowd is due.
+    /// When the first station of the crowd acts.
     first: Key,
-    /// Who waits and is not in the crowd, with the instant at which it does something.
+    /// Waiting stations outside the crowd, each with the instant at which it acts.
     others: Vec<(StationId, BitInstant)>,
     /// The first of them.
     first_other: Key,
 }
 
-/// What signals have come to.
+/// The combined effect of signals.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     gap: Gap,
-    /// Who takes no heed of the last reservation: the two that it is for.
+    /// The two stations that the last reservation does not bind, since it is for them.
     exempt: [Option<StationId>; 2],
-    /// Up to when the medium was reserved for others without it.
+    /// The end of the reservation for others without the last one.
     reserved_before: BitInstant,
-    /// Up to here reservations of several pairs are in force, and each station has to go through them by itself.
+    /// Up to here reservations of several pairs overlap, and each station has to process the signals by itself.
     tangled: BitInstant,
 }
 
@@ -78,18 +79,18 @@ struct Together {
     begin: BitInstant,
     end: BitInstant,
     sources: Vec<StationId>,
-    /// Of the only one, if it can be made out: whom it is for, and up to when it reserves the medium.
+    /// If there is only one and it can be decoded: its addressee, and the end of its reservation.
     clear: Option<(Option<StationId>, BitInstant)>,
-    /// Who sent those before.
+    /// The senders of the signals before them.
     earlier: Vec<StationId>,
 }
 
-/// Where a waiting station stands.
+/// A waiting station's place in the shared countdown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stand {
-    /// In the crowd: at which `counted` it is due.
+    /// In the crowd: the value of `counted` at which it acts.
     due: Option<u64>,
-    /// The same of an entry of the heap that is still there.
+    /// The same of its entry that is still in the heap.
     entry: Option<u64>,
 }
 
@@ -104,7 +105,7 @@ fn wait_key(at: BitInstant, station: StationId) -> Key {
 }
 
 impl OnePlace {
-    /// A medium made from `config` on which nobody has sent.
+    /// A medium made from `config` before the first signal.
     pub fn new(config: &Config, spans: Spans) -> OnePlace {
         let together = config.topology.is_one_place();
         let gap = Gap::default();
@@ -129,7 +130,7 @@ impl OnePlace {
         self.holds
     }
 
-    /// When something is due next, timers and signals left aside; no later than that.
+    /// The next event other than timers and signals, or an earlier instant.
     pub fn due(&self) -> BitInstant {
         if !self.holds {
             return NEVER;
@@ -138,7 +139,7 @@ impl OnePlace {
         if self.new { first.min(self.last.begin + BitTimes::new(1)) } else { first }
     }
 
-    /// When somebody who waits does something next, if nothing begins.
+    /// When the next waiting station acts, if no signal begins.
     #[inline]
     fn next(&self) -> BitInstant {
         instant(self.first.min(self.first_other))
@@ -173,18 +174,18 @@ impl OnePlace {
         }
     }
 
-    /// Just after the last signals began.
+    /// The instant after the begin of the last signals.
     fn begun(&self) -> u64 {
         if self.last.sources.is_empty() { 0 } else { self.last.begin.get() + 1 }
     }
 
-    /// A signal of which one knows now has begun at `since` or later.
+    /// A signal that stations know by now began at `since` or later.
     fn has_begun_since(&self, since: BitInstant) -> bool {
         let begun = if self.new { self.before_last } else { self.begun() };
         begun > since.get()
     }
 
-    /// What `station` has heard; `None` if it has to go through the signals by itself.
+    /// What `station` has heard; `None` if it has to process the signals by itself.
     #[inline]
     fn view(&self, station: StationId) -> Option<Gap> {
         let Heard { gap, exempt, reserved_before, tangled } = self.heard;
@@ -199,12 +200,12 @@ impl OnePlace {
         (reserved_before <= gap.silent).then_some(Gap { reserved: reserved_before, spoilt, ..gap })
     }
 
-    /// The last signal was for this station alone, and it could make it out.
+    /// The last signal was for this station alone, and it could decode it.
     fn is_clear_for(&self, station: StationId) -> bool {
         self.last.clear.is_some_and(|(to, _)| to == Some(station))
     }
 
-    /// Takes account of the last signals.
+    /// Adds the effect of the last signals.
     fn take_in_last(&mut self) {
         self.new = false;
         let Together { begin, end, clear, .. } = self.last;
@@ -225,7 +226,7 @@ impl OnePlace {
         self.from = heard.gap.end(&self.spans);
     }
 
-    /// Whether whoever has heard this, and counts from when that gap ends, goes with the crowd.
+    /// Whether a station with this history may join the shared countdown.
     #[inline]
     fn is_in_step(&self, listening: &Listening) -> bool {
         let (own, all) = (&listening.gap, &self.heard.gap);
@@ -251,14 +252,15 @@ impl OnePlace {
         self.first_other = self.others.iter().map(|&(station, at)| wait_key(at, station)).min().unwrap_or(NONE);
     }
 
-    /// Slots that a member of the crowd still has at `now`.
+    /// The remaining slots of a member of the crowd at `now`.
     fn left(&self, due: u64, now: BitInstant) -> u64 {
         due - self.counted - now.since(self.from).get() / self.spans.slot.get()
     }
 }
 
 impl Engine<Dcf> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it: what the engine's own loop does.
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
+    /// loop.
     pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         self.core.limit = limit;
         while self.method.here.holds && !host.stops() {
@@ -291,7 +293,7 @@ impl Engine<Dcf> {
         self.core.limit = BitInstant::ZERO;
     }
 
-    /// The signal `id` of `source` will end at those that it is for.
+    /// Schedules the end of signal `id` of `source` at its addressees.
     #[inline]
     pub(super) fn expect_ends(
         &mut self,
@@ -304,7 +306,7 @@ impl Engine<Dcf> {
         others.for_each(|place| self.core.agenda.ends.push(end, place, id));
     }
 
-    /// Signals end at those that they are for.
+    /// Signals end at their addressees.
     fn signals_end_in_one_place<H: Host>(&mut self, host: &mut H) {
         while let Some((place, id)) = self.core.agenda.ends.pop(self.core.instant) {
             if !self.station(place).attached {
@@ -327,7 +329,7 @@ impl Engine<Dcf> {
         self.countdown_is_over(station, host);
     }
 
-    /// The first of those beside the crowd does something.
+    /// The first station outside the crowd acts.
     fn first_of_others<H: Host>(&mut self, host: &mut H) {
         let station = StationId::new(number(self.method.here.first_other) / Dcf::TIMERS as u16);
         self.forget_waiting(station);
@@ -337,7 +339,7 @@ impl Engine<Dcf> {
         self.look(station, host);
     }
 
-    /// Finds the first of the crowd.
+    /// Finds the first station of the crowd.
     fn look_who_is_first(&mut self) {
         let here = &mut self.method.here;
         while let Some(&Reverse(first)) = here.crowd.peek() {
@@ -348,7 +350,7 @@ impl Engine<Dcf> {
                 here.first = wait_key(at, station);
                 return;
             }
-            // It has left, and may have joined again behind.
+            // It has left, and may have joined again at a later count.
             if stand.entry == Some(due) {
                 stand.entry = None;
             }
@@ -357,7 +359,7 @@ impl Engine<Dcf> {
         here.first = NONE;
     }
 
-    /// What `station` has heard when it is asked at `at`.
+    /// What `station` has heard by the instant `at`.
     fn view(&self, station: StationId, at: BitInstant) -> Gap {
         match self.method.here.view(station) {
             Some(gap) => gap,
@@ -365,12 +367,12 @@ impl Engine<Dcf> {
         }
     }
 
-    /// Up to when the medium is reserved for others, as far as the station has heard.
+    /// The end of the reservation for others, as far as the station has heard.
     pub(super) fn reserved_in_one_place(&self, station: StationId) -> BitInstant {
         self.view(station, self.core.instant).reserved
     }
 
-    /// The station begins to wait for so many slots, which it does not count before `not_before`.
+    /// The station begins to wait for `slots`, which it does not count before `not_before`.
     #[inline]
     pub(super) fn hear_in_one_place(
         &mut self,
@@ -384,7 +386,7 @@ impl Engine<Dcf> {
         listening
     }
 
-    /// A station that has found silence may send now, unless it has heard a signal since.
+    /// Whether a station that found silence has heard a signal since, so that it may not send now.
     pub(super) fn interrupted_in_one_place(&mut self, station: StationId) -> bool {
         let listening = &self.stations[station.index()].mac.listening;
         let interrupted = listening.slots.is_none() && self.method.here.has_begun_since(listening.not_before());
@@ -408,7 +410,7 @@ impl Engine<Dcf> {
         }
     }
 
-    /// Slots that are left of a station that waits.
+    /// The remaining slots of a waiting station.
     pub(super) fn left_in_one_place(&self, station: StationId) -> u64 {
         let (now, mac) = (self.core.instant, &self.stations[station.index()].mac);
         match mac.stand.due {
@@ -417,7 +419,7 @@ impl Engine<Dcf> {
         }
     }
 
-    /// The station does not wait any more.
+    /// The station stops waiting.
     pub(super) fn forget_waiting(&mut self, station: StationId) {
         if self.stations[station.index()].mac.stand.due.take().is_some() {
             return self.look_who_is_first();
@@ -429,7 +431,7 @@ impl Engine<Dcf> {
         }
     }
 
-    /// Everybody takes account of the signals that began last.
+    /// All stations process the signals that began last.
     fn settle_in_one_place(&mut self) {
         let begin = self.method.here.last.begin;
         self.method.here.take_in_last();
@@ -437,7 +439,8 @@ impl Engine<Dcf> {
             self.join_in(begin);
         }
         let here = &self.method.here;
-        // Whoever sent that and waits has answered. Its own signal is never spoilt, and a reservation not for itself.
+        // A waiting station that sent the signal has answered. Its own signal is never spoilt, and never reserves for
+        // the sender.
         if let [source] = here.last.sources[..]
             && (here.heard.gap.spoilt || here.heard.gap.reserved > here.heard.gap.silent)
         {
@@ -446,7 +449,7 @@ impl Engine<Dcf> {
         self.look_who_is_first();
     }
 
-    /// The station leaves the crowd, since it has heard something else than the others.
+    /// The station leaves the crowd, since it has heard something different from the others.
     fn step_out(&mut self, station: StationId) {
         let Some(due) = self.stations[station.index()].mac.stand.due.take() else { return };
         let gap = self.view(station, self.core.instant.max(self.method.here.last.begin + BitTimes::new(1)));
@@ -457,7 +460,7 @@ impl Engine<Dcf> {
         self.look_who_is_first();
     }
 
-    /// Who is beside the crowd counts the slots before `begin`, when signals began, and joins it, if it can.
+    /// Stations outside the crowd count the slots before `begin`, when signals began, and join the crowd if they can.
     fn join_in(&mut self, begin: BitInstant) {
         let mut others = std::mem::take(&mut self.method.here.others);
         others.retain_mut(|(station, at)| {

@@ -1,4 +1,4 @@
-//! Physical layers of IEEE 802.11: how long a signal lasts, and the spans that DCF waits, in bit times at the layer's rate.
+//! Physical layers of IEEE 802.11: the lengths of signals, and the spans of DCF, in bit times at the layer's rate.
 //!
 //! Every span of the standard is a whole number of microseconds and every rate a whole number of Mb/s, so all of them
 //! are whole bit times of a medium at that rate.
@@ -15,6 +15,8 @@ pub enum Phy {
     Dsss1,
     /// The same at 11 Mb/s (clause 16); ACK, RTS and CTS at 1 Mb/s.
     Dsss11,
+    /// The same with ACK, RTS and CTS at 11 Mb/s.
+    Dsss11Control11,
     /// OFDM in 20 MHz at 5 GHz (clause 17); ACK, RTS and CTS at 6, 12 or 24 Mb/s.
     Ofdm(OfdmRate),
 }
@@ -34,26 +36,26 @@ pub enum OfdmRate {
     Mbps54 = 54,
 }
 
-/// What signals and pauses take, in bit times at the layer's rate.
+/// The lengths of signals and pauses, in bit times at the layer's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Spans {
     /// A slot of backoff (aSlotTime).
     pub slot: BitTimes,
     /// Before an answer (aSIFSTime).
     pub sifs: BitTimes,
-    /// Of silence before a slot counts (10.3.2.3.5).
+    /// The silence before slots count (10.3.2.3.5).
     pub difs: BitTimes,
-    /// Instead of DIFS after a signal that could not be made out.
+    /// Replaces DIFS after a signal that could not be decoded.
     pub eifs: BitTimes,
-    /// From the end of a signal, how long its sender waits for an answer to have begun (aRxPHYStartDelay not counted).
+    /// From the end of a signal to the latest begin of its answer (aRxPHYStartDelay not counted).
     pub window: BitTimes,
-    /// From the end of a signal, when its sender gives up: ACKTimeout, CTSTimeout.
+    /// From the end of a signal until its sender gives up: ACKTimeout, CTSTimeout.
     pub timeout: BitTimes,
-    /// How long an ACK lasts, preamble included.
+    /// The length of an ACK, preamble included.
     pub ack: BitTimes,
-    /// A CTS.
+    /// The length of a CTS.
     pub cts: BitTimes,
-    /// An RTS.
+    /// The length of an RTS.
     pub rts: BitTimes,
     /// One microsecond, in bit times.
     pub microsecond: u64,
@@ -66,7 +68,7 @@ struct Layer {
     difs: u64,
     eifs: u64,
     timeout: u64,
-    /// aRxPHYStartDelay: from the first bit until a receiver knows that there is a signal.
+    /// aRxPHYStartDelay: from the first bit until a receiver detects the signal.
     start_delay: u64,
 }
 
@@ -77,10 +79,11 @@ const RTS: u64 = 160;
 
 impl Phy {
     /// Every physical layer.
-    pub const ALL: [Phy; 11] = [
+    pub const ALL: [Phy; 12] = [
         Phy::Fhss1,
         Phy::Dsss1,
         Phy::Dsss11,
+        Phy::Dsss11Control11,
         Phy::Ofdm(OfdmRate::Mbps6),
         Phy::Ofdm(OfdmRate::Mbps9),
         Phy::Ofdm(OfdmRate::Mbps12),
@@ -91,12 +94,13 @@ impl Phy {
         Phy::Ofdm(OfdmRate::Mbps54),
     ];
 
-    /// The name that users write.
+    /// The name in user input.
     pub const fn name(self) -> &'static str {
         match self {
             Phy::Fhss1 => "fhss-1",
             Phy::Dsss1 => "dsss-1",
             Phy::Dsss11 => "dsss-11",
+            Phy::Dsss11Control11 => "dsss-11-control-11",
             Phy::Ofdm(OfdmRate::Mbps6) => "ofdm-6",
             Phy::Ofdm(OfdmRate::Mbps9) => "ofdm-9",
             Phy::Ofdm(OfdmRate::Mbps12) => "ofdm-12",
@@ -111,7 +115,7 @@ impl Phy {
     const fn mbps(self) -> u64 {
         match self {
             Phy::Fhss1 | Phy::Dsss1 => 1,
-            Phy::Dsss11 => 11,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 11,
             Phy::Ofdm(rate) => rate as u64,
         }
     }
@@ -121,11 +125,11 @@ impl Phy {
         BitRate::per_second(self.mbps() * 1_000_000).expect("above zero")
     }
 
-    /// CWmin + 1 and CWmax + 1: from how many numbers of slots the first draw chooses, and at most any.
+    /// CWmin + 1 and CWmax + 1: the number of values that the first draw chooses from, and the largest number.
     pub const fn window(self) -> (u32, u32) {
         match self {
             Phy::Fhss1 | Phy::Ofdm(_) => (16, 1024),
-            Phy::Dsss1 | Phy::Dsss11 => (32, 1024),
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => (32, 1024),
         }
     }
 
@@ -133,7 +137,7 @@ impl Phy {
         match self {
             Phy::Fhss1 => Layer { slot: 50, sifs: 28, difs: 128, eifs: 128, timeout: 300, start_delay: 128 },
             // IEEE 802.11, 15.3.4 and 16.3.4. EIFS: SIFS, DIFS and an ACK at 1 Mb/s of 304 us (10.3.2.3.7).
-            Phy::Dsss1 | Phy::Dsss11 => {
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 => {
                 Layer { slot: 20, sifs: 10, difs: 50, eifs: 364, timeout: 222, start_delay: 192 }
             }
             // IEEE 802.11, 17.4.4. EIFS: SIFS, DIFS and an ACK at 6 Mb/s of 44 us.
@@ -141,16 +145,16 @@ impl Phy {
         }
     }
 
-    /// How long a signal of `bits` lasts, preamble included; a control frame at the rate for these.
+    /// The length of a signal of `bits`, preamble included; `is_control` selects the rate of control frames.
     const fn airtime(self, bits: u64, is_control: bool) -> BitTimes {
         let mbps = self.mbps();
         BitTimes::new(match self {
-            // A preamble and PHY header of 128 bit.
+            // A preamble and PHY header of 128 bits.
             Phy::Fhss1 => 128 + bits,
             // A long preamble and PLCP header: 192 us.
             Phy::Dsss1 => 192 + bits,
             Phy::Dsss11 if is_control => (192 + bits) * mbps,
-            Phy::Dsss11 => 192 * mbps + bits,
+            Phy::Dsss11 | Phy::Dsss11Control11 => 192 * mbps + bits,
             Phy::Ofdm(_) => {
                 let signalled = match mbps {
                     _ if !is_control => mbps,
@@ -164,20 +168,20 @@ impl Phy {
         })
     }
 
-    /// How long the signal of a frame of `size` octets lasts: 802.11 has its own header and FCS in the place of
-    /// Ethernet's 18 octets.
+    /// The length of a frame's signal for `size` octets: 802.11 has its own header and FCS in place of Ethernet's 18
+    /// octets.
     pub fn frame_time(self, size: Octets) -> BitTimes {
         let own = match self {
             // Bianchi 2000, table II: 272 bit.
             Phy::Fhss1 => 272,
             // Three addresses and FCS: 28 octets.
-            Phy::Dsss1 | Phy::Dsss11 | Phy::Ofdm(_) => 224,
+            Phy::Dsss1 | Phy::Dsss11 | Phy::Dsss11Control11 | Phy::Ofdm(_) => 224,
         };
         let data = u64::from(size.get().saturating_sub(HEADER_AND_FCS.get()));
         self.airtime(own + 8 * data, false)
     }
 
-    /// What the layer's signals and pauses take.
+    /// The lengths of the layer's signals and pauses.
     pub const fn spans(self) -> Spans {
         let Layer { slot, sifs, difs, eifs, timeout, start_delay } = self.layer();
         let microsecond = self.mbps();
@@ -212,7 +216,8 @@ impl Spans {
 mod tests {
     use super::*;
 
-    /// Bianchi 2000, table II: a frame of 8184 bit of payload is 8584 us with its headers, an ACK 240, RTS 288, CTS 240.
+    /// Bianchi 2000, table II: a frame of 8184 bits of payload is 8584 us with its headers, an ACK 240, RTS 288,
+    /// CTS 240.
     #[test]
     fn spans_are_those_of_the_literature_and_the_standard() {
         let spans = Phy::Fhss1.spans();
@@ -228,6 +233,10 @@ mod tests {
         let six = Phy::Ofdm(OfdmRate::Mbps6).spans();
         assert_eq!(six.eifs.get(), six.sifs.get() + six.difs.get() + six.ack.get());
         assert_eq!(Phy::Dsss11.spans().ack, BitTimes::new(304 * 11));
+        // A preamble of 192 us, and the bits at 11 Mb/s; pauses are as long as ever.
+        let fast = Phy::Dsss11Control11.spans();
+        assert_eq!([fast.ack, fast.cts, fast.rts].map(BitTimes::get), [112, 112, 160].map(|bits| 192 * 11 + bits));
+        assert_eq!((fast.eifs, fast.timeout), (Phy::Dsss11.spans().eifs, Phy::Dsss11.spans().timeout));
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Engine<Dcf> {
         self.core.agenda.timers.stop(station.index() * Dcf::TIMERS + which);
     }
 
-    /// What a station that does not wait hears now.
+    /// The state of a station that begins to listen now.
     pub(super) fn hear(&mut self, station: StationId, not_before: BitInstant, slots: Option<u64>) -> Listening {
         if self.method.here.holds() {
             return self.hear_in_one_place(station, not_before, slots);
@@ -45,7 +45,7 @@ impl Engine<Dcf> {
         listening.look(place, self.core.instant, room)
     }
 
-    /// What a station that goes through all signals has heard at `at`.
+    /// What a station that processes all signals by itself has heard by `at`.
     pub(super) fn hear_by_itself(&self, station: StationId, at: BitInstant) -> Gap {
         let Dcf { air, spans, alike, .. } = &self.method;
         let mut listening = Listening::new(air, at, at, None);
@@ -53,7 +53,7 @@ impl Engine<Dcf> {
         listening.look(place, at, &mut Vec::new()).gap
     }
 
-    /// The next frame of the queue is at its turn; whether there is one.
+    /// The next frame of the queue gets its turn; `None` if there is none.
     pub(super) fn take_turn(&mut self, station: StationId) -> Option<FrameId> {
         let since = self.core.instant;
         let this = self.station_mut(station);
@@ -76,7 +76,7 @@ impl Engine<Dcf> {
         ((u128::from(mac.generator.next_u64()) * u128::from(mac.window)) >> 64) as u64
     }
 
-    /// A frame comes to a station that waits for nothing.
+    /// A frame comes to a station that is idle.
     pub(super) fn first_turn<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         if self.take_turn(station).is_none() {
@@ -90,7 +90,7 @@ impl Engine<Dcf> {
         self.look(station, host);
     }
 
-    /// A frame comes while the slots after the last one are counted: it waits for the rest of them.
+    /// A frame comes while the slots after the last one are counted: it waits for the remaining ones.
     pub(super) fn turn_while_waiting<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let Some(frame) = self.take_turn(station) else { return };
@@ -105,7 +105,7 @@ impl Engine<Dcf> {
         self.core.emit(station, frame, Kind::Backoff { attempt: 0, slots }, host);
     }
 
-    /// The medium is busy, or was so before the station could send: it draws slots.
+    /// The medium is busy, or became so before the station could send: the station draws slots.
     fn defer<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, slots) = (self.core.instant, self.draw(station));
         let turn = self.turn(station);
@@ -116,7 +116,7 @@ impl Engine<Dcf> {
         self.core.emit(station, frame, Kind::Backoff { attempt: 0, slots }, host);
     }
 
-    /// The station looks whether it may send; if not, it looks again when it may if it hears nothing more.
+    /// The station checks whether it may send. If not, it looks again when it may if it hears nothing more.
     pub(super) fn look<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         if self.method.here.holds() {

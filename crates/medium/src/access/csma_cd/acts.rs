@@ -1,4 +1,4 @@
-//! What the two machines of CSMA/CD do to the medium: 802.3, 4.2.3.2 and 4.2.8.
+//! The effects of the two machines of CSMA/CD on the medium: 802.3, 4.2.3.2 and 4.2.8.
 
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitInput};
@@ -13,7 +13,7 @@ use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes};
 
 impl Engine<CsmaCd> {
-    /// Tells the deference machine of `station`, which waits to send.
+    /// Passes `input` to the deference machine of `station`, which waits to send.
     pub(super) fn tell_deference<H: Host>(&mut self, station: StationId, input: DeferenceInput, host: &mut H) {
         let state = self.station(station).mac.deference;
         match state.act(input) {
@@ -35,7 +35,7 @@ impl Engine<CsmaCd> {
         self.tell_deference(station, DeferenceInput::CarrierOn, host);
     }
 
-    /// The gap is over. Its parts have one timer: nobody has asked in between which of them it is in.
+    /// The gap is over. Its parts have one timer: no decision in between depended on the part.
     pub(super) fn gap_ends<H: Host>(&mut self, station: StationId, host: &mut H) {
         if self.station(station).mac.deference == Deference::GapPart1 {
             self.tell_deference(station, DeferenceInput::Timeout, host);
@@ -81,7 +81,7 @@ impl Engine<CsmaCd> {
         self.listen(station, deferring.state);
     }
 
-    /// Has the line tell what can change Deference: while it is busy, silence; in part 1 of the gap, carrier.
+    /// Registers what can change Deference: silence while it is busy, carrier in part 1 of the gap.
     fn listen(&mut self, station: StationId, state: Deference) {
         let Core { line, agenda, instant, .. } = &mut self.core;
         match state {
@@ -126,7 +126,7 @@ impl Engine<CsmaCd> {
         let frame = this.frame();
         self.core.emit(station, frame, Kind::Defer { attempt }, host);
         if silent {
-            // The signal's end follows at once, and nobody else need be listened for.
+            // The signal's end follows at once, and no other signal matters.
             let mac = &mut self.station_mut(station).mac;
             (mac.deference, mac.was_transmitting) = (deferring.state, deferring.was_transmitting);
         } else {
@@ -135,9 +135,9 @@ impl Engine<CsmaCd> {
     }
 
     /// ```text
-    ///   |preamble 64|frame|                                  |begins a burst or stands alone
+    ///   |preamble 64|frame|                                  |begins a burst or is alone
     ///   |preamble 64|frame|extension to 64 + slot_time|      |the same, at 1000 Mb/s
-    ///   |extension bits 96|preamble 64|frame|                |goes on with a burst
+    ///   |extension bits 96|preamble 64|frame|                |continues a burst
     /// ```
     pub(super) fn attempt<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
@@ -229,14 +229,14 @@ impl Engine<CsmaCd> {
         self.core.emit(station, this.frame(), transmitted, host);
         self.end_transmission(station, true);
         let this = self.station_mut(station);
-        // Also a frame that the host hands over at this very instant goes on with the burst.
+        // A frame that the host hands over at this very instant also continues the burst.
         this.mac.burst = this.mac.burst.filter(|&begin| now - begin < burst_limit);
         this.mac.burst_open_at = now;
         self.next_frame(station, host);
     }
 
-    /// The attempt of a station that is alone, from its begin to the gap after it: what
-    /// [`finish`](Self::finish), the end of its signal at all places and silence do one after the other.
+    /// The attempt of a station that is alone, from its begin to the gap after it: the effects of
+    /// [`finish`](Self::finish), of the end of its signal at all places, and of silence, one after the other.
     pub(super) fn finish_alone<H: Host>(&mut self, alone: Alone, host: &mut H) {
         let Alone { station, frame_end, end, worth } = alone;
         let this = &mut self.stations[station.index()];
@@ -279,7 +279,7 @@ impl Engine<CsmaCd> {
         }
     }
 
-    /// What the addressees make of a frame that met nothing.
+    /// The addressees receive a frame that met no other.
     fn receive_alone<H: Host>(&mut self, sent: &Queued, frame: FrameId, worth: Worth, host: &mut H) {
         for place in sent.destination.places(self.stations.len()) {
             if place != frame.station && self.stations[place.index()].attached {

@@ -1,4 +1,4 @@
-//! What the transmit machine does whatever is below the MAC: the line itself, or PLCA (802.3, 4.2.3.2).
+//! The transmit machine above any lower layer: the line itself, or PLCA (802.3, 4.2.3.2).
 
 use super::Mac;
 use super::Transmit;
@@ -10,7 +10,7 @@ use crate::frame::{FrameId, StationId};
 use crate::inputs::Host;
 use crate::time::{BitInstant, Octets};
 
-/// What is below the MACs of a medium: it tells them of carrier and collision, and takes what they send.
+/// The layer below the MACs of a medium: it reports carrier and collision to them, and takes their signals.
 pub(crate) trait Below: Access {
     /// The MAC of a station.
     fn mac_of(own: &mut Self::Mac) -> &mut Mac;
@@ -33,10 +33,10 @@ pub(crate) trait Below: Access {
     /// The MAC's backoff ends at `at`.
     fn set_backoff(engine: &mut Engine<Self>, station: StationId, at: BitInstant);
 
-    /// The MAC waits for nothing.
+    /// The MAC stops its timer.
     fn stop_timer(engine: &mut Engine<Self>, station: StationId);
 
-    /// The MAC wants to know nothing of the medium.
+    /// The MAC stops listening to the medium.
     fn ignore(engine: &mut Engine<Self>, station: StationId);
 }
 
@@ -47,7 +47,7 @@ impl<A: Below> Engine<A> {
         A::mac_of(&mut self.stations[station.index()].mac)
     }
 
-    /// Tells the transmit machine of `station`. The only place where its acts are chosen.
+    /// Passes `input` to the transmit machine of `station`. The only place where its actions are chosen.
     #[inline]
     pub(in crate::access) fn tell_transmit<H: Host>(&mut self, station: StationId, input: TransmitInput, host: &mut H) {
         let state = self.mac(station).transmit;
@@ -86,7 +86,7 @@ impl<A: Below> Engine<A> {
         self.core.emit(station, frame, Kind::Backoff { attempt, slots }, host);
     }
 
-    /// How many slots to wait after one collision more; `None` if that was the last attempt.
+    /// Draws the number of slots to wait after one more collision; `None` if that was the last attempt.
     fn draw_backoff(&mut self, station: StationId) -> Option<u64> {
         let Engine { core, stations, .. } = self;
         let mac = A::mac_of(&mut stations[station.index()].mac);
@@ -107,7 +107,7 @@ impl<A: Below> Engine<A> {
         self.next_frame(station, host);
     }
 
-    /// The frame at the head is done with; the next one starts at once, without backoff.
+    /// The frame at the head is finished; the next one starts at once, without backoff.
     pub(in crate::access) fn next_frame<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let this = self.station_mut(station);

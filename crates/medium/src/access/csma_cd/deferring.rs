@@ -1,4 +1,4 @@
-//! What the process Deference would be at a place (802.3, 4.2.8), worked out from the carrier that was there.
+//! The state of the process Deference at a place (802.3, 4.2.8), derived from the carrier that was there.
 
 use super::parameters::Parameters;
 use super::tables::Deference;
@@ -9,9 +9,9 @@ use crate::time::BitInstant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Deferring {
     pub state: Deference,
-    /// When the gap ends, in both of its parts.
+    /// The end of the gap, in both of its parts.
     pub gap_end: Option<BitInstant>,
-    /// `wasTransmitting` of 4.2.8: the station itself sent in the stretch of carrier that is on.
+    /// `wasTransmitting` of 4.2.8: the station itself sent in the present stretch of carrier.
     pub was_transmitting: bool,
 }
 
@@ -19,10 +19,10 @@ impl Deferring {
     pub const FREE: Deferring = Deferring { state: Deference::Free, gap_end: None, was_transmitting: false };
     pub const BUSY: Deferring = Deferring { state: Deference::Busy, gap_end: None, was_transmitting: false };
 
-    /// Works out what Deference would be if it had watched all along.
+    /// Derives the state that Deference would have if it had watched from the start.
     ///
-    /// A signal lasts no shorter than a gap (`Config` holds that), so only the last silence and the last
-    /// stretch of carrier can matter. Signals that touch leave no bit of silence: one stretch.
+    /// No signal is shorter than a gap (`Config` checks this), so only the last silence and the last stretch of carrier
+    /// can matter. Signals that touch leave no bit of silence: they are one stretch.
     pub fn from_history(history: &[Carrier], now: BitInstant, parameters: &Parameters) -> Deferring {
         let (mut before, mut last): (Option<Carrier>, Option<Carrier>) = (None, None);
         for &carrier in history {
@@ -44,7 +44,7 @@ impl Deferring {
         Deferring::after(before, last, now, parameters)
     }
 
-    /// What Deference is after the `last` stretch of carrier and the one `before` it.
+    /// The state of Deference after the `last` stretch of carrier and the one `before` it.
     #[inline]
     pub fn after(
         before: Option<Carrier>,
@@ -56,7 +56,7 @@ impl Deferring {
         if let Some(end) = end.filter(|&end| end < now) {
             return Deferring::in_gap(end, own, now, parameters);
         }
-        // A gap that carrier did not stop, because it was in part 2 or followed one's own transmission.
+        // A gap that carrier did not stop, because it was in part 2 or followed the station's own transmission.
         let unstoppable = before.and_then(|before| {
             let gap = before.end? + parameters.inter_packet_gap;
             let restarts = !before.own && begin < before.end? + parameters.inter_packet_gap_part_1;
@@ -68,7 +68,7 @@ impl Deferring {
         }
     }
 
-    /// Silence since `end`, after a stretch of carrier in which the station sent, or did not.
+    /// Silence since `end`, after a stretch of carrier; `was_transmitting` says whether the station sent in it.
     pub fn in_gap(end: BitInstant, was_transmitting: bool, now: BitInstant, parameters: &Parameters) -> Deferring {
         let gap_end = end + parameters.inter_packet_gap;
         let in_part_2 = was_transmitting || now >= end + parameters.inter_packet_gap_part_1;

@@ -1,13 +1,14 @@
-//! CSMA/CD while all places are one: on a star without distance, as long as nobody is deaf.
+//! CSMA/CD while all places are one: on a star without distance, as long as no station is deaf.
 //!
-//! Every station hears the same at every instant, so one state of the medium stands for all of them: who sends since
-//! when, who waits, and when the gap is over. No signal stands in the agenda, and no station is told anything alone.
+//! Every station hears the same at every instant, so one state replaces the states of all of them: the senders and when
+//! they began, the waiting stations, and the end of the gap. Signals are not scheduled, and no per-station callbacks
+//! run.
 //!
 //! ```text
 //!   timers                         │ arrivals │ signals end         │ signals begin
 //!   backoffs, gap, attempts, jams  │          │ receivers; the gap  │ who began together collides
 //! ```
-//! The events and their order are those of the general way in `acts`. The medium leaves this way for good when a
+//! The events and their order are those of the general path in `acts`. The medium leaves this fast path for good when a
 //! station becomes deaf ([`leave_one_place`](Engine::leave_one_place)).
 
 use super::tables::{Transmit, TransmitAct, TransmitInput};
@@ -23,43 +24,43 @@ use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
 
-/// The medium as everyone hears it.
+/// The state of the medium that all stations share.
 #[derive(Debug)]
 pub(super) struct OnePlace {
-    /// All places are one, and what follows holds.
+    /// All places are one, and the fields below are valid.
     holds: bool,
-    /// Who waits to send. All begin when the gap ends.
+    /// Stations that wait to send. All begin when the gap ends.
     waiting: Crowd,
-    /// Whose attempt, or jam, goes on, in order of number; the first `done` of them are done.
+    /// Stations whose attempt or jam is in progress, in order of number; the first `done` of them have finished.
     sending: Vec<StationId>,
     done: usize,
-    /// What was sent last, in the order in which it began.
+    /// The last signals, in the order in which they began.
     air: Vec<Signal>,
-    /// When all of it began.
+    /// When all of them began.
     begin: BitInstant,
-    /// When all of it ends, or ended.
+    /// When all of them end, or ended.
     end: BitInstant,
-    /// It was cut short by a collision.
+    /// A collision cut them short.
     cut: bool,
-    /// A silence has begun after which nobody has sent yet.
+    /// The medium is silent, and no station has sent since the silence began.
     silent: bool,
-    /// When the gap at its beginning ends.
+    /// The end of the gap at its beginning.
     gap_end: BitInstant,
-    /// What signals still do.
+    /// The next effect of the signals.
     pending: Pending,
-    /// When they do it; `NEVER` if it is nothing.
+    /// The instant of that effect; `NEVER` if there is none.
     signals: BitInstant,
     /// The first station of `waiting` whose gap ends, and when.
     begins: Key,
-    /// The first station that sends, and when it is done.
+    /// The first sending station, and when it finishes.
     ends: Key,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
-    /// Those that began together collide.
+    /// The signals that began together collide.
     Begin,
-    /// They end.
+    /// The signals end.
     End,
 }
 
@@ -117,12 +118,12 @@ fn first_at(at: BitInstant, first: Option<StationId>) -> Key {
 }
 
 impl OnePlace {
-    /// A medium made from `config` on which nobody has sent.
+    /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
         let stations = config.topology.stations();
         let together = config.topology.is_one_place();
         OnePlace {
-            // What is given out early, and bursts, need signals that stand for themselves.
+            // Early outputs, and bursts, need each signal separately.
             holds: together && !config.keep_outputs && config.parameters.burst_limit == BitTimes::ZERO,
             waiting: Crowd::new(stations),
             sending: Vec::new(),
@@ -145,7 +146,7 @@ impl OnePlace {
         self.holds
     }
 
-    /// When something is due next, backoff left aside.
+    /// The next event other than backoff.
     #[inline]
     pub fn due(&self) -> BitInstant {
         instant(self.begins.min(self.ends)).min(self.signals)
@@ -173,13 +174,13 @@ impl OnePlace {
         self.look_who_begins();
     }
 
-    /// `station` does not wait any more, if it did.
+    /// `station` stops waiting, if it did wait.
     pub fn leave(&mut self, station: StationId) {
         self.waiting.remove(station);
         self.look_who_begins();
     }
 
-    /// A station begins to send at `now`; if nothing cuts it short, to `end`.
+    /// A station begins to send at `now`, and ends at `end` unless a collision cuts it short.
     #[inline]
     fn begin(&mut self, now: BitInstant, end: BitInstant, signal: Signal) {
         let station = signal.frame.station;
@@ -196,7 +197,7 @@ impl OnePlace {
         self.silent &= !self.waiting.is_empty();
     }
 
-    /// A station begins at the instant at which others have begun.
+    /// A station begins at the same instant as others.
     fn join(&mut self, now: BitInstant, station: StationId) {
         debug_assert_eq!(self.begin, now, "whoever begins later hears the others");
         (self.pending, self.signals) = (Pending::Begin, now);
@@ -205,7 +206,7 @@ impl OnePlace {
         self.look_who_ends();
     }
 
-    /// The first of those that send is done.
+    /// The first sending station finishes.
     #[inline]
     fn end_first(&mut self) {
         self.done += 1;
@@ -217,7 +218,7 @@ impl OnePlace {
         self.look_who_ends();
     }
 
-    /// The first of those that wait begins.
+    /// The first waiting station begins.
     #[inline]
     fn begin_first(&mut self) {
         self.waiting.take_first();
@@ -226,7 +227,7 @@ impl OnePlace {
 }
 
 impl Station<Mac> {
-    /// Holds the way in one place against the table of the transmit machine.
+    /// Checks this fast path against the table of the transmit machine.
     #[inline]
     fn would(&self, act: TransmitAct, input: TransmitInput) {
         debug_assert_eq!(self.mac.transmit.act(input), Some(act), "{input:?} in {:?}", self.mac.transmit);
@@ -234,7 +235,8 @@ impl Station<Mac> {
 }
 
 impl Engine<CsmaCd> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it: what the engine's own loop does.
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
+    /// loop.
     pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         while !host.stops() {
             let here = &self.method.here;
@@ -313,7 +315,7 @@ impl Engine<CsmaCd> {
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
     }
 
-    /// Several have begun at this instant: all of them notice it at once, and jam.
+    /// Several stations have begun at this instant: all of them detect it at once, and jam.
     fn collide<H: Host>(&mut self, host: &mut H) {
         let (now, parameters) = (self.core.instant, &self.core.config.parameters);
         let episode = self.core.line.next_episode();
@@ -333,7 +335,7 @@ impl Engine<CsmaCd> {
         }
     }
 
-    /// The attempt of a station that was alone is over.
+    /// The attempt of a station without collision is over.
     fn finish_in_one_place<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let this = &mut self.stations[station.index()];
@@ -360,7 +362,7 @@ impl Engine<CsmaCd> {
         }
     }
 
-    /// What was sent ends, and the gap begins.
+    /// The signals end, and the gap begins.
     fn arrive<H: Host>(&mut self, host: &mut H) {
         let (now, gap) = (self.core.instant, self.core.config.parameters.inter_packet_gap);
         let here = &mut self.method.here;
@@ -389,7 +391,7 @@ impl Engine<CsmaCd> {
         self.method.here.air = signals;
     }
 
-    /// What the station at `place`, which a signal is addressed to, makes of it.
+    /// The station at `place` receives a signal that is addressed to it.
     #[inline]
     fn receive_in_one_place<H: Host>(&mut self, place: StationId, signal: &Signal, host: &mut H) {
         let Signal { frame, size, frame_end, worth, .. } = *signal;
@@ -409,7 +411,7 @@ impl Engine<CsmaCd> {
         self.core.emit(place, frame, kind, host);
     }
 
-    /// From now on stations may hear different things: puts what is going on where the general way has it.
+    /// From now on stations may hear different signals: moves the present state to the general path.
     pub(super) fn leave_one_place(&mut self) {
         if !std::mem::replace(&mut self.method.here.holds, false) {
             return;

@@ -1,11 +1,11 @@
-//! The parameters of CSMA/CD, and what they may be.
+//! The parameters of CSMA/CD, and their ranges.
 
 use crate::config::{ConfigError, in_range, rule};
 use crate::time::{BitRate, BitTimes, Octets};
 use crate::topology::Topology;
 use std::num::NonZeroU32;
 
-/// maxEnvelopeFrameSize: with whatever the layers above add around a frame.
+/// maxEnvelopeFrameSize: includes everything that higher layers add around a frame.
 const MAX_ENVELOPE_FRAME_SIZE: u32 = 2000;
 const Q_TAG_PREFIX_SIZE: u32 = 4;
 
@@ -20,7 +20,7 @@ pub struct Parameters {
     pub inter_packet_gap_part_1: BitTimes,
     /// attemptLimit: attempts per frame, the first included.
     pub attempt_limit: NonZeroU32,
-    /// backoffLimit: the collision from which the range of the delay grows no further.
+    /// backoffLimit: after this many collisions the range of the delay no longer grows.
     pub backoff_limit: u32,
     /// jamSize.
     pub jam_size: BitTimes,
@@ -31,15 +31,15 @@ pub struct Parameters {
     /// How much longer than minFrameSize a lone frame, or the first of a burst, keeps carrier up: the rest is
     /// extension bits (802.3, 4.2.3.4). 0 up to 100 Mb/s; above, the two together are slotTime.
     ///
-    /// Not 0 is also what 4.2.8 calls `extend`: a frame that met a late collision is never attempted again.
+    /// A value other than 0 also means `extend` of 4.2.8: a frame with a late collision is never attempted again.
     pub extend_size: Octets,
-    /// burstLimit: from a burst's first bit, how long the station may go on to another frame. 0: no bursts.
+    /// burstLimit: from a burst's first bit, how long the station may begin further frames. 0: no bursts.
     ///
-    /// It goes on if it has a frame ready at the very end of one (extension included) and less than this has passed.
+    /// It continues if it has a frame ready at the very end of one (extension included) and less than this has passed.
     pub burst_limit: BitTimes,
     /// maxDeferTime: a longer wait is an excessive deferral.
     pub max_defer_time: BitTimes,
-    /// How long the MAU lets one transmission be (802.3, 8.2.1.5); only a station that babbles comes to it.
+    /// How long a transmission the MAU allows (802.3, 8.2.1.5); only a station that babbles reaches it.
     pub jabber_limit: BitTimes,
 }
 
@@ -76,8 +76,8 @@ impl Parameters {
         if rate.get() > BitRate::MBIT_100.get() { Parameters::IEEE_802_3_1000 } else { Parameters::IEEE_802_3 }
     }
 
-    /// The longest frame that a MAC sends, and that counts as no longer than allowed where it is received: a VLAN tag
-    /// may add 4 octets, but not beyond the envelope of 2000, which has room for it (802.3, 3.2.7).
+    /// The longest frame that a MAC sends, and that a receiver does not count as too long: a VLAN tag may add 4 octets,
+    /// up to the envelope of 2000, which has room for the tag (802.3, 3.2.7).
     pub fn frame_size_limit(&self, tagged: bool) -> Octets {
         let max = self.max_frame_size.get();
         Octets::new(if tagged { max.max(MAX_ENVELOPE_FRAME_SIZE.min(max + Q_TAG_PREFIX_SIZE)) } else { max })
@@ -114,20 +114,21 @@ impl Parameters {
                 "18 octets to max_frame_size",
             ),
             rule(p.max_frame_size.get() <= 65_535, "max_frame_size", "at most 65,535 octets"),
-            // A receiver takes what keeps carrier up for slotTime (802.3, 4.2.9), so that is what a sender must send.
+            // A receiver accepts frames that keep carrier up for slotTime (802.3, 4.2.9), so a sender must keep it up
+            // that long.
             rule(
                 p.extend_size.get() == 0 || p.min_frame_size.bit_times() + p.extend_size.bit_times() == p.slot_time,
                 "extend_size",
                 "0, or what is missing from min_frame_size to slot_time",
             ),
-            // Only a first frame that holds the medium for slotTime takes it for those that follow.
+            // Only a first frame that holds the medium for slotTime acquires it for the following frames.
             rule(
                 p.burst_limit.get() == 0 || p.extend_size.get() > 0,
                 "burst_limit",
                 "0 (no bursts) unless frames are extended to slot_time",
             ),
             rule(p.burst_limit.get() <= 1 << 31, "burst_limit", "at most 2^31 BT"),
-            // The signal that the MAU cuts off still is a frame above max_frame_size.
+            // A signal that the MAU cuts off is still a frame above max_frame_size.
             rule(
                 (p.max_frame_size.bit_times().get() + 64 + 40..=1 << 31).contains(&p.jabber_limit.get()),
                 "jabber_limit",

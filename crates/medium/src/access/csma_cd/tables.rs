@@ -1,6 +1,7 @@
-//! The tables of a station's two machines (802.3, 4.2.3.2 and 4.2.8). `None` is what cannot be: our own mistake.
+//! The tables of a station's two machines (802.3, 4.2.3.2 and 4.2.8). `None` marks an impossible input: a bug in
+//! ethbus.
 //!
-//! Knows nothing of a medium: only states, inputs and the names of acts.
+//! Nothing here knows a medium: only states, inputs and names of actions.
 
 /// States of the transmit machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Transmit {
     BackingOff,
 }
 
-/// What the transmit machine is told.
+/// Inputs of the transmit machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransmitInput {
     /// A frame came to the head of the queue, or joined those behind it.
@@ -32,7 +33,7 @@ pub enum TransmitInput {
     Detach,
 }
 
-/// What the transmit machine does.
+/// Actions of the transmit machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransmitAct {
     /// Nothing changes.
@@ -52,7 +53,7 @@ pub enum TransmitAct {
 }
 
 impl Transmit {
-    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
+    /// The machine's action in this state for `input`; `None` if that input is impossible here.
     pub const fn act(self, input: TransmitInput) -> Option<TransmitAct> {
         use {Transmit as S, TransmitAct as A, TransmitInput as I};
         match (self, input) {
@@ -87,11 +88,11 @@ pub enum Deference {
     Busy,
     /// Silence, not yet long enough: carrier starts it anew.
     GapPart1,
-    /// The rest of the gap: runs to its end whatever carrier says.
+    /// The rest of the gap: runs to its end regardless of carrier.
     GapPart2,
 }
 
-/// What the deference machine is told.
+/// Inputs of the deference machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeferenceInput {
     /// A signal begins at the station's place.
@@ -102,14 +103,14 @@ pub enum DeferenceInput {
     Timeout,
 }
 
-/// What the deference machine does.
+/// Actions of the deference machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeferenceAct {
     /// Nothing changes.
     Stay,
     /// Forget the gap and wait for silence.
     Yield,
-    /// Start part 1 of the gap, or, right after one's own transmission, the whole of it as part 2.
+    /// Start part 1 of the gap, or, right after the station's own transmission, the whole of it as part 2.
     StartGap,
     /// Start part 2 of the gap.
     StartPart2,
@@ -118,7 +119,7 @@ pub enum DeferenceAct {
 }
 
 impl Deference {
-    /// What the machine does in this state when told `input`; `None` if it cannot be told so.
+    /// The machine's action in this state for `input`; `None` if that input is impossible here.
     pub const fn act(self, input: DeferenceInput) -> Option<DeferenceAct> {
         use {Deference as S, DeferenceAct as A, DeferenceInput as I};
         match (self, input) {

@@ -1,4 +1,4 @@
-//! What MAC and machines of a node do to each other, and to the line.
+//! The effects of a node's MAC and machines on each other, and on the line.
 
 use super::tables::{Control, Data};
 use super::wire::{Piece, Sent, What};
@@ -66,7 +66,7 @@ impl Below for Reconciliation {
         own.line_begin = begin;
         let wire = &mut engine.method.wire;
         let on_line = own.piece.filter(|&piece| own.node.tx_en(true) && wire.get(piece).what == What::Frame);
-        // A logical collision is one of the MAC alone: nothing has met on the medium.
+        // A logical collision concerns the MAC alone: no signals have met on the medium.
         let episode = match on_line {
             Some(piece) => {
                 wire.get_mut(piece).cut = true;
@@ -129,7 +129,7 @@ impl Engine<Reconciliation> {
         self.look_ahead(station);
     }
 
-    /// When something happens next at `station`.
+    /// The next event at `station`.
     pub(super) fn look_ahead(&mut self, station: StationId) {
         if self.method.here.holds {
             return self.look_ahead_in_one_place(station);
@@ -174,7 +174,7 @@ impl Engine<Reconciliation> {
         self.mac_acts(station, host);
     }
 
-    /// The MAC does what it waited for.
+    /// The MAC does what it waited to do.
     pub(super) fn mac_acts<H: Host>(&mut self, station: StationId, host: &mut H) {
         let own = &mut self.station_mut(station).mac;
         match own.mac.transmit {
@@ -192,7 +192,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Carrier at `station` is now as it will be in the bit that begins.
+    /// Sets the carrier that `station`'s MAC sees to that of the bit that begins.
     pub(super) fn tell_carrier(&mut self, station: StationId) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let (heard, line) = self.method.wire.heard(station.index());
@@ -209,7 +209,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// The MAC is done with a frame, which is on the line as `piece`, or lost in PLCA.
+    /// The MAC has finished with a frame, which is on the line as `piece`, or was lost in PLCA.
     fn release_sent(&mut self, frame: FrameId, piece: Option<u64>) {
         let waits = piece.is_some_and(|piece| {
             let piece = self.method.wire.get_mut(piece);
@@ -224,7 +224,7 @@ impl Engine<Reconciliation> {
 
 /// The node's side.
 impl Engine<Reconciliation> {
-    /// Runs the machines of `station` until they stay where they are, and has the line carry what they want.
+    /// Runs the machines of `station` until none of them changes, and puts their signals on the line.
     pub(super) fn settle_node<H: Host>(&mut self, station: StationId, host: &mut H) {
         if self.method.here.holds {
             return self.settle_in_one_place(station, host);
@@ -308,7 +308,7 @@ impl Engine<Reconciliation> {
         self.core.emit(station, frame, Kind::Commit { id }, host);
     }
 
-    /// While its frame is on the line, the station hears another: the MAC is told, if the PHY tells it.
+    /// While its frame is on the line, the station hears another: the MAC learns it, if the PHY reports it.
     pub(super) fn detect_collision<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (heard, line) = self.method.wire.heard(station.index());
         let own = &self.stations[station.index()].mac;
@@ -318,7 +318,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Has the line carry what the machines of `station` want.
+    /// Puts the signals that the machines of `station` request on the line.
     fn drive(&mut self, station: StationId) {
         let now = self.core.instant;
         let own = &self.stations[station.index()].mac;
@@ -329,11 +329,11 @@ impl Engine<Reconciliation> {
         }
         let (mut begin, mut after) = (now, None);
         if let Some(piece) = own.piece {
-            // ESD and what goes with it follow a frame that nothing cut short.
+            // ESD and the code after it follow a frame that was not cut short.
             let sent = self.method.wire.get(piece);
             let delimited = sent.what == What::Frame && !sent.cut && own.delimited;
             begin = now + if delimited { self.method.plca.end_delimiter } else { BitTimes::ZERO };
-            // What follows ESD may be over before it has begun: one bit of it is heard all the same.
+            // The code after ESD may be over before it has begun: one bit of it is heard all the same.
             begin = begin.max(sent.begin + BitTimes::new(1));
             self.method.wire.end(piece, begin);
             self.expect_settled_after(piece, begin);
@@ -351,7 +351,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// The frame at the head, as a signal that begins now. What PLCA has held back and lost makes it a bad one.
+    /// The frame at the head, as a signal that begins now. It is a bad frame if PLCA held bits back and lost them.
     pub(super) fn sent(&self, station: StationId) -> Sent {
         let now = self.core.instant;
         let this = self.station(station);
@@ -381,14 +381,14 @@ impl Engine<Reconciliation> {
     }
 }
 
-/// What is done to a station from outside.
+/// Changes to a station from outside.
 impl Engine<Reconciliation> {
     pub(super) fn plca_detached<H: Host>(&mut self, station: StationId, host: &mut H) {
         self.leave_one_place();
         self.method.cycles.disturb();
         let own = &mut self.stations[station.index()].mac;
         if own.mac_sends() && own.piece.is_none() {
-            // Nothing of the attempt is on the line, but it has been made.
+            // Nothing of the attempt is on the line, but it counts as made.
             let _ = own.mac.backoff.collide(0);
             self.abandon_all(station, host);
         } else {
@@ -409,7 +409,7 @@ impl Engine<Reconciliation> {
         let now = self.core.instant;
         let own = &mut self.station_mut(station).mac;
         own.node.catch_up(now, false, &mut own.counters);
-        // plca_reset: all machines begin anew, whatever they did.
+        // plca_reset: all machines begin anew, whatever their state.
         own.node.set(settings);
         own.node.reset = true;
         self.settle_node(station, host);
@@ -431,7 +431,7 @@ impl Engine<Reconciliation> {
     }
 }
 
-/// The name of what is no frame.
+/// The frame id of a signal that is no frame.
 pub(super) fn nameless(station: StationId) -> FrameId {
     FrameId { station, serial: 0 }
 }

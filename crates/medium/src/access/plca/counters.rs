@@ -1,9 +1,9 @@
-//! What a node of PLCA counts: the counters of 30.16, and those that chips offer.
+//! The counters of a PLCA node: those of 30.16, and those that chips offer.
 
-/// Defines what a node counts once.
+/// Defines the counters of a node once.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a node of PLCA counts: the counters of 30.16, and those that chips offer.
+        /// The counters of a PLCA node: those of 30.16, and those that chips offer.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct PlcaCounters {
             $($(#[$doc])* pub $name: u64,)*
@@ -15,12 +15,12 @@ macro_rules! counters {
                 [$((stringify!($name), self.$name),)*].into_iter()
             }
 
-            /// What was counted since `earlier`.
+            /// The counts since `earlier`.
             pub fn since(&self, earlier: &PlcaCounters) -> PlcaCounters {
                 PlcaCounters { $($name: self.$name - earlier.$name,)* }
             }
 
-            /// This, and `times` times `more`.
+            /// The sum of this and `times` times `more`.
             pub fn and(&self, more: &PlcaCounters, times: u64) -> PlcaCounters {
                 PlcaCounters { $($name: self.$name + more.$name * times,)* }
             }
@@ -33,13 +33,13 @@ counters! {
     beacons,
     /// TOCNT: own transmit opportunities, used or not.
     opportunities,
-    /// Own transmit opportunities that a frame went out in.
+    /// Own transmit opportunities in which a frame was sent.
     used,
     /// Own transmit opportunities that passed unused.
     yielded,
-    /// EMPCYC: cycles, from BEACON to BEACON, in which nobody sent.
+    /// EMPCYC: cycles, from BEACON to BEACON, in which no node sent.
     empty_cycles,
-    /// RXINTO: somebody else sent in an own transmit opportunity.
+    /// RXINTO: another node sent in an own transmit opportunity.
     received_in_own_turn,
     /// UNEXPB: a BEACON at a node that sends BEACONs itself.
     unexpected_beacons,
@@ -49,7 +49,7 @@ counters! {
     collisions_in_turn,
     /// CORTXCNT: frames sent with PLCA that collided on the line.
     corrupted,
-    /// Collisions that PLCA told the MAC of, so that it waits for its turn; they are in the MAC's counters too.
+    /// Collisions that PLCA reported to the MAC, so that it waits for its turn; the MAC's counters contain them too.
     logical_collisions,
     /// Times that plca_status fell to FAIL.
     status_losses,

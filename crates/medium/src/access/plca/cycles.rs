@@ -1,4 +1,4 @@
-//! Cycles from BEACON to BEACON: how many there were and how long, and whether the next one can only be as the last.
+//! Cycles from BEACON to BEACON: their number and length, and whether the next one must be the same as the last.
 
 use super::counters::PlcaCounters;
 use super::node::Node;
@@ -9,20 +9,20 @@ use crate::time::{BitInstant, BitTimes};
 /// Cycles of a bus with PLCA, from one BEACON of the coordinator to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlcaCycles {
-    /// How many ended.
+    /// The number of cycles that ended.
     pub cycles: u64,
-    /// In how many of them nobody sent.
+    /// The number of those in which no node sent.
     pub empty: u64,
-    /// How long they were together.
+    /// The sum of their lengths.
     pub sum: BitTimes,
-    /// How long the shortest was; 0 if there was none.
+    /// The length of the shortest; 0 if there was none.
     pub shortest: BitTimes,
-    /// How long the longest was.
+    /// The length of the longest.
     pub longest: BitTimes,
 }
 
 impl PlcaCycles {
-    /// Those of two runs together.
+    /// The cycles of two runs together.
     pub fn and(self, other: PlcaCycles) -> PlcaCycles {
         let shortest = match (self.cycles, other.cycles) {
             (0, _) => other.shortest,
@@ -38,7 +38,7 @@ impl PlcaCycles {
         }
     }
 
-    /// `count` cycles more, each of `length`.
+    /// Adds `count` cycles, each of `length`.
     fn add(&mut self, length: BitTimes, count: u64, empty: bool) {
         self.shortest = if self.cycles == 0 { length } else { self.shortest.min(length) };
         self.longest = self.longest.max(length);
@@ -48,7 +48,7 @@ impl PlcaCycles {
     }
 }
 
-/// How all nodes were as the coordinator was about to send a BEACON.
+/// The state of all nodes just before the coordinator sent a BEACON.
 #[derive(Debug)]
 struct Begin {
     at: BitInstant,
@@ -56,7 +56,7 @@ struct Begin {
     counters: Vec<PlcaCounters>,
 }
 
-/// A cycle that comes back: how the nodes are as it begins, how long it is, and what each node counts in it.
+/// A repeating cycle: the state of the nodes as it begins, its length, and the counts of each node in it.
 #[derive(Debug)]
 struct Known {
     nodes: Vec<(Node, Watch)>,
@@ -64,22 +64,22 @@ struct Known {
     counted: Vec<PlcaCounters>,
 }
 
-/// What is known of cycles.
+/// The knowledge about cycles.
 #[derive(Debug)]
 pub(super) struct Cycles {
     pub sums: PlcaCycles,
     /// The last BEACON of the coordinator.
     last: Option<BitInstant>,
-    /// Empty cycles since the last event that told of a BEACON.
+    /// Empty cycles since the last event that reported a BEACON.
     pub untold: u64,
     begin: Option<Begin>,
-    /// The last cycle that came back. It comes back again whenever all nodes are as they were then.
+    /// The last repeating cycle. It repeats whenever all nodes are in the same state again.
     known: Option<Known>,
-    /// Empty cycles in a row.
+    /// The number of empty cycles in a row.
     quiet: u8,
     /// The coordinator whose cycles they are.
     pub owner: Option<StationId>,
-    /// The bus is in a cycle that comes back as it is until something happens from outside.
+    /// The bus is in a cycle that repeats until an input from outside.
     pub regular: bool,
 }
 
@@ -97,7 +97,7 @@ impl Cycles {
         }
     }
 
-    /// Something happens that is not part of an empty cycle.
+    /// An event comes that is not part of an empty cycle.
     #[inline]
     pub fn disturb(&mut self) {
         self.begin = None;
@@ -105,20 +105,20 @@ impl Cycles {
         self.regular = false;
     }
 
-    /// The same, and nothing is known of cycles any more: what is heard where has changed.
+    /// The same, and all knowledge of cycles is dropped: places hear something different from now on.
     pub fn forget(&mut self) {
         self.disturb();
         self.known = None;
     }
 
-    /// The cycle that ends was empty: whether the next may be known, since the one before it was empty too, or since a cycle
-    /// has come back before.
+    /// The cycle that ends was empty: whether the next may be a known one, since the one before it was empty too, or
+    /// since a repeating cycle is known.
     pub fn may_be_known(&mut self) -> bool {
         self.quiet = self.quiet.saturating_add(1);
         self.quiet > 1 || self.known.is_some()
     }
 
-    /// The coordinator sends a BEACON at `now`: the length of the cycle that ends, if one does.
+    /// The coordinator sends a BEACON at `now`: gives the length of the cycle that ends, if one does.
     pub fn beacon(&mut self, now: BitInstant, busy: bool) -> Option<BitTimes> {
         let length = self.last.replace(now).map(|last| now - last);
         if let Some(length) = length {
@@ -127,8 +127,8 @@ impl Cycles {
         length
     }
 
-    /// The nodes as they are at `now`, if nothing is going on: how long the cycle is that comes back, and what each node
-    /// counts in it.
+    /// From the state of the nodes at `now`, if nothing is in progress: the length of the repeating cycle, and the
+    /// counts of each node in it.
     pub fn period(
         &mut self,
         now: BitInstant,
@@ -154,7 +154,7 @@ impl Cycles {
         Some((length, counted))
     }
 
-    /// `count` cycles, each of `length` and empty, went by, in each of which each node `counted` so much.
+    /// Skips `count` empty cycles, each of `length`, and adds `counted` for each node and cycle.
     pub fn pass(&mut self, length: BitTimes, count: u64, counted: &[PlcaCounters]) {
         self.sums.add(length, count, true);
         self.untold += count;

@@ -1,7 +1,7 @@
 //! One node of PLCA: the variables and timers of its three machines (802.3, 148.4.4 to 148.4.6).
 //!
-//! Turns that pass without anything are not stepped through: a node that waits knows when the next turn begins that
-//! matters to it, and how many have passed is worked out when somebody asks.
+//! A node does not step through unused turns: a waiting node knows when the next turn begins that matters to it, and
+//! computes the number of passed turns on request.
 
 use super::counters::PlcaCounters;
 use super::settings::{Plca, PlcaNode, PlcaSettings};
@@ -28,10 +28,11 @@ pub(super) struct Node {
     pub command: Option<What>,
     /// When the turn of `cur_id` began.
     pub turn_since: BitInstant,
-    /// Since when turns are counted one after the other, and how many have passed: the node's clock decides when each begins.
+    /// Since when turns have been counted one after the other, and how many have passed: the node's clock decides when
+    /// each begins.
     pub count_since: BitInstant,
     pub counted: u64,
-    /// The next turn begins as the one before it is over by the clock.
+    /// The next turn begins when the one before it is over by the clock.
     counts_on: bool,
     /// When the next turn begins that matters.
     pub to_end: BitInstant,
@@ -44,7 +45,7 @@ pub(super) struct Node {
     pub pending_end: BitInstant,
     pub commit_end: BitInstant,
     status_end: BitInstant,
-    /// Somebody has sent since the last BEACON.
+    /// A node has sent since the last BEACON.
     pub busy_cycle: bool,
     /// Its station is on the medium.
     pub attached: bool,
@@ -89,7 +90,7 @@ impl Node {
         node
     }
 
-    /// New settings; the machines see them when they are run next.
+    /// Sets new settings; the machines see them in their next run.
     pub fn set(&mut self, settings: PlcaSettings) {
         self.own.settings = settings;
         self.ids = [0; 4];
@@ -113,7 +114,7 @@ impl Node {
         self.own.settings.to_timer.into()
     }
 
-    /// The cycle is over at this curID.
+    /// The curID at which the cycle is over.
     fn last(&self) -> u8 {
         if self.is_coordinator() { self.own.settings.node_count } else { 255 }
     }
@@ -140,7 +141,7 @@ impl Node {
             .filter(|&own| own < end)
     }
 
-    /// Its MAC waits for a turn that it would use.
+    /// Its MAC waits for a turn, and would use it.
     fn wants(&self) -> bool {
         self.pending && self.active
     }
@@ -151,13 +152,13 @@ impl Node {
         matches!(self.control, Control::WaitTo | Control::Yield)
     }
 
-    /// Works out which turn goes on, of those that nothing happened in: at `now`, or with `before` just before it.
+    /// Computes the present turn from those without an event: at `now`, or with `before` just before it.
     pub fn catch_up(&mut self, now: BitInstant, before: bool, counters: &mut PlcaCounters) {
         if !self.counts_turns() {
             return;
         }
         let turns = self.passed(now, before).saturating_sub(self.counted);
-        // The end of the last turn is for the machine to see.
+        // The machine itself handles the end of the last turn.
         let left = u64::from(self.last().saturating_sub(self.cur_id)).saturating_sub(1);
         let turns = turns.min(left);
         if turns == 0 {
@@ -173,13 +174,14 @@ impl Node {
         self.plan();
     }
 
-    /// When turn number `turn` begins, of those that are counted one after the other.
+    /// When turn number `turn` begins, among those counted one after the other.
     #[inline]
     fn turn_begin(&self, turn: u64) -> BitInstant {
         self.count_since + self.own.on_medium(BitTimes::new(turn * self.to()))
     }
 
-    /// How many turns are over at `now`, or with `before` just before it, of those that are counted one after the other.
+    /// The number of turns that are over at `now`, or with `before` just before it, among those counted one after the
+    /// other.
     #[inline]
     fn passed(&self, now: BitInstant, before: bool) -> u64 {
         let elapsed = now.since(self.count_since).get();
@@ -188,7 +190,7 @@ impl Node {
             return elapsed / self.to();
         }
         let (end, begins) = (self.count_since + BitTimes::new(elapsed), |turn| self.turn_begin(turn));
-        // Clocks are less than a ninth apart, and a turn's begin is rounded to a bit time.
+        // Clocks differ by less than a ninth, and a turn's begin is rounded to a bit time.
         let least = (elapsed * 8 / 9).saturating_sub(1) / self.to();
         (least..).take_while(|&turn| begins(turn) <= end).last().unwrap_or(0)
     }
@@ -199,7 +201,7 @@ impl Node {
         counters.yielded += own;
     }
 
-    /// When the next turn begins that matters: one that the node would use, or the end of the cycle.
+    /// Finds the next turn that matters: one that the node would use, or the end of the cycle.
     pub fn plan(&mut self) {
         let last = self.last();
         let next = match self.wants() {
@@ -210,7 +212,7 @@ impl Node {
         self.to_end = self.turn_begin(self.counted + turns);
     }
 
-    /// When something happens next by itself.
+    /// The next event of the node itself.
     #[inline]
     pub fn next(&self) -> BitInstant {
         let control = match self.control {
@@ -231,7 +233,7 @@ impl Node {
         control.min(self.data_end()).min(self.invalid_end).min(self.status_end)
     }
 
-    /// When something happens next at its data machine by itself.
+    /// The next event of its data machine itself.
     #[inline]
     pub fn data_end(&self) -> BitInstant {
         match self.data {
@@ -265,7 +267,7 @@ impl Node {
         }
     }
 
-    /// CARRIER_STATUS, as the MAC is told.
+    /// CARRIER_STATUS, as the MAC sees it.
     pub fn carrier(&self, crs: bool, commit: bool) -> bool {
         match self.data {
             Data::Normal => crs,
@@ -275,7 +277,7 @@ impl Node {
         }
     }
 
-    /// What the machines see at `now`, while `heard`, with `own` of it, is heard at the node's place.
+    /// The inputs of the machines at `now`, while the node's place hears `heard`, of which `own` is the node's own.
     #[inline]
     pub fn seen(&self, now: BitInstant, heard: Heard, own: Option<What>, mac_sends: bool, delayed: bool) -> Seen {
         let others = heard.without(own);
@@ -310,7 +312,7 @@ impl Node {
         }
     }
 
-    /// The acts of a state of the control machine that is entered.
+    /// The actions on entering a state of the control machine.
     pub fn enter_control(
         &mut self,
         to: Control,
@@ -352,7 +354,7 @@ impl Node {
             }
             Control::Commit => {
                 (self.command, self.committed, self.bursts) = (Some(What::Commit), true, 0);
-                // Whoever takes a turn waits for no BEACON.
+                // A node that takes a turn waits for no BEACON.
                 self.invalid_end = NEVER;
             }
             Control::Yield => {
@@ -399,18 +401,18 @@ impl Node {
     /// A BEACON is sent or seen.
     fn beacon(&mut self, counters: &mut PlcaCounters) {
         counters.beacons += 1;
-        // The coordinator is between two cycles: what goes on is a cycle if plca_status is OK.
+        // The coordinator is between two cycles: a cycle is in progress if plca_status is OK.
         let cycle = self.active || (self.is_coordinator() && self.status_ok);
         counters.empty_cycles += u64::from(cycle && !self.busy_cycle);
         self.busy_cycle = false;
     }
 
-    /// Somebody has sent since the last BEACON.
+    /// A node has sent since the last BEACON.
     pub fn was_busy(&self) -> bool {
         self.busy_cycle
     }
 
-    /// The acts of a state of the data machine that is entered.
+    /// The actions on entering a state of the data machine.
     pub fn enter_data(&mut self, to: Data, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) {
         self.data = to;
         let pending = match to {
@@ -442,7 +444,7 @@ impl Node {
         }
     }
 
-    /// The acts of a state of the status machine that is entered; whether plca_status has changed.
+    /// The actions on entering a state of the status machine; true if plca_status has changed.
     pub fn enter_status(&mut self, to: Status, now: BitInstant, plca: &Plca, counters: &mut PlcaCounters) -> bool {
         self.status = to;
         let ok = match to {
@@ -464,8 +466,8 @@ impl Node {
         changed
     }
 
-    /// What comes back in every cycle of a bus on which nothing happens, as it is relative to `now`; `None` if something is
-    /// going on.
+    /// The state that repeats in every cycle of a bus without traffic, relative to `now`; `None` if something is in
+    /// progress.
     pub fn relative(&self, now: BitInstant) -> Option<Node> {
         let quiet = [self.invalid_end, self.burst_end, self.beacon_end, self.detection_end, self.line_end];
         let data = [self.pending_end, self.commit_end, self.flush_end];
@@ -480,7 +482,7 @@ impl Node {
         Some(Node { turn_since, count_since, counted, to_end, ..self.clone() })
     }
 
-    /// The same later by `span`, in which cycles went by.
+    /// Moves the state forward by `span`, in which cycles passed.
     pub fn pass(&mut self, span: BitTimes) {
         if self.counts_turns() {
             (self.turn_since, self.to_end) = (self.turn_since + span, self.to_end + span);
@@ -488,7 +490,7 @@ impl Node {
         }
     }
 
-    /// When something happens that does not come back in every cycle.
+    /// The next event that does not repeat in every cycle.
     pub fn next_of_its_own(&self) -> BitInstant {
         self.status_end
     }

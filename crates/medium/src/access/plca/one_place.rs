@@ -1,16 +1,17 @@
-//! PLCA while all places are one and every node is right: one follower stands for the control machines of all.
+//! PLCA while all places are one and all nodes are configured consistently: one follower replaces the control machines
+//! of all nodes.
 //!
-//! Everybody hears the same, and counts the same turns. A node that waits, or has nothing to send, is not looked at: whose
-//! turn it is, and what has been counted, is known of all together. What a signal does is done for the node that sends it,
-//! the one whose turn comes next, and those whose MAC sends into its delay line or waits for a gap.
+//! All nodes hear the same, and count the same turns. The follower knows the present turn and the counts of all nodes,
+//! so a node that waits, or has nothing to send, costs nothing. A signal is handled only at the node that sends it, at
+//! the node whose turn comes next, and at nodes whose MAC sends into its delay line or waits for a gap.
 //!
 //! ```text
 //!   |BEACON|turn of 0|turn of 1|COMMIT of 2|frame of 2 ......|turn of 3 …
 //!   └ `cur` is 0 from here on  └ next of those that wait     └ `cur` is 3
 //! ```
-//! Data machine and MAC of a node are its own, and act by the tables, as everywhere. The events and their order are those
-//! of the general way in `acts` and `run`. The medium comes here from a BEACON on, if every node is right, and leaves
-//! when something is done to a node from outside, or a turn is given up.
+//! Each node keeps its own data machine and MAC, which act by the tables, as everywhere. The events and their order are
+//! those of the general path in `acts` and `run`. The medium enters this fast path at a BEACON, if all nodes are
+//! configured consistently. It leaves when an input changes a node, or a node gives up its turn.
 
 mod edges;
 mod joining;
@@ -33,72 +34,75 @@ use crate::timers::{Key, NEVER, NONE, instant, key, number};
 /// The bus as all nodes see it.
 #[derive(Debug)]
 pub(super) struct OnePlace {
-    /// What follows holds.
+    /// The fields below are valid.
     pub holds: bool,
-    /// Whether nothing speaks against it but what nodes do just now; `None`: to be looked at.
+    /// Whether the configuration allows the fast path, regardless of the present state of the nodes; `None`: not yet
+    /// checked.
     fits: Option<bool>,
     /// The station of each id.
     owners: Box<[Option<StationId>]>,
-    /// Turns in a cycle, and their length.
+    /// The number of turns in a cycle, and their length.
     count: u8,
     to: BitTimes,
     coordinator: StationId,
     /// Ids whose node would use its turn.
     pending: [u64; 4],
-    /// curID since `turn_since`, without those turns that have passed since.
+    /// curID at `turn_since`; turns that have passed since are not included.
     cur: u8,
     turn_since: BitInstant,
-    /// When the next turn that matters begins, and at whom: one that is used, or the end of the cycle at the coordinator.
+    /// When the next turn that matters begins, and at which station: a turn that will be used, or the end of the cycle
+    /// at the coordinator.
     turn: Key,
     signal: Option<Signal>,
-    /// What happens to it next, and when.
+    /// The signal's next edge, and when.
     edge: (BitInstant, Edge),
-    /// Somebody has sent since the last BEACON; and the same before the turn that goes on.
+    /// A node has sent since the last BEACON; and its value before the present turn.
     busy: bool,
     busy_before: bool,
-    /// First turns, BEACONs, and empty cycles, since the medium is here.
+    /// The numbers of first turns, BEACONs, and empty cycles since the medium entered this path.
     rounds: u64,
     beacons: u64,
     empty: u64,
-    /// Deference of whoever has nothing to do with what is on the line: how often its carrier changed, and when it last did.
+    /// Deference state of stations that are not transmitting: the number of changes of their carrier, and the time of
+    /// the last.
     carrier: Watch,
     changes: u64,
     changed_at: BitInstant,
-    /// It may have changed in this instant.
+    /// Their carrier may have changed in this instant.
     may_change: bool,
-    /// Stations that wait for the end of a gap, with the carrier of all; and those whose MAC sends into the delay line.
+    /// Stations that wait for the end of a gap, with the common carrier; and those whose MAC sends into the delay line.
     waiting: StationSet,
     holding: StationSet,
-    /// The first of the stations' own timers; 0 if it is to be looked for.
+    /// The first of the stations' own timers; 0 if it must be searched for.
     first: Key,
-    /// The station whose timers have changed since they were looked at.
+    /// The station whose timers have changed since the last search.
     touched: Option<StationId>,
 }
 
-/// What is on the line, or is to be from this instant on.
+/// The signal on the line, or the one that begins at this instant.
 #[derive(Debug)]
 struct Signal {
     source: StationId,
     what: What,
     begin: BitInstant,
-    /// It is heard: its begin is not only to come.
+    /// It is heard already.
     heard: bool,
-    /// A frame goes on where a COMMIT ends that began here.
+    /// The begin of the COMMIT that this frame follows.
     commit: Option<BitInstant>,
     frame: Option<Sent>,
     /// Its end is known.
     ended: bool,
 }
 
-/// A node, as far as it is not the follower.
+/// The part of a node that differs from the follower.
 #[derive(Debug, Default)]
 pub(super) struct Apart {
-    /// Turns that it took, since the medium is here.
+    /// Turns that it took, since the medium entered this path.
     commits: u64,
-    /// Its MAC has had the carrier of all since it was told last: then the follower's had changed so often.
+    /// Its MAC has seen the common carrier since its last update, when `changes` of the follower had this value.
     at_ease: bool,
     told: u64,
-    /// It is among those that wait with the carrier of all.
+    /// It is among those that wait with the common carrier.
     waits: bool,
 }
 
@@ -134,12 +138,12 @@ impl OnePlace {
         }
     }
 
-    /// Settings have changed, or who is on the medium.
+    /// Settings have changed, or stations were attached or detached.
     pub fn look_again(&mut self) {
         self.fits = None;
     }
 
-    /// What is heard in this part of the instant, and of whom.
+    /// What is heard in this part of the instant, and its sender.
     #[inline]
     fn heard(&self) -> Option<(What, StationId)> {
         let signal = self.signal.as_ref()?;
@@ -155,7 +159,7 @@ impl OnePlace {
         self.heard().is_some_and(|(what, source)| what != What::Beacon && source != station)
     }
 
-    /// Whoever does not send hears a frame.
+    /// Stations that do not send hear a frame.
     #[inline]
     fn carries_frame(&self) -> bool {
         self.heard().is_some_and(|(what, _)| what == What::Frame)
@@ -164,7 +168,8 @@ impl OnePlace {
 
 /// The loop.
 impl Engine<Reconciliation> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, as long as all is right.
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, as long as the fast path is
+    /// valid.
     pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         while self.method.here.holds && !host.stops() {
             let (next, now) = (self.first_timer().min(self.method.here.turn), self.core.instant);
@@ -189,14 +194,14 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// When something is due next that the world outside might notice.
+    /// The next event that is visible from outside.
     pub(super) fn due_in_one_place(&self) -> BitInstant {
         let here = &self.method.here;
         if here.may_change || !self.method.changed.is_empty() {
             return self.core.instant + BitTimes::new(1);
         }
         let own = self.stations.iter().map(|this| this.mac.mac_at.min(this.mac.node.data_end())).min().unwrap_or(NEVER);
-        // The first BEACON after a frame is told of.
+        // The first BEACON after a frame is reported.
         let quiet = here.pending == [0; 4] && !here.busy;
         let idle = quiet && here.signal.as_ref().is_none_or(|signal| signal.what == What::Beacon);
         if idle { own } else { own.min(instant(here.turn)).min(here.edge.0) }
@@ -229,7 +234,7 @@ impl Engine<Reconciliation> {
         self.mac_acts(station, host);
     }
 
-    /// The instant is over: MACs are told of carrier.
+    /// The instant is over: MACs see its carrier.
     fn end_instant_in_one_place(&mut self) {
         let (now, parameters) = (self.core.instant, self.core.config.parameters);
         let here = &mut self.method.here;
@@ -268,7 +273,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Tells the MAC of a node at ease what carrier of all has done since it was told last, if it has done anything.
+    /// Brings the MAC of a node at ease up to date with the common carrier; false if nothing has changed.
     pub(super) fn renew_watch(&mut self, station: StationId) -> bool {
         let here = &self.method.here;
         let own = &mut self.stations[station.index()].mac;
@@ -278,14 +283,14 @@ impl Engine<Reconciliation> {
         if here.changes - own.apart.told == 1 {
             own.watch.tell(here.changed_at, here.carrier.carrier(), false, &self.core.config.parameters);
         } else {
-            // A whole frame went by: whatever was before, the gap after it is that of all.
+            // A whole frame went by: whatever the MAC saw before, the gap after the frame is the common one.
             own.watch = here.carrier;
         }
         own.apart.told = here.changes;
         true
     }
 
-    /// What happens next at `station` may have changed, its turn apart.
+    /// The next event at `station` may have changed, apart from its turn.
     #[inline]
     pub(super) fn look_ahead_in_one_place(&mut self, station: StationId) {
         let before = self.method.here.touched.replace(station);
@@ -317,14 +322,15 @@ impl Engine<Reconciliation> {
 }
 
 impl Own {
-    /// Where the data machine goes, by the table, while something is `heard`, or another's COMMIT or frame is `receiving`.
+    /// The next state of the data machine, by the table, while something is `heard`, or another's COMMIT or frame is
+    /// `receiving`.
     #[inline(always)]
     fn data_in_one_place(&self, now: BitInstant, heard: bool, receiving: bool) -> Option<Data> {
         let node = &self.node;
         let seen =
             Seen { on: true, status: true, mac_sends: self.mac_sends(), crs: heard, receiving, ..Seen::default() };
         match node.data {
-            // Who is at ease receives what there is, unseen.
+            // A node at ease receives implicitly.
             Data::Idle if receiving => Data::Receive.next(&seen),
             Data::Idle => Data::Idle.next(&seen),
             Data::Hold => {
@@ -345,7 +351,7 @@ impl Own {
 
 /// A node by itself.
 impl Engine<Reconciliation> {
-    /// Runs the machines of `station` until they stay where they are, and has the line carry what they want.
+    /// Runs the machines of `station` until none of them changes, and puts their signals on the line.
     pub(super) fn settle_in_one_place<H: Host>(&mut self, station: StationId, host: &mut H) {
         let (heard, receiving) = (self.method.here.heard().is_some(), self.method.here.receives(station));
         loop {
@@ -407,7 +413,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Has the line carry what the machines of `station` want.
+    /// Puts the signals that the machines of `station` request on the line.
     fn drive_in_one_place(&mut self, station: StationId) {
         let now = self.core.instant;
         let node = &self.stations[station.index()].mac.node;

@@ -1,4 +1,4 @@
-//! The loop of a medium with PLCA: what is due, in the written order of ties, and cycles that go by.
+//! The loop of a medium with PLCA: the next event, in the written order of ties, and skipped cycles.
 
 use super::acts::nameless;
 use super::tables::Data;
@@ -28,7 +28,7 @@ impl Engine<Reconciliation> {
         self.core.limit = BitInstant::ZERO;
     }
 
-    /// Does what is due next, if it is due before `limit`, or, with `timers_too`, is the end of a timer at it.
+    /// Handles the next event, if it is before `limit`, or, with `timers_too`, is the end of a timer at it.
     fn step<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         let (timer, signal, now) = (self.next_timer(), self.next_signal(), self.core.instant);
         if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
@@ -49,7 +49,7 @@ impl Engine<Reconciliation> {
         true
     }
 
-    /// When something is due next that the world outside might notice.
+    /// The next event that is visible from outside.
     pub(super) fn plca_due(&self) -> BitInstant {
         if self.method.here.holds {
             return self.due_in_one_place();
@@ -65,7 +65,7 @@ impl Engine<Reconciliation> {
         self.method.next.iter().copied().min().unwrap_or(NEVER)
     }
 
-    /// The first thing that does not come back in every cycle.
+    /// The first event that does not repeat in every cycle.
     fn next_irregular(&self) -> BitInstant {
         self.stations.iter().map(|this| this.mac.mac_at.min(this.mac.node.next_of_its_own())).min().unwrap_or(NEVER)
     }
@@ -79,7 +79,7 @@ impl Engine<Reconciliation> {
         self.method.settled.peek().map_or(NEVER, |Reverse((at, ..))| *at)
     }
 
-    /// The instant is over: MACs are told of carrier.
+    /// The instant is over: MACs see its carrier.
     fn end_instant(&mut self) {
         let mut changed = std::mem::take(&mut self.method.changed);
         changed.drain(..).for_each(|station| self.tell_carrier(station));
@@ -87,7 +87,7 @@ impl Engine<Reconciliation> {
         self.join_in_one_place();
     }
 
-    /// The first station of those whose timers end at `now`: its MAC, then its machines.
+    /// Runs the first station whose timer ends at `now`: its MAC, then its machines.
     fn run_timer<H: Host>(&mut self, now: BitInstant, host: &mut H) {
         let first = self.method.next.iter().position(|&at| at == now).expect("a timer ends now");
         let station = StationId::new(first as u16);
@@ -95,7 +95,7 @@ impl Engine<Reconciliation> {
             return self.mac_timer_ends(station, host);
         }
         self.settle_node(station, host);
-        // A node that waits for nothing new would be asked again for ever.
+        // A node that waits for nothing new would be run again endlessly.
         assert!(self.core.instant > now || self.method.next[first] > now, "{station} stays at {now}");
     }
 
@@ -133,7 +133,7 @@ impl Engine<Reconciliation> {
         let mut told = std::mem::take(&mut self.method.told);
         while let Some((place, id)) = self.method.wire.take(now, Edge::Begin) {
             self.method.wire.begins_at(place, id, now);
-            // A COMMIT that goes on as a frame is carrier as before: only what the MACs are told of it is not.
+            // A COMMIT that continues as a frame keeps carrier up; only the carrier that the MACs see changes.
             if told.is_empty() && self.method.wire.goes_on_alone(id) {
                 (0..self.stations.len() as u16).for_each(|station| self.note_change(StationId::new(station)));
                 told.push(self.method.wire.get(id).source);
@@ -153,7 +153,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// What is heard at these stations has changed.
+    /// The signals at these stations have changed.
     fn tell<H: Host>(&mut self, mut told: Vec<StationId>, host: &mut H) {
         if !self.method.wire.is_one_place() {
             told.sort_unstable();
@@ -167,7 +167,7 @@ impl Engine<Reconciliation> {
         self.method.told = told;
     }
 
-    /// What the station at `place`, which a frame is addressed to, makes of it as it ends there.
+    /// The station at `place` receives a frame that is addressed to it, as it ends there.
     fn receive_piece<H: Host>(&mut self, place: StationId, id: u64, host: &mut H) {
         if !self.station(place).attached {
             return;
@@ -180,7 +180,7 @@ impl Engine<Reconciliation> {
             if piece.spoken.contains(&(place.index() as u16)) {
                 return;
             }
-            // What a delay line held back may be cut before the preamble is out.
+            // A signal that a delay line held back may be cut before the preamble is out.
             let preamble = piece.begin;
             let least = preamble + PREAMBLE_AND_SFD;
             cut_short(&self.core.config.parameters, (preamble, sent.frame_end), preamble, end.max(least))
@@ -194,7 +194,7 @@ impl Engine<Reconciliation> {
         self.core.emit(place, sent.id, kind, host);
     }
 
-    /// Gives out the deliveries of a frame if nothing can change them any more.
+    /// Reports the deliveries of a frame if they can no longer change.
     fn settle_outputs(&mut self, id: u64) {
         let now = self.core.instant;
         let stations = self.stations.len() as u16;
@@ -222,9 +222,9 @@ impl Engine<Reconciliation> {
     }
 }
 
-/// Cycles of a bus on which nothing happens.
+/// Cycles of a bus without traffic.
 impl Engine<Reconciliation> {
-    /// The coordinator `station` is about to send a BEACON: lets cycles that are as the last one was go by.
+    /// The coordinator `station` is about to send a BEACON: skips cycles that repeat the last one.
     pub(super) fn before_beacon<H: Host>(&mut self, station: StationId, host: &mut H) {
         if !self.counts_cycles(station) {
             return self.method.cycles.disturb();
@@ -245,7 +245,7 @@ impl Engine<Reconciliation> {
         self.core.emit(station, nameless(station), Kind::Beacon { empty, length }, host);
     }
 
-    /// Cycles are those of one coordinator: the first that sends BEACONs, as long as it does.
+    /// The cycles of one coordinator count: the first that sends BEACONs, as long as it does.
     fn counts_cycles(&mut self, station: StationId) -> bool {
         let sends = |other: StationId| {
             let this = &self.stations[other.index()];
@@ -261,7 +261,7 @@ impl Engine<Reconciliation> {
     fn pass_cycles(&mut self, station: StationId) {
         let now = self.core.instant;
         let alone = |(index, &at): (usize, &BitInstant)| index == station.index() || at > now;
-        // A gap that a BEACON cuts short is not the same in every cycle.
+        // A gap that a BEACON cuts short differs from cycle to cycle.
         let in_gap = |own: &Own| {
             own.mac.transmit == Transmit::WaitingToSend && !own.handing_over && own.node.data == Data::Normal
         };
@@ -299,7 +299,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// What a station's node has counted, up to now.
+    /// The counts of a station's node up to now.
     pub(crate) fn plca_counters(&self, station: StationId) -> PlcaCounters {
         if self.method.here.holds {
             return self.apart(station).1;
@@ -315,7 +315,7 @@ impl Engine<Reconciliation> {
         self.station(station).mac.node.status_ok
     }
 
-    /// What a station's node is told just now.
+    /// The present settings of a station's node.
     pub(crate) fn plca_settings(&self, station: StationId) -> super::PlcaSettings {
         self.station(station).mac.node.own.settings
     }

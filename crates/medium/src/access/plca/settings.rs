@@ -1,9 +1,9 @@
-//! What PLCA needs from the user: the settings of each node, under ethtool's names, and the timers of clause 148.
+//! The user's settings of PLCA: those of each node, under ethtool's names, and the timers of clause 148.
 
 use crate::config::{Config, ConfigError, rule};
 use crate::time::{BitRate, BitTimes};
 
-/// What a node is told of PLCA (802.3, 30.16), under ethtool's names.
+/// The settings of a node (802.3, 30.16), under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaSettings {
     /// aPLCAAdminState: PLCA is on.
@@ -29,7 +29,7 @@ impl PlcaSettings {
         PlcaSettings { enabled: true, node_id, node_count, to_timer: 32, burst_count: 0, burst_timer: 128 }
     }
 
-    /// PLCA is off, and all else as it is by default.
+    /// PLCA is off, and everything else has its default.
     pub const fn off() -> PlcaSettings {
         PlcaSettings { enabled: false, ..PlcaSettings::new(PlcaSettings::UNCONFIGURED, 8) }
     }
@@ -44,32 +44,32 @@ impl PlcaSettings {
     }
 }
 
-/// Parts per million of a clock that is right.
+/// A million: parts per million of a whole.
 const MILLION: u32 = 1_000_000;
-/// The most that a clock may be wrong, in parts per million.
+/// The largest error of a clock, in parts per million.
 const MOST_PPM: u32 = 100_000;
 
-/// One station's PLCA: its settings, and what its chips and its host make of them.
+/// One station's PLCA: its settings, and how its chips and its host apply them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlcaNode {
-    /// What it is told.
+    /// Its settings.
     pub settings: PlcaSettings,
     /// Further turns of the node, beside that of its id (chips offer up to eight); 255 is none.
     pub more_ids: [u8; 8],
-    /// Its PHY tells the MAC of collisions on the line. Some drivers turn that off with PLCA.
+    /// Its PHY reports collisions on the line to the MAC. Some drivers turn that off with PLCA.
     pub collision_detection: bool,
-    /// Its MAC takes notice of the logical collision that makes it wait for its turn.
+    /// Its MAC reacts to the logical collision that makes it wait for its turn.
     pub heeds_logical_collisions: bool,
-    /// From when a frame is at the head of its queue until the host has handed it over.
+    /// From when a frame reaches the head of its queue until the host has handed it over.
     pub host_delay: BitTimes,
-    /// How much faster its clock is than the medium's bits, in parts per million, -100,000 to 100,000. Its timers run by it,
-    /// in whole bit times of the medium; turns that it counts one after the other drift by what is left over. The bits that
-    /// it sends are the medium's.
+    /// How much faster its clock is than the medium's bits, in parts per million, -100,000 to 100,000. Its timers run
+    /// by it, in whole bit times of the medium; the remainder accumulates over turns that it counts one after the
+    /// other. Its transmitted bits have the medium's rate.
     pub clock_ppm: i32,
 }
 
 impl PlcaNode {
-    /// A node that does everything right.
+    /// A node without any fault.
     pub const fn new(settings: PlcaSettings) -> PlcaNode {
         PlcaNode {
             settings,
@@ -81,7 +81,7 @@ impl PlcaNode {
         }
     }
 
-    /// How long so many bit times of its own clock take on the medium, to the nearest bit time.
+    /// The length of `span` of its own clock on the medium, to the nearest bit time.
     #[inline]
     pub fn on_medium(&self, span: BitTimes) -> BitTimes {
         if self.clock_ppm == 0 {
@@ -92,7 +92,7 @@ impl PlcaNode {
     }
 }
 
-/// What PLCA needs beside the parameters of CSMA/CD: 10BASE-T1S, 10 Mb/s.
+/// The settings of PLCA beside the parameters of CSMA/CD: 10BASE-T1S, 10 Mb/s.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plca {
     /// One for each station.
@@ -109,7 +109,7 @@ pub struct Plca {
     pub pending: BitTimes,
     /// plca_status_timer: from the loss of BEACONs until the node falls back to CSMA/CD.
     pub status: BitTimes,
-    /// delay_line_length: how long a MAC's bits wait for their turn.
+    /// delay_line_length: the delay of a MAC's bits until their turn.
     pub delay_line: BitTimes,
     /// What follows a frame on the line: ESD and ESDOK, ESDERR or ESDBRS.
     pub end_delimiter: BitTimes,
@@ -120,7 +120,7 @@ pub struct Plca {
 }
 
 impl Plca {
-    /// The longest that a delay line can be: a collision that comes later than slotTime is late.
+    /// The longest possible delay line: a collision later than slotTime is late.
     pub const LONGEST_DELAY_LINE: BitTimes = BitTimes::new(512);
     /// The delay line that clause 148 asks for.
     pub const USUAL_DELAY_LINE: BitTimes = BitTimes::new(396);
@@ -143,14 +143,14 @@ impl Plca {
         }
     }
 
-    /// As right a bus of `stations` as there is: ids in order of stations, and the node count right.
+    /// A correctly configured bus of `stations`: ids in order of stations, and the right node count.
     pub fn right(stations: usize) -> Plca {
         let count = u8::try_from(stations.clamp(1, 255)).unwrap_or(u8::MAX);
         let id = |station: usize| u8::try_from(station).unwrap_or(PlcaSettings::UNCONFIGURED);
         Plca::new((0..stations).map(|station| PlcaNode::new(PlcaSettings::new(id(station), count))).collect())
     }
 
-    /// Long enough for a turn to come while all others yield, where a delay line can be so long.
+    /// Long enough for a turn to come while all others yield, within the limit of a delay line.
     pub fn delay_line_for(nodes: &[PlcaNode]) -> BitTimes {
         let count = nodes.iter().map(|node| u64::from(node.settings.node_count)).max().unwrap_or(1);
         let turn = nodes.iter().map(|node| u64::from(node.settings.to_timer)).max().unwrap_or(32);

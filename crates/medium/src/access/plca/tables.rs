@@ -1,9 +1,9 @@
 //! The tables of the three machines of clause 148: control (figure 148-3), data (148-4) and status (148-5).
 //!
-//! A machine stays where it is unless a guard of its state holds; of several that hold the first counts. Knows nothing of
-//! a medium: only states, and what a node sees of its own variables.
+//! A machine keeps its state unless a guard of its state is true; if several are true, the first counts. Nothing here
+//! knows a medium: only states, and a node's own variables.
 
-/// Defines a machine once: its states, the transition that a node takes from what it sees, and the table as text.
+/// Defines a machine once: its states, the transition that a node takes from its inputs, and the table as text.
 macro_rules! machine {
     ($(#[$doc:meta])* $name:ident {
         $($(#[$state_doc:meta])* $state:ident { $($guard:expr => $to:ident,)* })*
@@ -19,7 +19,7 @@ macro_rules! machine {
             pub const TABLE: &[(&'static str, &'static str, &'static str)] =
                 &[$($((stringify!($state), stringify!($guard), stringify!($to)),)*)*];
 
-            /// Where the machine goes from this state; `None` if it stays.
+            /// The machine's next state; `None` if it stays.
             #[inline(always)]
             pub(super) fn next(self, $see: &Seen) -> Option<$name> {
                 match self {
@@ -33,7 +33,7 @@ macro_rules! machine {
     };
 }
 
-/// What the machines of one node see at one instant: its variables, and what is heard at its place.
+/// The inputs of one node's machines at one instant: its variables, and what is heard at its place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     /// CRS: something is heard, the node's own signal included.
@@ -42,7 +42,7 @@ pub(super) struct Seen {
     pub receiving: bool,
     /// rx_cmd is BEACON.
     pub beacon: bool,
-    /// TX_EN: the data machine has the node send a frame.
+    /// TX_EN: the data machine makes the node send a frame.
     pub tx_en: bool,
     /// plca_en, no plca_reset, and an id that is not 255.
     pub on: bool,
@@ -58,7 +58,7 @@ pub(super) struct Seen {
     pub committed: bool,
     /// bc is max_bc or above.
     pub burst_over: bool,
-    /// The cycle is over: for the coordinator at plca_node_count, for everyone at 255.
+    /// The cycle is over: for the coordinator at plca_node_count, for all nodes at 255.
     pub last_turn: bool,
     /// tx_cmd is NONE.
     pub no_command: bool,
@@ -98,13 +98,13 @@ machine! {
             s.on && !s.coordinator => Resync,
             s.on && s.coordinator => Recover,
         }
-        /// A follower waits for a BEACON; the coordinator for silence, to send one.
+        /// A follower waits for a BEACON; the coordinator waits for silence, to send one.
         Resync {
             !s.on => Disable,
             s.coordinator && !s.crs && !s.tx_en => SendBeacon,
             !s.coordinator && s.crs => EarlyReceive,
         }
-        /// The coordinator goes on counting where it was.
+        /// The coordinator continues its count.
         Recover {
             !s.on => Disable,
             true => WaitTo,
@@ -114,7 +114,7 @@ machine! {
             !s.on => Disable,
             s.beacon_done => Syncing,
         }
-        /// A BEACON was sent or seen: the cycle begins when it is over.
+        /// A BEACON was sent or seen: the cycle begins at its end.
         Syncing {
             !s.on => Disable,
             s.invalid_done => Resync,
@@ -139,7 +139,7 @@ machine! {
             !s.coordinator && !s.receiving && !s.crs => Syncing,
             s.receiving && s.crs => Receive,
         }
-        /// The node takes its turn, and says so until the MAC sends.
+        /// The node takes its turn, and signals it until the MAC sends.
         Commit {
             !s.on => Disable,
             s.tx_en => Transmit,
@@ -164,18 +164,18 @@ machine! {
             !s.tx_en && !s.burst_over => Burst,
             !s.tx_en && !s.crs && s.burst_over => NextTxOpportunity,
         }
-        /// The node keeps its turn for one frame more.
+        /// The node keeps its turn for one more frame.
         Burst {
             !s.on => Disable,
             s.tx_en => Transmit,
             s.burst_done => Abort,
         }
-        /// The node gives its turn up.
+        /// The node gives up its turn.
         Abort {
             !s.on => Disable,
             !s.crs => NextTxOpportunity,
         }
-        /// curID goes one up.
+        /// curID is incremented.
         NextTxOpportunity {
             !s.on => Disable,
             s.last_turn => Resync,
@@ -185,14 +185,14 @@ machine! {
 }
 
 machine! {
-    /// States of the data machine: what the MAC is told, and when its frame goes out.
+    /// States of the data machine: what the MAC sees, and when its frame goes out.
     Data {
         /// Plain CSMA/CD: the MAC hears the line.
         Normal {
             s.on && s.status && !s.crs && !s.mac_sends => Idle,
         }
-        /// The frame is out; the line falls silent. A MAC that sends before it does, and has not kept its turn, is told of a
-        /// collision as in RECEIVE: its frame would get lost (docs/plca.md).
+        /// The frame is out; the line falls silent. If a MAC sends before that, and has not kept its turn, a collision
+        /// is reported to it as in RECEIVE: its frame would get lost (docs/plca.md).
         WaitIdle {
             !(s.on && s.status) => Normal,
             s.crs && s.mac_sends && s.committed => Transmit,
@@ -211,13 +211,13 @@ machine! {
             s.mac_sends => Collide,
             !s.receiving => Idle,
         }
-        /// The MAC sends into the delay line, and the node's turn is waited for.
+        /// The MAC sends into the delay line, and waits for the node's turn.
         Hold {
             !(s.on && s.status) => Normal,
             s.receiving || s.line_full => Collide,
             s.committed => Transmit,
         }
-        /// The MAC is told of a collision that is none on the line: it jams, and backs off.
+        /// The MAC sees a collision that is none on the line: it jams, and backs off.
         Collide {
             !(s.on && s.status) => Normal,
             !s.mac_sends => DelayPending,
@@ -227,24 +227,24 @@ machine! {
             !(s.on && s.status) => Normal,
             s.pending_done => Pending,
         }
-        /// The MAC is kept back by carrier until the node's turn.
+        /// Carrier holds the MAC back until the node's turn.
         Pending {
             !(s.on && s.status) => Normal,
             s.committed => WaitMac,
         }
-        /// The node's turn: carrier is off, and the MAC's gap goes by.
+        /// The node's turn: carrier is off, and the MAC's gap passes.
         WaitMac {
             !(s.on && s.status) => Normal,
             s.mac_sends => Transmit,
             s.commit_done => WaitIdle,
         }
-        /// The MAC's bits go out, through what is left of the delay line.
+        /// The MAC's bits go out, through the remaining delay line.
         Transmit {
             !(s.on && s.status) => Normal,
             !s.mac_sends && s.delayed => Flush,
             !s.mac_sends => WaitIdle,
         }
-        /// The MAC is done; the rest of the delay line goes out.
+        /// The MAC has finished; the rest of the delay line goes out.
         Flush {
             !(s.on && s.status) => Normal,
             s.flushed => WaitIdle,

@@ -1,18 +1,18 @@
-//! Deference of a station whose carrier may change at any bit: the process of 802.3, 4.2.8, told the level of carrier once
-//! an instant.
+//! Deference of a station whose carrier may change at any bit: the process of 802.3, 4.2.8, with the level of carrier
+//! as its input once an instant.
 //!
-//! What PLCA tells a MAC, and a BEACON that a node without PLCA hears, may be shorter than a gap; so the process is
-//! followed, and not worked out from the last stretches of carrier.
+//! The carrier that PLCA reports to a MAC, and a BEACON that a node without PLCA hears, may be shorter than a gap. So
+//! the process is followed step by step, and not derived from the last stretches of carrier.
 
 use crate::access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters};
 use crate::time::{BitInstant, BitTimes};
 
-/// Where the process is.
+/// The state of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Watch {
     pub state: Deference,
     gap_since: BitInstant,
-    /// The station sent in the stretch of carrier that goes on, or was the last.
+    /// The station sent in the present stretch of carrier, or in the last.
     was_transmitting: bool,
     carrier: bool,
     transmitting: bool,
@@ -27,12 +27,12 @@ impl Watch {
         transmitting: false,
     };
 
-    /// The carrier that it was told last.
+    /// The last level of carrier that it got.
     pub fn carrier(&self) -> bool {
         self.carrier
     }
 
-    /// It knows of this carrier, and of whether the station sends: telling it again would change nothing.
+    /// It has already got this carrier, and whether the station sends: the same input again would change nothing.
     #[inline]
     pub fn is_told(&self, carrier: bool, transmitting: bool) -> bool {
         (self.carrier, self.transmitting) == (carrier, transmitting)
@@ -44,7 +44,7 @@ impl Watch {
         in_gap.then(|| self.gap_since + parameters.inter_packet_gap)
     }
 
-    /// What time has done up to `now`, while the station had no frame that waits.
+    /// Applies the passing of time up to `now`, during which the station had no waiting frame.
     pub fn catch_up(&mut self, now: BitInstant, parameters: &Parameters) {
         if self.state == Deference::GapPart1 && now >= self.gap_since + parameters.inter_packet_gap_part_1 {
             self.timeout(DeferenceAct::StartPart2);
@@ -52,13 +52,13 @@ impl Watch {
         if let Some(end) = self.gap_end(parameters).filter(|&end| end <= now) {
             self.release();
             if self.carrier {
-                // Whoever sent on since then has sent in the carrier that is on.
+                // A station that still sends after that has sent in the present carrier.
                 (self.state, self.was_transmitting) = (Deference::Busy, self.transmitting && end < now);
             }
         }
     }
 
-    /// The gap is over: a frame that waits goes out, whatever carrier says.
+    /// The gap is over: a waiting frame goes out, regardless of carrier.
     pub fn release(&mut self) {
         if self.state == Deference::GapPart1 {
             self.timeout(DeferenceAct::StartPart2);
@@ -71,13 +71,13 @@ impl Watch {
         self.state = if act == DeferenceAct::Release { Deference::Free } else { Deference::GapPart2 };
     }
 
-    /// Where the process is, as it is relative to `now`.
+    /// The state of the process, relative to `now`.
     pub fn relative(&self, now: BitInstant, parameters: &Parameters) -> Watch {
         let since = self.gap_end(parameters).map_or(0, |_| now.since(self.gap_since).get());
         Watch { gap_since: BitInstant::new(since), ..*self }
     }
 
-    /// The same later by `span`, in which all came back as it was.
+    /// Moves the state forward by `span`, after which everything is the same again.
     pub fn pass(&mut self, span: BitTimes) {
         self.gap_since = self.gap_since + span;
     }

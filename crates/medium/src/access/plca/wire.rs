@@ -1,11 +1,11 @@
-//! What is on the line: BEACONs, COMMITs and frames, and what is heard of them at each place, and when.
+//! The signals on the line: BEACONs, COMMITs and frames, and what each place hears of them, and when.
 //!
 //! ```text
 //!   at the source   |COMMIT|frame ......|       pieces of one carrier follow each other without a bit of silence
 //!   at another place   |COMMIT|frame ......|
 //! ```
-//! On a star without distance all places hear the same, and one count of what is heard stands for all of them.
-//! Knows nothing of PLCA's machines.
+//! On a star without distance all places hear the same, and one count of signals serves all of them. Nothing here knows
+//! PLCA's machines.
 
 use crate::config::Config;
 use crate::frame::{Destination, FrameId, Queued, StationId};
@@ -16,7 +16,7 @@ use crate::topology::Topology;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What a piece of carrier is.
+/// The kind of a piece of carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     Beacon,
@@ -24,7 +24,7 @@ pub(super) enum What {
     Frame,
 }
 
-/// How many signals are heard at a place, by what they are.
+/// The number of signals at a place, by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Heard {
     pub beacons: u16,
@@ -47,7 +47,7 @@ impl Heard {
         }
     }
 
-    /// Without the one that the place's own station sends.
+    /// Without the signal of the place's own station.
     #[inline]
     pub fn without(mut self, own: Option<What>) -> Heard {
         if let Some(own) = own {
@@ -64,7 +64,7 @@ pub(super) struct Sent {
     pub size: Octets,
     pub destination: Destination,
     pub worth: Worth,
-    /// Its last bit, if nothing cuts it short.
+    /// The end of its last bit, if no collision cuts it short.
     pub frame_end: BitInstant,
 }
 
@@ -88,23 +88,23 @@ pub(super) struct Piece {
     pub source: StationId,
     pub what: What,
     pub begin: BitInstant,
-    /// The first instant without it, once that is known.
+    /// The first instant without it, once known.
     pub end: Option<BitInstant>,
-    /// It goes on where one of this kind ends.
+    /// It follows a piece of this kind without a gap.
     follows: Option<What>,
-    /// Another piece goes on where it ends.
+    /// Another piece follows it without a gap.
     followed: bool,
     pub frame: Option<Sent>,
     /// A collision cut it short.
     pub cut: bool,
     pub episode: Option<u64>,
-    /// Places where another signal was heard while it was; [`EVERYWHERE`] is all of them.
+    /// Places where another signal overlapped; [`EVERYWHERE`] means all of them.
     pub spoilt: Vec<u16>,
     /// Stations that sent meanwhile.
     pub spoken: Vec<u16>,
-    /// Its deliveries have been given out.
+    /// Its deliveries have been reported.
     pub settled: bool,
-    /// The medium is done with the frame as soon as its deliveries have been given out.
+    /// The medium has finished with the frame as soon as its deliveries have been reported.
     pub released: bool,
     /// The cable was cut as it began.
     parted: Option<Sides>,
@@ -142,17 +142,17 @@ impl Piece {
     }
 }
 
-/// A place that stands for all of them.
+/// The place number that means all places.
 pub(super) const EVERYWHERE: u16 = u16::MAX;
 
-/// What happens at a place: in an instant ends come before begins.
+/// An edge of a signal at a place: within an instant ends come before begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Edge {
     End,
     Begin,
 }
 
-/// The line, and what is heard where.
+/// The line, and the signals at each place.
 #[derive(Debug)]
 pub(super) struct Wire {
     topology: Topology,
@@ -162,7 +162,7 @@ pub(super) struct Wire {
     on_delay: BitTimes,
     off_delay: BitTimes,
     heard: Box<[Heard]>,
-    /// What is heard at each place of its own station's signal.
+    /// The signal of each place's own station.
     own: Box<[Option<What>]>,
     edges: BinaryHeap<Reverse<(BitInstant, Edge, u16, u64)>>,
     pub next: BitInstant,
@@ -193,24 +193,24 @@ impl Wire {
         }
     }
 
-    /// What is heard at a place, and what of it is the station's own.
+    /// The signals at a place, and the station's own among them.
     #[inline]
     pub fn heard(&self, place: usize) -> (Heard, Option<What>) {
         (self.heard[if self.one_place { 0 } else { place }], self.own[place])
     }
 
-    /// Nothing is on the line, and nothing is on its way.
+    /// Nothing is on the line or on its way.
     pub fn is_silent(&self) -> bool {
         self.next == NEVER && self.heard.iter().all(|heard| heard.count() == 0)
     }
 
-    /// All places are one, a BEACON is heard there, and nothing else is heard or on its way.
+    /// All places are one, a BEACON is there, and nothing else is there or on its way.
     pub fn has_only_a_beacon(&self) -> bool {
         let heard = &self.heard[0];
         self.one_place && self.next == NEVER && (heard.count(), heard.beacons) == (1, 1)
     }
 
-    /// Nothing is heard any more, nor on its way.
+    /// Drops all signals, at places and on their way.
     pub fn forget_all(&mut self) {
         self.heard.fill(Heard::default());
         self.own.fill(None);
@@ -224,7 +224,7 @@ impl Wire {
         self.one_place
     }
 
-    /// All places are one, nothing else is heard, and this frame goes on where a COMMIT ends.
+    /// All places are one, nothing else is there, and this frame follows a COMMIT.
     pub fn goes_on_alone(&self, id: u64) -> bool {
         let piece = self.get(id);
         let goes_on = piece.what == What::Frame && piece.follows == Some(What::Commit);
@@ -272,7 +272,7 @@ impl Wire {
         self.next = self.edges.peek().map_or(NEVER, |Reverse((at, ..))| *at);
     }
 
-    /// A station sends `piece` from its begin on, right after the piece `after`, if it goes on where that ends.
+    /// A station sends `piece` from its begin on; with `after`, it follows that piece without a gap.
     pub fn begin(&mut self, mut piece: Piece, after: Option<u64>) -> u64 {
         self.retire();
         if let Some(after) = after {
@@ -284,7 +284,7 @@ impl Wire {
             piece.parted.clone_from(&self.parted);
         }
         let (id, begin) = (self.first + self.pieces.len() as u64, piece.begin);
-        // Its end is one edge more, at least.
+        // Its end is at least one more edge.
         self.pieces.push_back(piece);
         self.push(id, begin, Edge::Begin, self.on_delay);
         id
@@ -296,13 +296,13 @@ impl Wire {
         self.push(id, at, Edge::End, self.off_delay);
     }
 
-    /// Whether an edge of this kind is due at `at`.
+    /// Whether the next edge is at `at` and of this kind.
     #[inline]
     pub fn is_next(&self, at: BitInstant, edge: Edge) -> bool {
         self.edges.peek().is_some_and(|&Reverse((when, kind, ..))| when == at && kind == edge)
     }
 
-    /// The first edge at `at`, and where; `EVERYWHERE` on one place.
+    /// The first edge at `at`, and its place; `EVERYWHERE` if all places are one.
     #[inline]
     pub fn take(&mut self, at: BitInstant, edge: Edge) -> Option<(u16, u64)> {
         let &Reverse((when, kind, place, id)) = self.edges.peek()?;
@@ -352,7 +352,7 @@ impl Wire {
         }
     }
 
-    /// Several signals are heard at `place`: frames among them are spoilt there.
+    /// Several signals are at `place`: frames among them are spoilt there.
     fn overlap(&mut self, place: u16, now: BitInstant) {
         let there = self.there(place, now);
         let speakers: Vec<u16> = there
@@ -369,7 +369,7 @@ impl Wire {
         }
     }
 
-    /// What is heard at `place` at `now`, ends and begins of that instant included.
+    /// The signals at `place` at `now`, ends and begins of that instant included.
     pub fn there(&self, place: u16, now: BitInstant) -> Vec<u64> {
         let station = StationId::new(place);
         let is_on = |piece: &Piece| {
@@ -381,14 +381,14 @@ impl Wire {
             };
             let here = place == EVERYWHERE || piece.reaches(station);
             let begun = piece.begin + way + self.on_delay <= now;
-            // A piece that is followed has ended where the next has begun.
+            // A followed piece ends where the next begins.
             let off = if piece.followed { self.on_delay } else { self.off_delay };
             here && begun && piece.end.is_none_or(|end| end + way + off > now)
         };
         (self.first..).zip(&self.pieces).filter(|(_, piece)| is_on(piece)).map(|(id, _)| id).collect()
     }
 
-    /// Takes a station's frame and all that is heard at its place into one collision, and gives its number.
+    /// Puts a station's frame and all signals at its place into one collision, and gives its number.
     pub fn join_episode(&mut self, id: u64, now: BitInstant) -> u64 {
         let place = self.get(id).source.index() as u16;
         let there = self.there(place, now);
@@ -401,7 +401,7 @@ impl Wire {
         episode
     }
 
-    /// Whom a frame is for, of those that it reaches at `place`.
+    /// The addressees of a frame at `place` that it reaches.
     pub fn addressees(&self, place: u16, id: u64) -> impl Iterator<Item = StationId> + use<> {
         let piece = self.get(id);
         let frame = piece.frame.filter(|_| place == EVERYWHERE || piece.reaches(StationId::new(place)));
@@ -413,7 +413,7 @@ impl Wire {
         places.map(StationId::new).filter(move |&station| frame.is_some_and(|frame| frame.is_for(station)))
     }
 
-    /// Forgets what has ended everywhere.
+    /// Drops signals that have ended everywhere.
     fn retire(&mut self) {
         while self.pieces.front().is_some_and(|piece| piece.end.is_some() && piece.edges == 0) {
             self.pieces.pop_front();

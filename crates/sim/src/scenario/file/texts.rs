@@ -5,7 +5,7 @@ use crate::traffic::{Arrivals, Sizes};
 use crate::words::MacAddr;
 use crate::words::contention;
 use crate::words::fault::fault;
-use crate::words::units::{self, Length};
+use crate::words::units::{self, Length, RunTime};
 use backoff::Policy;
 use medium::{BitInstant, BitRate, BitTimes, Fault, Persistence, Phy};
 use serde::{Deserialize, Deserializer, de};
@@ -186,6 +186,17 @@ impl FromStr for DurationText {
     }
 }
 
+/// How long a run is, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunTimeText(pub RunTime);
+
+impl FromStr for RunTimeText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RunTimeText, String> {
+        units::run_time(text).map(RunTimeText)
+    }
+}
+
 /// An instant since the medium's time began, as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstantText {
@@ -329,6 +340,7 @@ deserialize_from_text!(
     RateText,
     DurationText,
     InstantText,
+    RunTimeText,
     BackoffText,
     PersistenceText,
     PhyText,

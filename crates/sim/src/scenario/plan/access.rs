@@ -41,6 +41,8 @@ impl Planner<'_> {
             return Ok((Method::Plca(self.plca(sections)?), self.backoff()));
         }
         let shared = self.shared(sections, parameters);
+        // One meaning, Lam's: the delay is that of bad news. Where there is none, older logs say nothing of it, nor do new ones.
+        let holds_sender = shared.ack_delay == 0;
         let Shared { ack_delay, backoff, attempt_limit, population, size } = shared;
         let method = match method {
             AccessMethod::CsmaCd | AccessMethod::Plca | AccessMethod::CsmaCa => panic!("made above"),
@@ -50,17 +52,32 @@ impl Planner<'_> {
                 let backoff = backoff.unwrap_or(standard.backoff);
                 let given = self.scenario.access.persistence.as_ref().map(|text| text.get_ref().0);
                 let persistence = self.overrides.persistence.or(given).unwrap_or(standard.persistence);
-                Method::Csma(Csma { persistence, ack_delay, backoff, attempt_limit, population, ..standard })
+                Method::Csma(Csma {
+                    persistence,
+                    ack_delay,
+                    holds_sender,
+                    backoff,
+                    attempt_limit,
+                    population,
+                    ..standard
+                })
             }
             AccessMethod::Aloha => {
                 let standard = Aloha::new(size);
                 let backoff = backoff.unwrap_or(standard.backoff);
-                Method::Aloha(Aloha { ack_delay, backoff, attempt_limit, population, ..standard })
+                Method::Aloha(Aloha { ack_delay, holds_sender, backoff, attempt_limit, population, ..standard })
             }
             AccessMethod::SlottedAloha => {
                 let standard = SlottedAloha::new(size, longest_distance(topology));
                 let backoff = backoff.unwrap_or(standard.backoff);
-                Method::SlottedAloha(SlottedAloha { ack_delay, backoff, attempt_limit, population, ..standard })
+                Method::SlottedAloha(SlottedAloha {
+                    ack_delay,
+                    holds_sender,
+                    backoff,
+                    attempt_limit,
+                    population,
+                    ..standard
+                })
             }
         };
         Ok((method, None))

@@ -2,8 +2,10 @@
 
 use super::{PlanError, Planner};
 use crate::scenario::file::{AccessMethod, RetryLimitsText, StationSection, TopologyText, WindowText};
-use crate::words::units::Length;
-use medium::{CsmaCa, Octets, Phy, Reach, Topology};
+use crate::traffic::{Arrivals, FurtherTraffic, TrafficSpec};
+use crate::words::units::{Length, group};
+use medium::{Config, CsmaCa, Destination, Method, Octets, Phy, Reach, StationId, Topology};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -15,7 +17,20 @@ impl Planner<'_> {
     /// The physical layer: 802.11b's at its highest rate unless said otherwise.
     pub(super) fn phy(&self) -> Phy {
         let given = self.scenario.access.phy.as_ref().map(|text| text.get_ref().0);
-        self.overrides.phy.or(given).unwrap_or(Phy::Dsss11)
+        let phy = self.overrides.phy.or(given).unwrap_or(Phy::Dsss11);
+        let control_rate = self.scenario.access.control_rate.as_ref().map(|rate| rate.get_ref().0);
+        if phy == Phy::Dsss11 && control_rate == Some(phy.rate().get()) { Phy::Dsss11Control11 } else { phy }
+    }
+
+    /// Refuses a rate of control frames that the physical layer does not have.
+    fn check_control_rate(&self) -> Result<(), PlanError> {
+        let Some(rate) = &self.scenario.access.control_rate else { return Ok(()) };
+        let right = match self.phy() {
+            Phy::Dsss11 | Phy::Dsss11Control11 => [1_000_000, 11_000_000].contains(&rate.get_ref().0),
+            Phy::Dsss1 | Phy::Fhss1 | Phy::Ofdm(_) => false,
+        };
+        let what = "it is of `dsss-11`, which sends ACK, RTS and CTS at 1Mbit/s or 11Mbit/s: write one of these, or leave it out";
+        if right { Ok(()) } else { Err(self.at("control_rate", rate, what.to_owned())) }
     }
 
     /// `size` is that of the longest frame that anybody offers.
@@ -25,6 +40,7 @@ impl Planner<'_> {
         topology: &Topology,
         size: Octets,
     ) -> Result<CsmaCa, PlanError> {
+        self.check_control_rate()?;
         let access = &self.scenario.access;
         let standard = CsmaCa::new(self.phy(), size);
         let window = self.overrides.window.or(access.window.as_ref().map(|text| *text.get_ref()));
@@ -81,6 +97,7 @@ impl Planner<'_> {
         }
         let keys = [
             ("phy", span(&access.phy)),
+            ("control_rate", span(&access.control_rate)),
             ("rts", span(&access.rts)),
             ("window", span(&access.window)),
             ("retry_limits", span(&access.retry_limits)),
@@ -109,4 +126,52 @@ impl Planner<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Frames for a station that does not hear their sender: each such pair, up to a number of them.
+pub(super) fn range_warnings(
+    medium: &Config,
+    names: &[&str],
+    traffic: &[TrafficSpec],
+    further: &FurtherTraffic,
+) -> Vec<String> {
+    /// Further pairs are counted only.
+    const NAMED: usize = 4;
+    let Method::CsmaCa(CsmaCa { reach: Some(reach), .. }) = &medium.method else { return Vec::new() };
+    let metres = |millimetres: u64| format!("{} m", millimetres as f64 / 1000.0);
+    let warning = |&(from, to): &(usize, usize)| {
+        let distance = reach.positions[from].abs_diff(reach.positions[to]);
+        format!(
+            "{} sends to {}, which is {} away, and the range is {}: no frame of it arrives; write another `destination` or a longer range",
+            names[from],
+            names[to],
+            metres(distance),
+            metres(reach.range)
+        )
+    };
+    let pairs = out_of_reach(reach, names.len(), traffic, further);
+    let more = pairs.len().saturating_sub(NAMED) as u64;
+    let more = (more > 0).then(|| format!("{} further destinations are out of range, too", group(more)));
+    pairs.iter().take(NAMED).map(warning).chain(more).collect()
+}
+
+/// Senders and addressees that do not hear each other. A replay's addressees are those of its file.
+fn out_of_reach(
+    reach: &Reach,
+    stations: usize,
+    traffic: &[TrafficSpec],
+    further: &FurtherTraffic,
+) -> BTreeSet<(usize, usize)> {
+    let sends = |spec: &TrafficSpec| !matches!(spec.arrivals, Arrivals::Silent | Arrivals::Replay { .. });
+    let sources = traffic.iter().enumerate().chain(further.sources.iter().map(|(station, spec)| (*station, spec)));
+    let drawn = sources.filter(|(_, spec)| sends(spec)).flat_map(|(own, spec)| {
+        let to = spec.destination.unwrap_or_default();
+        to.addressees(own, stations).map(move |addressee| (own, addressee))
+    });
+    let written = further.frames.iter().filter_map(|scripted| match scripted.frame.destination {
+        Destination::Station(to) => Some((scripted.station, to.index())),
+        Destination::All | Destination::Nobody => None,
+    });
+    let station = |number: usize| StationId::new(number as u16);
+    drawn.chain(written).filter(|&(from, to)| !reach.joins(station(from), station(to))).collect()
 }

@@ -248,7 +248,7 @@ impl Planner<'_> {
     }
 
     /// Which key or option an interface was named by, and where.
-    fn named_by(&self, interface: &Spanned<String>) -> (&'static str, Option<Range<usize>>) {
+    pub(super) fn named_by(&self, interface: &Spanned<String>) -> (&'static str, Option<Range<usize>>) {
         if interface.span() == NOWHERE { ("--lend", None) } else { ("interface", Some(interface.span())) }
     }
 }

@@ -21,10 +21,7 @@ struct Most {
 /// dropping frames, and infinitely many users have none.
 pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> Option<String> {
     let most = most(&medium.method)?;
-    let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
-    // Loads count slots, whatever the frames' sizes. Without slots a short frame takes less than the frame time.
-    let taken: f64 = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
-    let offered: f64 = sources().map(|spec| load(&spec.arrivals)).sum();
+    let (offered, taken) = offered_load(medium, traffic, further);
     if taken <= most.carried {
         return None;
     }
@@ -40,6 +37,15 @@ pub(super) fn overload_warning(medium: &Config, traffic: &[TrafficSpec], further
         "{offered:.3} frames a {unit} are offered, and {} carries at most {carried:.3}{known_as}: {fate}; offer less, like `poisson:{less}`, or have stations send, whose queues drop frames (`population = \"stations\"` in `[access]` of a scenario)",
         of.title(),
     ))
+}
+
+/// Frames that all sources offer in a slot or a frame time, and what part of it they take.
+///
+/// Loads count slots, whatever the frames' sizes. Without slots a short frame takes less than the frame time.
+pub fn offered_load(medium: &Config, traffic: &[TrafficSpec], further: &FurtherTraffic) -> (f64, f64) {
+    let sources = || traffic.iter().chain(further.sources.iter().map(|(_, spec)| spec));
+    let taken = sources().map(|spec| load(&spec.arrivals) * part_taken(medium, spec)).sum();
+    (sources().map(|spec| load(&spec.arrivals)).sum(), taken)
 }
 
 /// What the medium carries at best if its users are infinitely many; nothing if they are the stations, or are not contenders.

@@ -2,10 +2,11 @@
 
 use super::cuts::some_names;
 use super::{PlanError, Planner, RunPlan};
-use crate::scenario::file::{DurationText, RunSection, SourceSection, StationSection};
+use crate::scenario::file::{DurationText, RunSection, RunTimeText, SourceSection, StationSection};
 use crate::traffic::{Arrivals, Capture, FurtherTraffic, To, TrafficError, TrafficSpec, all_sources, replays};
 use crate::words::choices::{Latency, Pace};
-use medium::{Config, Fault, Method, Octets};
+use crate::words::units::RunTime;
+use medium::{BitRate, BitTimes, Config, Fault, Method, Octets};
 use std::sync::Arc;
 use std::time::Duration;
 use toml::Spanned;
@@ -14,19 +15,28 @@ use toml::Spanned;
 type FurtherSources = Vec<(usize, TrafficSpec)>;
 
 impl Planner<'_> {
-    pub(super) fn run(&self) -> Result<RunPlan, PlanError> {
+    /// How long a run is, and how often it is repeated; `slot` is that of its method.
+    pub(super) fn run(&self, slot: BitTimes, rate: BitRate) -> Result<RunPlan, PlanError> {
         let RunSection { duration, warmup, replications, until } = &self.scenario.run;
-        let (given, default) = (
-            |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.get_ref().0),
-            RunPlan::DEFAULT,
-        );
+        let default = RunPlan::DEFAULT;
+        let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<RunTimeText>| text.span());
+        let time = |name, option: Option<RunTime>, key: &Option<Spanned<RunTimeText>>, usual| {
+            let Some(given) = option.or(key.as_ref().map(|text| text.get_ref().0)) else { return Ok(usual) };
+            let time = match given {
+                RunTime::Time(time) => Some(time),
+                RunTime::Slots(slots) => slot.get().checked_mul(slots).map(|bits| BitTimes::new(bits).at(rate)),
+            };
+            time.filter(|time| *time <= RunPlan::LONGEST).ok_or_else(|| {
+                let what = format!("`{given}`, a slot taking {slot} here: write up to 1,000 days");
+                self.wrong(name, place(key).filter(|_| option.is_none()), what)
+            })
+        };
         let run = RunPlan {
-            duration: self.overrides.duration.or(given(duration)).unwrap_or(default.duration),
-            warmup: self.overrides.warmup.or(given(warmup)).unwrap_or(default.warmup),
+            duration: time("duration", self.overrides.duration, duration, default.duration)?,
+            warmup: time("warmup", self.overrides.warmup, warmup, default.warmup)?,
             replications: self.overrides.replications.or(replications.as_ref().map(|n| *n.get_ref())).unwrap_or(1),
             until: self.overrides.until.clone().or(until.as_ref().map(|text| text.get_ref().0.clone())),
         };
-        let place = |of: &Option<Spanned<_>>| of.as_ref().map(|text: &Spanned<DurationText>| text.span());
         if run.duration.is_zero() {
             let what = "`0s`: nothing can be measured in no time: write one above zero, like `100s`".to_owned();
             return Err(self.wrong("duration", place(duration), what));
@@ -43,7 +53,7 @@ impl Planner<'_> {
 
     /// An early end is one run's, and its metric one that the medium has.
     pub(super) fn check_until(&self, run: &RunPlan, method: &Method) -> Result<(), PlanError> {
-        let Some(until) = &run.until else { return Ok(()) };
+        let Some(until) = run.until_known() else { return Ok(()) };
         let what = if run.replications > 1 {
             format!(
                 "`{until}` ends one run, and {} were asked for: leave replications out, or write a longer duration in place of it",
@@ -57,6 +67,18 @@ impl Planner<'_> {
         Err(match (&self.overrides.until, &self.scenario.run.until) {
             (None, Some(text)) => self.at("until", text, what),
             (Some(_), _) | (None, None) => self.wrong("--until", None, what),
+        })
+    }
+
+    /// Only `endless` users run away.
+    pub(super) fn check_collapse(&self, run: &RunPlan, endless: bool) -> Result<(), PlanError> {
+        if endless || !run.until_collapse() {
+            return Ok(());
+        }
+        let what = "`collapse`: only infinitely many users of ALOHA run away: write `--access slotted-aloha --traffic poisson:0.3`, or leave it out";
+        Err(match (&self.overrides.until, &self.scenario.run.until) {
+            (None, Some(text)) => self.at("until", text, what.to_owned()),
+            (Some(_), _) | (None, None) => self.wrong("--until", None, what.to_owned()),
         })
     }
 

@@ -4,7 +4,7 @@ use super::host::{self, Hosts};
 use super::{PlanError, Planner, StationPlan};
 use crate::scenario::file::{Network, StationSection};
 use crate::words::MacAddr;
-use crate::words::interface::interface_name;
+use crate::words::interface::station_name;
 use crate::words::units::many;
 use ::medium::Config;
 use std::collections::HashMap;
@@ -93,6 +93,7 @@ impl Planner<'_> {
         self.unique(&mut taken.macs, mac, &name, "mac", section.mac.as_ref().map(Spanned::span))?;
         let fault = section.fault.as_ref().and_then(|fault| fault.get_ref().0);
         let host = self.host(&name, self.section_at(index), section, &mut taken.hosts)?;
+        self.check_default_name(&name, section)?;
         let mut plan = StationPlan { name, mac, addresses: Vec::new(), host, fault };
         let families = [
             ("ipv4", &section.ipv4, &self.scenario.ipv4, DEFAULT_IPV4),
@@ -107,17 +108,19 @@ impl Planner<'_> {
     }
 
     fn station_name(&self, index: usize, section: &StationSection) -> Result<String, PlanError> {
-        let Some(name) = &section.name else {
-            let name = host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1));
-            return if name == "bus" { Err(self.wrong("name", None, taken(&name))) } else { Ok(name) };
-        };
-        interface_name(name.get_ref()).map_err(|what| {
-            self.at("name", name, format!("{what}: write up to 15 letters, digits, `-`, `_` or `.`, like `st1`"))
-        })?;
-        match name.get_ref().as_str() {
-            "lo" | "bus" => Err(self.at("name", name, taken(name.get_ref()))),
-            free => Ok(free.to_owned()),
+        if let Some(name) = &section.name {
+            station_name(name.get_ref()).map_err(|what| self.at("name", name, what))?;
+            return Ok(name.get_ref().clone());
         }
+        Ok(host::default_name(section).unwrap_or_else(|| format!("st{}", index + 1)))
+    }
+
+    /// A station that is named after the interface that it lends: not every interface's name is one for a station.
+    fn check_default_name(&self, name: &str, section: &StationSection) -> Result<(), PlanError> {
+        let Some(interface) = section.interface.as_ref().filter(|_| section.name.is_none()) else { return Ok(()) };
+        let (key, span) = self.named_by(interface);
+        let right = "a station of a scenario can lend it under a `name` of its own";
+        station_name(name).map_err(|what| self.wrong(key, span, format!("{what}; {right}")))
     }
 
     pub(super) fn unique<T: Hash + Eq + std::fmt::Display>(
@@ -195,10 +198,6 @@ impl Planner<'_> {
             (None, None) => Ok(host(default, index).expect("the default networks hold 1,024 stations")),
         }
     }
-}
-
-fn taken(name: &str) -> String {
-    format!("`{name}` is taken: choose another name for the station")
 }
 
 /// Why no station can have such an address, and what would be right.

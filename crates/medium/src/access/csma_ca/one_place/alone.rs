@@ -1,10 +1,11 @@
-//! A frame and its acknowledgement during which nothing else happens: they take no timers, and nobody waits for their ends.
+//! A frame and its acknowledgement without any other event in between: they need no timers, and no station waits for
+//! their ends.
 //!
 //! ```text
 //!   | frame         | SIFS | ACK |
 //!   Attempt  Delivered     Ack   Transmitted
 //! ```
-//! All others wait a DIFS at least after each. The events and what they leave behind are those of `exchange`.
+//! All other stations wait at least a DIFS after each. The events and their effects are those of `exchange`.
 
 use crate::access::csma_ca::air::Content;
 use crate::access::csma_ca::exchange::addressee;
@@ -16,8 +17,8 @@ use crate::inputs::Host;
 use crate::time::{BitInstant, BitTimes, Octets};
 
 impl Engine<Dcf> {
-    /// The station, which attempts its frame, sends it and gets its acknowledgement, if nothing else happens meanwhile;
-    /// whether that is so.
+    /// The station, which attempts its frame, sends it and gets its acknowledgement, if no other event comes in
+    /// between; false if one does.
     pub(in crate::access::csma_ca) fn exchange_alone<H: Host>(&mut self, station: StationId, host: &mut H) -> bool {
         let Turn { frame, head, .. } = *self.turn(station);
         let Some(to) = addressee(head.destination, station) else { return false };
@@ -55,12 +56,12 @@ impl Engine<Dcf> {
         true
     }
 
-    /// Nothing happens from now to `end` if `station` sends to `to` and is answered by then.
+    /// No other event comes from now to `end` if `station` sends to `to` and gets its answer by then.
     fn are_alone_until(&self, station: StationId, to: StationId, end: BitInstant) -> bool {
         let (here, now) = (&self.method.here, self.core.instant);
         let nobody_else_begins = !here.new && here.next() > now;
         let nothing_is_due = self.core.agenda.timers.next() > end && self.core.agenda.next_signal() > end;
-        // What has found silence and drawn nothing looks in between.
+        // A station that has found silence and drawn nothing looks in between.
         let all_count = here.others.iter().all(|(other, _)| self.station(*other).mac.listening.slots.is_some());
         let is_right = |place: StationId| self.station(place).attached && self.station(place).fault.is_none();
         here.holds

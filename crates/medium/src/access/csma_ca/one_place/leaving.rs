@@ -1,4 +1,4 @@
-//! CSMA/CA is no longer in one place: what everyone waits for, and what is sent, goes where the general way has it.
+//! CSMA/CA leaves the fast path for one place: waits and signals move to the general path.
 
 use crate::access::csma_ca::air::{Content, Signal};
 use crate::access::csma_ca::listening::Listening;
@@ -9,7 +9,7 @@ use crate::line::{Transmission, Worth};
 use crate::time::BitInstant;
 
 impl Engine<Dcf> {
-    /// From now on stations may hear different things: puts what everyone waits for where the general way has it.
+    /// From now on stations may hear different signals: moves all waits to the general path.
     pub(in crate::access::csma_ca) fn leave_one_place(&mut self) {
         if !self.method.here.holds {
             return;
@@ -35,14 +35,14 @@ impl Engine<Dcf> {
         for (station, at) in std::mem::take(&mut self.method.here.others) {
             let Dcf { air, .. } = &self.method;
             let listening = &mut self.stations[station.index()].mac.listening;
-            // Who has drawn nothing yet still has to hear what came since it found silence.
+            // A station that has drawn nothing yet still has to process the signals since it found silence.
             let since = if listening.slots.is_some() { since } else { listening.not_before() };
             listening.goes_on_from(air, since);
             self.set(station, WAIT, at);
         }
     }
 
-    /// Puts the last signals where the general way looks for those that still go on.
+    /// Puts the last signals where the general path looks for signals in progress.
     fn put_on_line(&mut self) {
         let Dcf { air, here, .. } = &self.method;
         let signals = air.begun_since(here.last.begin).map(|(_, signal)| {

@@ -1,4 +1,4 @@
-//! What is on the line begins and ends, for everybody at once.
+//! Signals on the line begin and end, for all stations at once.
 
 use super::Signal;
 use crate::access::plca::Reconciliation;
@@ -10,7 +10,7 @@ use crate::inputs::Host;
 use crate::line::Worth;
 use crate::timers::{NEVER, instant, number};
 
-/// What is heard changes.
+/// The signal at all places changes.
 impl Engine<Reconciliation> {
     pub(super) fn run_edge<H: Host>(&mut self, host: &mut H) {
         match std::mem::replace(&mut self.method.here.edge, (NEVER, Edge::End)).1 {
@@ -34,7 +34,7 @@ impl Engine<Reconciliation> {
         here.busy = true;
         here.may_change |= signal.what == What::Frame;
         if goes_on {
-            // Carrier as before: only what MACs are told of it is not.
+            // Carrier stays; only the carrier that MACs see changes.
             return;
         }
         let mut from = 0;
@@ -65,7 +65,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Whom a frame is for hears its end.
+    /// The addressees of a frame hear its end.
     fn receive_in_one_place<H: Host>(&mut self, sent: &Sent, host: &mut H) {
         let kind = match sent.worth {
             Worth::TooLong => Kind::TooLong { size: sent.size },

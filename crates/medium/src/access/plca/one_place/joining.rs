@@ -1,4 +1,4 @@
-//! Whether one follower can stand for all nodes, and how it begins.
+//! Whether one follower can replace all control machines, and how it begins.
 
 use super::OnePlace;
 use crate::access::plca::settings::PlcaSettings;
@@ -13,7 +13,8 @@ use crate::time::BitTimes;
 use crate::timers::{NEVER, NONE};
 
 impl Engine<Reconciliation> {
-    /// At the end of an instant: if a BEACON is on the line, and every node is right, one follower stands for all.
+    /// At the end of an instant: if a BEACON is on the line, and all nodes are configured consistently, the follower
+    /// takes over.
     pub(in crate::access::plca) fn join_in_one_place(&mut self) {
         if !self.method.wire.has_only_a_beacon() || !self.fits_in_one_place() {
             return;
@@ -57,7 +58,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// Whether nothing speaks against it but what nodes do just now.
+    /// Whether the configuration allows it, regardless of the present state of the nodes.
     fn fits_in_one_place(&mut self) -> bool {
         if let Some(fits) = self.method.here.fits {
             return fits;
@@ -107,7 +108,7 @@ impl Engine<Reconciliation> {
 }
 
 impl Own {
-    /// The node does what the follower does, while a BEACON is on the line.
+    /// The node's state matches the follower's, while a BEACON is on the line.
     fn follows(&self, coordinator: bool) -> bool {
         let (node, control) = (&self.node, if coordinator { Control::SendBeacon } else { Control::Syncing });
         let data = match node.data {

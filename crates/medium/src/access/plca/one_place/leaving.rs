@@ -1,4 +1,4 @@
-//! Each node by itself again: what the follower knew goes into all nodes, and what is heard onto the line.
+//! Back to separate nodes: the follower's state goes into all nodes, and its signal onto the line.
 
 use super::Signal;
 use crate::access::plca::Reconciliation;
@@ -32,7 +32,7 @@ impl Engine<Reconciliation> {
         (0..self.stations.len()).for_each(|index| self.look_ahead(StationId::new(index as u16)));
     }
 
-    /// Has the line carry `signal`, as far as it is heard already.
+    /// Puts `signal` on the line, as far as it is heard already.
     fn put_on_line(&mut self, signal: Signal) {
         let Signal { source, what, begin, heard, commit, frame, ended } = signal;
         let now = self.core.instant;
@@ -57,7 +57,7 @@ impl Engine<Reconciliation> {
         self.stations[source.index()].mac.piece = (!is_over).then_some(id);
     }
 
-    /// The node of `station`, and what it has counted, as they are without a follower.
+    /// The node of `station` and its counts, as they would be without a follower.
     pub(in crate::access::plca) fn apart(&self, station: StationId) -> (Node, PlcaCounters) {
         let own = &self.stations[station.index()].mac;
         let (mut node, mut counters) = (own.node.clone(), own.counters);
@@ -110,7 +110,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// What the follower has counted for the node of `station`.
+    /// The follower's counts for the node of `station`.
     fn count_apart(&self, station: StationId, node: &Node, counters: &mut PlcaCounters) {
         let here = &self.method.here;
         let unheard = here.signal.as_ref().filter(|signal| !signal.heard && signal.what == What::Beacon);

@@ -1,4 +1,4 @@
-//! Whose turn comes next, and cycles in which nobody has anything to send.
+//! The next turn, and cycles in which no node has anything to send.
 
 use crate::access::plca::Reconciliation;
 use crate::access::plca::acts::nameless;
@@ -37,7 +37,7 @@ impl Engine<Reconciliation> {
         }
     }
 
-    /// The first turn that a node which becomes ready at this instant can use.
+    /// The first turn that a node can use if it becomes ready at this instant.
     fn turn_after(&self) -> u8 {
         let here = &self.method.here;
         let elapsed = self.core.instant.since(here.turn_since).get();
@@ -58,7 +58,7 @@ impl Engine<Reconciliation> {
         here.turn = key(here.turn_since + turns, station.index() as u16);
     }
 
-    /// The turn begins that was planned.
+    /// The planned turn begins.
     pub(super) fn take_turn<H: Host>(&mut self, station: StationId, host: &mut H) {
         let now = self.core.instant;
         let here = &mut self.method.here;
@@ -74,7 +74,7 @@ impl Engine<Reconciliation> {
         self.emit_commit(station, host);
     }
 
-    /// The coordinator sends a BEACON, after all cycles that can only be empty.
+    /// The coordinator sends a BEACON, after all cycles that must be empty.
     fn begin_cycle<H: Host>(&mut self, host: &mut H) {
         let (station, busy) = (self.method.here.coordinator, self.method.here.busy);
         if !busy {
@@ -117,8 +117,8 @@ impl Engine<Reconciliation> {
         self.method.cycles.pass(length, count, &[]);
     }
 
-    /// Whose turns have begun, of those that nobody used, as far as is written down: those up to this id, in the round that
-    /// goes on; `None`: all of them.
+    /// The unused turns that have begun according to the recorded state: those up to this id, in the present round;
+    /// `None`: all of them.
     pub(super) fn begun_up_to(&self) -> Option<u8> {
         let here = &self.method.here;
         let between = here.signal.as_ref().is_some_and(|signal| signal.what == What::Beacon);

@@ -1,0 +1,152 @@
+//! Values that options and scenario keys take. The parsers say themselves what they take: in a list of words, or in what they
+//! answer to a text that makes no sense, where every form stands between backquotes.
+
+use crate::study::explain::choice::Pick;
+use crate::study::sweep::grid;
+use medium::Phy;
+use sim::scenario::file::Scenario;
+use sim::scenario::keys::{Key, SCENARIO, Takes};
+use sim::scenario::plan::{Overrides, Plan};
+
+/// What no parser takes.
+const NONSENSE: &str = "?";
+
+/// What stands in an example for the name of a file, which the shell completes.
+const FILE: &str = "FILE";
+
+/// Options by the names that the help gives their values, and the keys that say the same in a scenario.
+const OPTIONS: [(&str, &str); 6] = [
+    ("TOPOLOGY", "medium.topology"),
+    ("METHOD", "access.method"),
+    ("TRAFFIC", "traffic.arrivals"),
+    ("BACKOFF", "access.backoff"),
+    ("PERSISTENCE", "access.persistence"),
+    ("PHY", "access.phy"),
+];
+
+/// The values of an option of a command.
+pub fn of_option(command: &str, value_name: &str) -> Option<Vec<String>> {
+    let (_, path) = OPTIONS.iter().find(|(name, _)| *name == value_name)?;
+    let mut values = of_key(path);
+    // Segments have sections of their own in a scenario.
+    values.retain(|value| value != "segments");
+    if command == "up" && value_name == "METHOD" {
+        values.retain(|method| runs_in_real_time(method));
+    }
+    Some(values)
+}
+
+/// Whether a lab can have this access method.
+fn runs_in_real_time(method: &str) -> bool {
+    let Ok(access) = method.parse() else { return false };
+    let overrides = Overrides { access: Some(access), ..Overrides::default() };
+    Plan::new(&Scenario::default(), None, &overrides, 1).is_ok_and(|plan| plan.require_real_time().is_ok())
+}
+
+/// What `--set` may be that has been begun so: a key with `=`, or with a key's next value.
+pub fn of_set(begun: &str) -> Vec<String> {
+    let Some((key, _)) = begun.split_once('=') else {
+        let keys = paths().into_iter().map(|(path, _)| path).filter(|path| grid::refused(path).is_none());
+        return keys.map(|path| format!("{path}=")).collect();
+    };
+    let before = &begun[..=begun.rfind(',').unwrap_or(key.len())];
+    of_key(key).into_iter().map(|value| format!("{before}{value}")).collect()
+}
+
+/// What `--pick` may be that has been begun so, of a log with these stations.
+pub fn of_pick(begun: &str, stations: &[String]) -> Vec<String> {
+    let before = begun.rfind(',').map_or("", |comma| &begun[..=comma]);
+    let forms = forms(&Pick::parse(NONSENSE).err().unwrap_or_default());
+    let forms = forms.into_iter().filter(|form| stations.is_empty() || !form.starts_with(STATION));
+    let stations = stations.iter().map(|station| format!("{STATION}{station}"));
+    forms.chain(stations).map(|form| format!("{before}{form}")).collect()
+}
+
+/// How a frame is picked by its station.
+const STATION: &str = "station=";
+
+/// Every key of a scenario that has one place, with its section before it.
+fn paths() -> Vec<(String, &'static Key)> {
+    let of = |key: &'static Key| match key.takes {
+        Takes::Section(keys) => keys.iter().map(|inner| (format!("{}.{}", key.name, inner.name), inner)).collect(),
+        Takes::Sections(_) => Vec::new(),
+        Takes::Text(_)
+        | Takes::TextOrWhole(_)
+        | Takes::Texts(_)
+        | Takes::Choice(_)
+        | Takes::Whole(..)
+        | Takes::Number(..)
+        | Takes::Switch => vec![(key.name.to_owned(), key)],
+    };
+    SCENARIO.iter().flat_map(of).collect()
+}
+
+/// What the key at `path` takes: all of it, or examples.
+fn of_key(path: &str) -> Vec<String> {
+    if path == "access.phy" {
+        return Phy::ALL.iter().map(|phy| phy.name().to_owned()).collect();
+    }
+    let Some((_, key)) = paths().into_iter().find(|(known, _)| known == path) else { return Vec::new() };
+    match key.takes {
+        Takes::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        Takes::Switch => ["true", "false"].map(str::to_owned).to_vec(),
+        Takes::Text(read) | Takes::TextOrWhole(read) | Takes::Texts(read) => {
+            forms(&read(NONSENSE).err().unwrap_or_default())
+        }
+        Takes::Whole(..) | Takes::Number(..) | Takes::Section(_) | Takes::Sections(_) => Vec::new(),
+    }
+}
+
+/// The forms that a parser's answer has between backquotes, without the text that it answers.
+fn forms(answer: &str) -> Vec<String> {
+    let quoted = answer.split('`').skip(1).step_by(2).filter(|form| *form != NONSENSE);
+    quoted.map(|form| form.strip_suffix(FILE).unwrap_or(form).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &str, value: &str) -> Result<(), String> {
+        let (_, key) = paths().into_iter().find(|(known, _)| known == path).expect("a key");
+        match key.takes {
+            Takes::Choice(words) => words.contains(&value).then_some(()).ok_or_else(|| value.to_owned()),
+            Takes::Text(read) => read(value),
+            _ => panic!("{path} is no text"),
+        }
+    }
+
+    /// Whatever is offered is understood.
+    #[test]
+    fn every_value_that_is_offered_is_read() {
+        for (option, path) in OPTIONS {
+            let values = of_option("sim", option).expect("known");
+            assert!(values.len() >= 2, "{option}: {values:?}");
+            for value in values.iter().filter(|value| !value.ends_with(':')) {
+                assert_eq!(read(path, value), Ok(()), "{option} {value}");
+            }
+        }
+        assert!(of_option("sim", "TRAFFIC").expect("known").contains(&"replay:".to_owned()));
+        for pick in of_pick("", &[]) {
+            assert!(Pick::parse(&pick).is_ok(), "{pick}");
+        }
+    }
+
+    /// `up` offers the methods that a lab can have, `sim` all.
+    #[test]
+    fn a_lab_is_offered_what_runs_in_real_time() {
+        assert_eq!(of_option("up", "METHOD").expect("known"), ["csma-cd", "plca", "csma"]);
+        assert_eq!(of_option("sim", "METHOD").expect("known").len(), 6);
+    }
+
+    #[test]
+    fn keys_and_their_values_are_offered_one_after_the_other() {
+        let keys = of_set("");
+        assert!(keys.contains(&"stations=".to_owned()) && keys.contains(&"medium.topology=".to_owned()), "{keys:?}");
+        assert!(!keys.contains(&"seed=".to_owned()), "seeds are those of --seeds");
+        assert!(of_set("access.method=").contains(&"access.method=csma-ca".to_owned()));
+        assert!(of_set("access.method=csma-cd,").contains(&"access.method=csma-cd,plca".to_owned()));
+        assert!(of_pick("collisions=3,", &["web".to_owned()]).contains(&"collisions=3,station=web".to_owned()));
+        assert!(of_set("no.such.key=").is_empty());
+    }
+}

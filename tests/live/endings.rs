@@ -1,0 +1,127 @@
+//! The end of a lab beside other activity: programs that `exec` starts meanwhile, a data plane that hangs, and
+//! descriptors of the process that brought it up (issue 12, 1).
+
+use crate::common::lab::{Lab, Unused, assert_nothing_of};
+use crate::common::process::{Running, data_plane, ethbus, program, run, signal};
+use crate::common::{ETHBUS, Turn, note, skipped};
+use std::time::Duration;
+
+/// Programs that `exec` starts while `down` searches for programs: each is ended, or was refused.
+#[test]
+fn no_program_that_exec_starts_beside_down_survives() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::alone();
+    let (mut started, mut refused) = (0, 0);
+    for round in 0..5 {
+        let mut lab = Lab::up(&["--stations", "2"]);
+        // Several a round, a few milliseconds apart, before `down` asks and while it removes.
+        let exec = |number: u64| {
+            std::thread::sleep(Duration::from_millis((round + number) % 5));
+            Running::start(lab.exec("st1", &["sleep", "1000"]), "")
+        };
+        let first: Vec<Running> = (0..3).map(exec).collect();
+        let down = Running::start(lab.ethbus("down", &[]), "");
+        let later: Vec<Running> = (0..12).map(exec).collect();
+        down.wait().succeeded();
+        lab.ended().succeeded();
+        for program in first.into_iter().chain(later) {
+            let ended = program.wait();
+            match ended.signal() {
+                Some(_) => started += 1,
+                None => {
+                    refused += 1;
+                    assert!(matches!(ended.code(), Some(1)), "{ended:#?}");
+                }
+            }
+        }
+        lab.assert_nothing_left();
+    }
+    note(&format!("{started} programs were ended with the lab, {refused} were refused"));
+}
+
+/// A data plane that hangs is killed; `down` reports it, has removed everything, and ends with an error.
+#[test]
+fn down_says_that_a_data_plane_hangs_and_cleans_up() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    for in_background in [false, true] {
+        let unused = Unused::name();
+        let mut foreground = None;
+        if in_background {
+            run(ethbus(["up", "--detach", "--name", &unused.0, "--stations", "2"])).succeeded();
+        } else {
+            let mut up = Running::start(ethbus(["up", "--name", &unused.0, "--stations", "2"]), "");
+            up.wait_for_stderr("ethbus stats");
+            foreground = Some(up);
+        }
+        let supervisor = foreground.as_ref().map_or_else(|| background_of(&unused.0), Running::pid);
+        signal("STOP", &data_plane(supervisor).to_string());
+        let down = run(ethbus(["down", "--name", &unused.0]));
+        down.failed_with(1, &["the data plane did not answer within 10 seconds", "killed"]);
+        assert_nothing_of(&unused.0);
+        if let Some(up) = foreground {
+            up.wait().failed_with(1, &["the data plane did not answer within 10 seconds"]);
+        }
+    }
+}
+
+/// A supervisor that is killed while `down` waits for its end: `down` removes what remains.
+#[test]
+fn down_removes_what_a_supervisor_left_that_was_killed_meanwhile() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let unused = Unused::name();
+    let mut up = Running::start(ethbus(["up", "--name", &unused.0, "--stations", "2"]), "");
+    up.wait_for_stderr("ethbus stats");
+    signal("STOP", &data_plane(up.pid()).to_string());
+    let down = Running::start(ethbus(["down", "--name", &unused.0]), "");
+    std::thread::sleep(Duration::from_secs(1));
+    up.signal("KILL");
+    let down = down.wait().succeeded();
+    assert!(down.stderr.contains("removed what a killed lab"), "{down:#?}");
+    assert_nothing_of(&unused.0);
+}
+
+/// The supervisor of a lab in the background.
+#[track_caller]
+fn background_of(name: &str) -> u32 {
+    let processes = std::fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let line =
+        |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default().replace('\0', " ");
+    let is_it = |pid: &u32| line(pid).contains("--in-background") && line(pid).contains(name);
+    numbers.find(is_it).unwrap_or_else(|| panic!("no supervisor of {name}"))
+}
+
+/// A lab in the background keeps no inherited descriptor open: neither a lock nor a pipe with a reader.
+#[test]
+fn a_lab_in_the_background_keeps_no_descriptor_of_whoever_started_it() {
+    if skipped(&["flock", "sh"]) {
+        return;
+    }
+    let (_turn, folder) = (Turn::shared(), tempfile::tempdir().expect("a folder"));
+    let lock = folder.path().join("lock").to_str().expect("plain").to_owned();
+    let unused = Unused::name();
+    let script = "(exec 9> \"$2\"; flock -n 9 || exit 3; \"$0\" up --detach --stations 2 --name \"$1\") && flock -w 5 \"$2\" true";
+    run(program("sh", ["-c", script, ETHBUS, &unused.0, &lock])).succeeded();
+    run(ethbus(["down", "--name", &unused.0])).succeeded();
+    // The shell reads until the last copy of its pipe is closed.
+    let script = "x=$(\"$0\" up --detach --stations 2 --name \"$1\" 3>&1 >/dev/null); echo done";
+    let ended = run(program("sh", ["-c", script, ETHBUS, &unused.0])).succeeded();
+    assert_eq!(ended.stdout, "done\n");
+    run(ethbus(["down", "--name", &unused.0])).succeeded();
+    // An output that is given as a descriptor is written all the same.
+    let events = folder.path().join("events").to_str().expect("plain").to_owned();
+    let script = "\"$0\" up --detach --stations 2 --name \"$1\" --events /dev/fd/7 7> \"$2\"";
+    run(program("sh", ["-c", script, ETHBUS, &unused.0, &events])).succeeded();
+    run(ethbus(["down", "--name", &unused.0])).succeeded();
+    let log = std::fs::read_to_string(&events).expect("UTF-8");
+    assert!(log.contains("ethbus event log"), "{log}");
+    assert_nothing_of(&unused.0);
+}

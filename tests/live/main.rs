@@ -1,0 +1,32 @@
+//! The program on real namespaces: labs, the demonstration, ports, faults, and what a busy or hostile machine does to them.
+//!
+//! One program for all of them: each links the whole of ethbus.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod at;
+mod bench;
+mod containers;
+mod cuts;
+mod demo;
+mod endings;
+mod fan_out;
+mod faults;
+mod filter;
+mod hostile;
+mod lab;
+mod metrics;
+mod outside;
+mod overload;
+mod owners;
+mod plca;
+mod ports;
+mod pressure;
+mod replay;
+mod rootless;
+mod security;
+mod soak;
+mod stalls;
+mod terminal;
+mod traffic;

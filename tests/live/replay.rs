@@ -1,0 +1,316 @@
+//! Record and event log from outside: a lab's run with real traffic replays to the same events, and outputs or inputs
+//! that fail are reported.
+
+use crate::common::lab::Lab;
+use crate::common::process::{Running, ethbus, program, run};
+use crate::common::results::{check, emulator, number};
+use crate::common::{Turn, note, skipped};
+use std::fs;
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+fn path(folder: &TempDir, name: &str) -> String {
+    folder.path().join(name).to_str().expect("UTF-8").to_owned()
+}
+
+/// The table without `emulator`, which a replay does not have, and without the sentences at its end.
+fn figures(table: &str) -> &str {
+    let begin = table.find(" stations, ").expect("a table");
+    let end = table.find("emulator (").or_else(|| sentences(table)).unwrap_or(table.len());
+    table[begin..end].trim_end()
+}
+
+/// The place in the table where the sentences at its end begin.
+fn sentences(table: &str) -> Option<usize> {
+    let shared = table.find(" shared the bus")?;
+    table[..shared].rfind('\n').map(|end| end + 1)
+}
+
+/// A live log without the emulator's events, which a replay does not have.
+fn medium_layer(path: &str) -> String {
+    let text = fs::read_to_string(path).expect("UTF-8");
+    text.split_inclusive('\n').filter(|line| !line.contains("\"layer\":\"emulator\"")).collect()
+}
+
+fn lines(path: &str) -> usize {
+    fs::read_to_string(path).expect("UTF-8").lines().count()
+}
+
+/// The same configuration, seed and inputs give the same events, byte for byte: pings, and two stations that contend.
+#[test]
+fn a_live_run_replays_byte_for_byte() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    let mut lab = Lab::up(&["--stations", "3", "--record", &record, "--events", &events]);
+    let address = lab.ipv4("st2");
+    run(lab.exec("st1", &["ping", "-c", "3", "-i", "0.2", "-W", "5", &address])).succeeded();
+    let sends = ["st1", "st2"].map(|from| {
+        let arguments = ["--from", from, "--to", "st3", "--frame-size", "300", "--duration", "1s", "--rate", "max"];
+        Running::start(lab.ethbus("send", &arguments), "")
+    });
+    sends.into_iter().for_each(|send| _ = send.wait().succeeded());
+    run(lab.exec("st3", &["ip", "link", "set", "eth0", "down"])).succeeded();
+    run(lab.exec("st3", &["ip", "link", "set", "eth0", "up"])).succeeded();
+    lab.ping("st1", &lab.ipv4("st3"));
+    let live = lab.down().succeeded();
+
+    let replayed = run(ethbus(["replay", &record, "--events", &again])).succeeded();
+    assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+    assert!(medium_layer(&events) == fs::read_to_string(&again).expect("UTF-8"), "the replay has other events");
+    assert_eq!(figures(&live.stderr), figures(&replayed.stdout));
+    let said = sentences(&replayed.stdout).map(|begin| replayed.stdout[begin..].trim_end()).expect("sentences");
+    assert!(live.stderr.contains(said), "{said}: {live:#?}");
+    let text = fs::read_to_string(&events).expect("UTF-8");
+    for kind in ["offered", "defer", "collision", "jam_end", "backoff", "transmitted", "delivered"] {
+        assert!(text.contains(&format!("\"kind\":\"{kind}\"")), "no {kind} in a run worth replaying");
+    }
+    for kind in ["port_down", "port_up"] {
+        let line = format!("\"kind\":\"{kind}\",\"station\":\"st3\"}}");
+        assert!(text.lines().any(|it| it.contains("\"layer\":\"emulator\"") && it.ends_with(&line)), "no {line}");
+    }
+    let inputs = fs::read_to_string(&record).expect("UTF-8");
+    assert!(inputs.contains("\"kind\":\"detach\"") && inputs.contains("\"kind\":\"attach\""), "st3 went and came");
+    note(&format!("{} inputs and {} events replayed", lines(&record) - 2, lines(&again) - 1));
+    lab.assert_nothing_left();
+}
+
+/// Runs in virtual time replay as live ones do, on any medium.
+#[test]
+fn a_simulated_run_replays_byte_for_byte() {
+    let folder = folder();
+    let [record, events, again] = ["run.record", "run.events", "again.events"].map(|name| path(&folder, name));
+    for options in [
+        ["--topology", "star:50bt", "--stations", "6", "--traffic", "saturated", "--rate", "10M"],
+        ["--topology", "bus:900bt", "--stations", "5", "--traffic", "poisson:0.6", "--rate", "2.94M"],
+        ["--topology", "star:100bt", "--stations", "8", "--traffic", "saturated", "--rate", "1G"],
+    ] {
+        let files = ["--duration", "50ms", "--warmup", "5ms", "--seed", "7", "--record", &record, "--events", &events];
+        let simulated = run(ethbus([&["sim"], &options[..], &files, &["--format", "json"]].concat())).json();
+        let replayed = run(ethbus(["replay", &record, "--events", &again, "--format", "json"])).succeeded();
+        assert!(replayed.stderr.contains("the same as in the recorded run"), "{replayed:#?}");
+        assert!(fs::read(&events).expect("a log") == fs::read(&again).expect("a log"), "{options:?}: other events");
+        let replayed = replayed.json();
+        for key in ["measured_bit_times", "stations", "seed"] {
+            assert_eq!(simulated[key], replayed[key], "{options:?}: {key}");
+        }
+        for key in ["utilization_frame", "collision_episodes", "fairness", "access_delay", "mac_delay"] {
+            assert_eq!(simulated["medium"][key], replayed["medium"][key], "{options:?}: {key}");
+        }
+    }
+}
+
+/// The coordinator waits for no disk: a pipe without a reader costs the record, not the lab, and is reported.
+#[test]
+fn a_record_that_nobody_takes_is_counted_and_the_lab_goes_on() {
+    if skipped(&["ip", "mkfifo"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let record = path(&folder, "pipe");
+    run(program("mkfifo", [&record])).succeeded();
+    // A reader that opens the pipe, and reads nothing for as long as the lab runs.
+    let reader = Running::start(program("sh", ["-c", "exec sleep 60 < \"$0\"", &record]), "");
+    let mut lab = Lab::up(&["--stations", "2", "--rate", "100Mbit/s", "--record", &record]);
+    let arguments = ["--from", "st1", "--to", "st2", "--frame-size", "64", "--duration", "2s", "--rate", "max"];
+    run(lab.ethbus("send", &arguments)).succeeded();
+    let results = lab.settled_stats();
+    check(&results);
+    assert!(number(&results["stations"][0], "frames_transmitted_ok") > 1_000, "{results}");
+    let skipped = emulator(&results, "record_skipped");
+    assert!(skipped > 0, "{results}");
+    let ended = {
+        run(lab.ethbus("down", &[])).succeeded();
+        lab.ended()
+    };
+    ended.failed_with(1, &["a record, an event log or a capture that was wanted is not whole"]);
+    note(&format!("{skipped} inputs skipped by the time of `stats`"));
+    reader.signal("KILL");
+    lab.assert_nothing_left();
+}
+
+/// A full disk ends the record after a whole line, and the lab keeps running; `ulimit -f` acts as the disk.
+#[test]
+fn a_full_disk_keeps_whole_lines_and_the_lab() {
+    if skipped(&["ip"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    let folder = folder();
+    let [record, events] = ["run.record", "run.events"].map(|name| path(&folder, name));
+    // In blocks of 512 octets: enough for the headers and a few lines.
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+    let name = crate::common::lab::fresh_name();
+    let arguments = [
+        "-c",
+        script,
+        crate::common::ETHBUS,
+        "up",
+        "--name",
+        &name,
+        "--stations",
+        "2",
+        "--record",
+        &record,
+        "--events",
+        &events,
+    ];
+    let mut lab = Running::start(program("sh", arguments), "");
+    lab.wait_for_stderr("ethbus stats --name");
+    let send = ["send", "--name", &name, "--from", "st1", "--to", "st2", "--count", "200", "--rate", "500/s"];
+    run(ethbus(send)).succeeded();
+    lab.wait_for_stderr("the lab goes on without it");
+    let results = run(ethbus(["stats", "--name", &name, "--format", "json"])).json();
+    check(&results);
+    assert!(emulator(&results, "record_skipped") > 0 && emulator(&results, "events_skipped") > 0, "{results}");
+    run(ethbus(["down", "--name", &name])).succeeded();
+    lab.wait().failed_with(1, &["run.record any further", "run.events any further", "File too large", "is not whole"]);
+    for file in [&record, &events] {
+        let octets = fs::read(file).expect("a file");
+        assert!(octets.len() > 1_000 && octets.len() <= 64 * 512, "{} octets", octets.len());
+        assert_eq!(octets.last(), Some(&b'\n'), "{file} ends within a line");
+    }
+    let cut = run(ethbus(["replay", &record]));
+    cut.failed_with(1, &["the file was cut short here", "the record's own end is missing"]);
+    crate::common::lab::assert_nothing_of(&name);
+}
+
+/// Two outputs in one file, or an output over an input, would destroy both.
+#[test]
+fn a_record_is_never_written_over() {
+    let folder = folder();
+    let record = path(&folder, "run.record");
+    fs::write(&record, HEADER.to_owned() + END).expect("a file");
+    run(ethbus(["replay", &record, "--events", &record])).failed_with(1, &["run.record cannot be two things at once"]);
+    assert_eq!(fs::read_to_string(&record).expect("a file"), HEADER.to_owned() + END);
+    if !skipped(&[]) {
+        let both = path(&folder, "both");
+        let lab = crate::common::lab::Unused::name();
+        let up = ethbus(["up", "--name", &lab.0, "--stations", "2", "--record", &both, "--events", &both]);
+        run(up).failed_with(2, &["both` is the file of --events too"]);
+    }
+}
+
+const HEADER: &str = concat!(
+    r#"{"format":"ethbus record","version":1,"program":"ethbus 0.1.0","name":"by hand","configuration":{"rate_bits_per_second":10000000,"#,
+    r#""topology":{"star":{"stations":2,"distance_bt":0}},"parameters":{"slot_time_bt":512,"inter_packet_gap_bt":96,"#,
+    r#""inter_packet_gap_part_1_bt":64,"attempt_limit":16,"backoff_limit":10,"jam_size_bt":32,"max_frame_size_octets":1518,"#,
+    r#""min_frame_size_octets":64,"extend_size_octets":0,"burst_limit_bt":0,"max_defer_time_bt":24288,"jabber_limit_bt":200000},"#,
+    r#""queue_limit":100,"seed":1},"stations":["st1","st2"]}"#,
+    "\n"
+);
+const OFFERS: &str = concat!(
+    r#"{"t":0,"kind":"offer","station":"st1","size":64,"destination":{"station":"st2"},"tagged":false}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st2","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+    "\n"
+);
+const END: &str = "{\"kind\":\"end\",\"t\":100000,\"run_to\":100000,\"inputs\":0,\"missing\":0}\n";
+
+/// A record written by hand is accepted: both start together and collide (802.3, 4.2.3.2.4).
+fn by_hand(folder: &TempDir) -> String {
+    let record = path(folder, "by-hand.record");
+    fs::write(&record, HEADER.to_owned() + OFFERS + &END.replace("\"inputs\":0", "\"inputs\":2")).expect("a file");
+    record
+}
+
+#[test]
+fn a_record_written_by_hand_runs() {
+    let folder = folder();
+    let results = run(ethbus(["replay", &by_hand(&folder), "--format", "json"])).json();
+    assert!(number(&results["medium"], "collision_episodes") > 0, "{results}");
+    assert_eq!(results["config"]["name"], "by hand");
+    assert_eq!(number(&results, "measured_bit_times"), 100_000);
+}
+
+/// A full disk or a closed pipe ends the run with a message that gives the number of events kept.
+#[test]
+fn events_that_cannot_be_written_end_the_replay() {
+    let folder = folder();
+    let record = by_hand(&folder);
+    let full = run(ethbus(["replay", &record, "--events", "/dev/full"]));
+    full.failed_with(1, &["cannot write /dev/full: no events are in it", "No space left on device"]);
+    let nowhere = run(ethbus(["replay", &record, "--events", "/no/such/folder/events"]));
+    nowhere.failed_with(1, &["cannot create /no/such/folder/events", "No such file or directory"]);
+    let mut offers = String::new();
+    for n in 0..3_000 {
+        offers += &OFFERS.replace("\"t\":0", &format!("\"t\":{}", n * 2_000));
+    }
+    fs::write(&record, HEADER.to_owned() + &offers + &END.replace("\"inputs\":0", "\"inputs\":6000")).expect("a file");
+    // The pipe's reader takes one line, and ends.
+    let script = "\"$0\" replay \"$1\" --events /dev/fd/3 3>&1 >/dev/null | head -n 1; exit ${PIPESTATUS[0]}";
+    let closed = run(program("bash", ["-c", script, crate::common::ETHBUS, &record]));
+    closed.failed_with(1, &["cannot write /dev/fd/3", " events are in it", "Broken pipe"]);
+    assert!(closed.stdout.starts_with("{\"format\":\"ethbus event log\""), "{closed:#?}");
+}
+
+/// A record that is cut, damaged or no record at all is named with file and line; no input makes the program panic.
+#[test]
+fn a_bad_record_is_named_with_file_and_line() {
+    let folder = folder();
+    let bad = path(&folder, "bad");
+    let whole = HEADER.to_owned() + OFFERS + &END.replace("\"inputs\":0", "\"inputs\":2");
+    let with = |from: &str, to: &str| whole.replacen(from, to, 1);
+    for (text, words) in [
+        (
+            HEADER.to_owned() + OFFERS,
+            "bad, line 4: the file was cut short here; 2 inputs are before it, but the record's own end",
+        ),
+        (whole[..whole.len() - 40].to_owned(), "bad, line 4: the file was cut short here"),
+        (with("\"inputs\":2", "\"inputs\":3"), "bad, line 4: the record had 3 inputs, but 2 are before its end"),
+        (with("\"st2\"},\"tagged\"", "\"st9\"},\"tagged\""), "bad, line 2: no station is called `st9`"),
+        (with("\"kind\":\"offer\"", "\"kind\":\"ofer\""), "bad, line 2: `ofer` is none of the words that can be here"),
+        (with("\"stations\":2", "\"stations\":2000"), "bad, line 1: configuration: a medium with 2000 stations"),
+        (with("\"rate_bits_per_second\":10000000", "\"rate_bits_per_second\":0"), "at least 1 bit per second"),
+        ("PK\u{3}\u{4}".to_owned(), "bad, line 1: the file was cut short here"),
+        (String::new(), "bad, line 1: the file was cut short here"),
+        ("{}\n".to_owned(), "bad, line 1: this is no ethbus record"),
+    ] {
+        fs::write(&bad, &text).expect("a file");
+        run(ethbus(["replay", &bad])).failed_with(1, &[words]);
+    }
+    run(ethbus(["replay", "/no/such/record"])).failed_with(1, &["cannot read /no/such/record", "No such file"]);
+}
+
+/// Written by version 0.1.0, whose log had neither destinations nor inputs; its digest covers those lines.
+const OLD: &str = concat!(
+    r#"{"format":"ethbus record","version":1,"program":"ethbus 0.1.0","name":"ethbus","#,
+    r#""configuration":{"rate_bits_per_second":10000000,"topology":{"star":{"stations":3,"#,
+    r#""distance_bt":50}},"parameters":{"slot_time_bt":512,"inter_packet_gap_bt":96,"#,
+    r#""inter_packet_gap_part_1_bt":64,"attempt_limit":16,"backoff_limit":10,"jam_size_bt":32,"#,
+    r#""max_frame_size_octets":1518,"min_frame_size_octets":64,"extend_size_octets":0,"burst_limit_bt":0,"#,
+    r#""max_defer_time_bt":24288,"jabber_limit_bt":200000},"queue_limit":100,"seed":1},"stations":["st1","#,
+    r#""st2","st3"]}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st1","size":64,"destination":{"station":"st2"},"tagged":false}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st2","size":64,"destination":{"station":"st3"},"tagged":false}"#,
+    "\n",
+    r#"{"t":0,"kind":"offer","station":"st3","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+    "\n",
+    r#"{"t":818,"kind":"offer","station":"st3","size":64,"destination":{"station":"st1"},"tagged":false}"#,
+    "\n",
+    r#"{"kind":"end","t":3000,"run_to":2999,"inputs":4,"missing":0,"events":46,"events_crc32":783890151}"#,
+    "\n",
+);
+
+/// A record of an earlier version is still confirmed: the digest leaves out columns added since.
+#[test]
+fn an_old_record_is_confirmed_and_its_log_has_the_old_columns_and_more() {
+    let folder = folder();
+    let [record, events] = ["old.record", "events"].map(|name| path(&folder, name));
+    fs::write(&record, OLD).expect("a file");
+    let replayed = run(ethbus(["replay", &record, "--events", &events])).succeeded();
+    assert!(replayed.stderr.contains("46 events: the same as in the recorded run"), "{replayed:#?}");
+    let log = fs::read_to_string(&events).expect("UTF-8");
+    let offered: Vec<&str> = log.lines().filter(|line| line.contains("\"kind\":\"offered\"")).collect();
+    assert_eq!(offered.len(), 4, "{log}");
+    assert!(offered[0].ends_with(r#""size":64,"destination":{"station":"st2"},"tagged":false}"#), "{}", offered[0]);
+}

@@ -1,0 +1,52 @@
+//! Other access methods: real frames where nobody detects a collision, and what runs in virtual time only.
+
+use crate::common::lab::Lab;
+use crate::common::process::{ethbus, run};
+use crate::common::results::sum;
+use crate::common::{Turn, skipped};
+
+/// A real `ping` gets through CSMA of each persistence, and the record gives the same events again.
+#[test]
+fn ping_gets_through_csma_and_the_record_gives_the_same_run() {
+    if skipped(&["ip", "ping"]) {
+        return;
+    }
+    let _turn = Turn::shared();
+    for persistence in ["1", "non", "0.1"] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let record = directory.path().join("run.record");
+        let record = record.to_str().expect("a name");
+        let options = ["--stations", "3", "--access", "csma", "--persistence", persistence, "--backoff", "beb:64"];
+        let mut lab = Lab::up(&[&options[..], &["--record", record]].concat());
+        let address = lab.ipv4("st2");
+        let answered = run(lab.exec("st1", &["ping", "-c", "3", "-i", "0.2", "-W", "5", &address])).succeeded();
+        assert!(answered.stdout.contains("3 received"), "{persistence}: {answered:#?}");
+        let results = lab.settled_stats();
+        assert!(sum(&results, "frames_transmitted_ok") >= 8, "{persistence}: {results}");
+        lab.down().succeeded();
+        run(ethbus(["replay", record])).succeeded();
+    }
+}
+
+#[test]
+fn what_runs_in_virtual_time_only_is_refused_in_a_sentence() {
+    for (method, name) in [("csma-ca", "CSMA/CA"), ("aloha", "ALOHA"), ("slotted-aloha", "ALOHA")] {
+        let words = format!("{name} runs in virtual time only");
+        run(ethbus(["up", "--access", method])).failed_with(2, &[&words, "ethbus sim"]);
+    }
+}
+
+/// A backlog that cannot but grow is said once before the run, and again under its results; a load that fits is not.
+#[test]
+fn a_backlog_without_end_is_said() {
+    let sim = |load: &str| {
+        let line = format!("sim --access aloha --traffic poisson:{load} --warmup 0s --duration 100ms");
+        run(ethbus(line.split(' '))).succeeded()
+    };
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (much, fits) = (sim("0.5"), sim("0.05"));
+    assert_eq!(much.stderr.matches("pure ALOHA carries at most 0.184").count(), 1, "{}", much.stderr);
+    assert!(plain(&much.stdout).contains("still waited at the end, more than half of all"), "{}", much.stdout);
+    assert_eq!(fits.stderr, "");
+    assert!(!plain(&fits.stdout).contains("still waited"), "{}", fits.stdout);
+}

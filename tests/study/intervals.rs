@@ -1,0 +1,133 @@
+//! How often a run's 95 % intervals have the truth in them (docs/results.md, "Intervals").
+//!
+//! It runs for minutes, so `.ci/full` asks for it:
+//! `cargo test --release --test study -- --ignored --nocapture intervals::`. SEEDS, LENGTHS (of the runs that are judged, in
+//! seconds) and SECONDS (of those that the truth is taken from) change how much is run.
+
+use crate::common::process::{ethbus, run_for};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Of 200 intervals of 95 %, fewer than 183 cover with a chance of 1.2 % only.
+const LEAST: f64 = 0.915;
+const STATIONS: [u64; 3] = [2, 3, 10];
+const DELAYS: [&str; 2] = ["access_delay", "mac_delay"];
+
+/// A run's figures by their columns.
+type Row = HashMap<String, f64>;
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// One run for each number of stations and each seed.
+fn sweep(seeds: &str, seconds: u64) -> Vec<Row> {
+    swept(&["--set", "stations=2,3,10"], seeds, seconds)
+}
+
+/// One run for each seed, with these options.
+fn swept(options: &[&str], seeds: &str, seconds: u64) -> Vec<Row> {
+    let duration = format!("{seconds}s");
+    let sweep = [&["sweep", "--seeds", seeds, "--duration", &duration, "--out", "-"], options].concat();
+    let table = run_for(ethbus(sweep), Duration::from_secs(3_600)).succeeded().stdout;
+    let mut lines = table.lines().map(|line| line.split(','));
+    let names: Vec<&str> = lines.next().expect("a header").collect();
+    let row = |values: std::str::Split<'_, char>| {
+        let fields =
+            names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value.parse().ok()?)));
+        fields.collect()
+    };
+    lines.map(row).collect()
+}
+
+/// The mean over the frames of many long runs, which have other seeds than those that are judged.
+fn truth(rows: &[Row], stations: u64, mean: &str) -> f64 {
+    let rows = || rows.iter().filter(|row| row["stations"] == stations as f64);
+    let frames: f64 = rows().map(|row| row["frames_transmitted_ok"]).sum();
+    rows().map(|row| row[mean] * row["frames_transmitted_ok"]).sum::<f64>() / frames
+}
+
+#[test]
+#[ignore = "takes minutes: .ci/full runs it"]
+fn intervals_of_mean_delays_cover_the_truth() {
+    let seeds = setting("SEEDS", 200);
+    let long = sweep(&format!("{}..{}", 1_000_001, 1_000_000 + seeds), setting("SECONDS", 100));
+    let mut failures = Vec::new();
+    let lengths = std::env::var("LENGTHS").unwrap_or("1,20,100".to_owned());
+    for text in lengths.split(',') {
+        let seconds: u64 = text.parse().expect("LENGTHS are whole seconds");
+        let rows = sweep(&format!("1..{seeds}"), seconds);
+        for stations in STATIONS {
+            for delay in DELAYS {
+                let mean = format!("{delay}_mean_bt");
+                let (above, below) = (format!("ci95_{mean}"), format!("ci95_{mean}_below"));
+                let truth = truth(&long, stations, &mean);
+                let own: Vec<&Row> = rows.iter().filter(|row| row["stations"] == stations as f64).collect();
+                let covers = |row: &&&Row| {
+                    let below = row.get(&below).unwrap_or(&row[&above]);
+                    (row[&mean] - below..=row[&mean] + row[&above]).contains(&truth)
+                };
+                let covered = own.iter().filter(covers).count() as f64 / own.len() as f64;
+                let width = own.iter().map(|row| row[&above]).sum::<f64>() / own.len() as f64;
+                let line = format!(
+                    "{seconds:>4} s, {stations:>2} stations, {delay}: {covered:.3} of {} runs, truth {truth:.0} BT, \
+                     {width:.0} BT above on average",
+                    own.len()
+                );
+                crate::common::note(&line);
+                if covered < LEAST {
+                    failures.push(line);
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// Issue: of 200 intervals of any printed figure, no fewer cover the truth.
+const LEAST_OF_ANY: f64 = 0.93;
+
+/// The part of `rows` whose interval of `name` has `truth` in it, of those that have one, and how many these are.
+fn coverage(rows: &[Row], name: &str, truth: f64) -> (f64, usize) {
+    let bounds = rows.iter().filter_map(|row| {
+        let (value, above) = (row.get(name)?, row.get(&format!("ci95_{name}"))?);
+        let below = row.get(&format!("ci95_{name}_below")).unwrap_or(above);
+        // Means are sums of floating-point numbers.
+        let slack = 1e-9 * value.abs();
+        Some((value - below - slack..=value + above + slack).contains(&truth))
+    });
+    let bounds: Vec<bool> = bounds.collect();
+    (bounds.iter().filter(|covers| **covers).count() as f64 / bounds.len() as f64, bounds.len())
+}
+
+/// Ten stations that queue, and the same ones without: every figure that has an interval in most of the runs.
+#[test]
+#[ignore = "takes minutes: .ci/full runs it"]
+fn every_printed_interval_covers_the_truth() {
+    let seeds = setting("SEEDS", 200);
+    let lengths = std::env::var("LENGTHS").unwrap_or("2,20,100".to_owned());
+    let mut failures = Vec::new();
+    for traffic in ["poisson:0.4", "saturated"] {
+        let options = ["--stations", "10", "--traffic", traffic];
+        let long = swept(&options, &format!("{}..{}", 1_000_001, 1_000_000 + seeds), setting("SECONDS", 100));
+        for text in lengths.split(',') {
+            let seconds: u64 = text.parse().expect("LENGTHS are whole seconds");
+            let rows = swept(&options, &format!("1..{seeds}"), seconds);
+            let names = rows[0].keys().filter_map(|name| name.strip_prefix("ci95_"));
+            for name in names.filter(|name| !name.ends_with("_below")) {
+                let values = || long.iter().filter_map(|row| row.get(name));
+                let truth = values().sum::<f64>() / values().count() as f64;
+                let (covered, of) = coverage(&rows, name, truth);
+                if 2 * of < rows.len() {
+                    continue;
+                }
+                let line = format!("{traffic}, {seconds} s, {name}: {covered:.3} of {of} runs, truth {truth}");
+                common::note(&line);
+                if covered < LEAST_OF_ANY {
+                    failures.push(line);
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}

@@ -1,0 +1,17 @@
+//! Runs in virtual time and what is made of them: results, sweeps, plots, theory, validation.
+//!
+//! One program for all of them: each links the whole of ethbus.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod access;
+mod intervals;
+mod plot;
+mod shards;
+mod sim;
+mod story;
+mod sweep;
+mod theory;
+mod traffic_sources;
+mod validate;

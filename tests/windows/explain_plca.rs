@@ -1,0 +1,226 @@
+//! `ethbus explain` of PLCA from outside: every segment of `examples/plca/` gets the words that name its cause, every frame
+//! of each is told without a panic, and pictures show what the log has.
+
+use crate::common::process::{ethbus, run, unwrapped};
+use ethbus::study::explain::choice::ended;
+use ethbus::study::explain::plca::{diagnose, draw, draw_life, find, tell, told};
+use ethbus::study::explain::{ExplainError, Wanted};
+use medium::Kind;
+use sim::files::event_log::{Entry, EventLogReader, Header};
+use sim::files::json_lines::LineReader;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The scenarios of the folder, in order.
+fn scenarios() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/plca");
+    let all = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut all: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|kind| kind == "toml")).collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().expect("a name").to_str().expect("UTF-8").to_owned()
+}
+
+/// Segments that go wrong have a number.
+fn is_wrong(scenario: &Path) -> bool {
+    name(scenario).starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// The event log of a scenario.
+fn events(folder: &TempDir, scenario: &Path) -> PathBuf {
+    let events = folder.path().join(name(scenario));
+    let [scenario, path] = [scenario, &events].map(|path| path.to_str().expect("UTF-8"));
+    run(ethbus(["sim", scenario, "--events", path])).succeeded();
+    events
+}
+
+fn header(events: &Path) -> Header {
+    EventLogReader::new(LineReader::open(events).expect("a log")).expect("a header").header().clone()
+}
+
+/// The number in a scenario's name is the number of a finding: the first one, unless another cause comes before it,
+/// and docs/plca.md has its words.
+/// `BLESS=1` rewrites the file.
+#[test]
+fn every_segment_gets_the_words_that_name_its_cause() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut text = String::new();
+    let guide = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/plca.md")).expect("the guide");
+    let guide = guide.split_whitespace().filter(|word| *word != ">").collect::<Vec<_>>().join(" ");
+    for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
+        let name = name(scenario);
+        let diagnosis = diagnose(&events(&folder, scenario)).expect("a log of PLCA");
+        if let Some(number) = name.split('-').next().and_then(|digits| digits.parse::<u8>().ok()) {
+            let numbers: Vec<u8> = diagnosis.findings.iter().map(|finding| finding.number).collect();
+            assert!(numbers.contains(&number), "{name}: {numbers:?}");
+            assert!(numbers.iter().all(|&found| found == number || (found, number) == (1, 9)), "{name}: {numbers:?}");
+        }
+        for finding in &diagnosis.findings {
+            assert!(
+                guide.contains(&finding.cause) || (finding.number, &*name) == (1, "09-collision-detection-off"),
+                "{name}: {}",
+                finding.cause
+            );
+        }
+        text += &format!("==== {name}\n{}\n", told(&diagnosis));
+    }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/explain_plca.txt");
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&golden, &text).expect("it can be written");
+    }
+    assert_eq!(text, fs::read_to_string(&golden).unwrap_or_default(), "BLESS=1 rewrites {}", golden.display());
+}
+
+#[test]
+fn a_right_segment_has_no_finding_and_keeps_its_bound() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let right = scenarios().into_iter().find(|path| name(path) == "right").expect("it is there");
+    let diagnosis = diagnose(&events(&folder, &right)).expect("a log of PLCA");
+    assert_eq!(diagnosis.findings, []);
+    assert!(diagnosis.summary.contains("no frames met on the line"), "{}", diagnosis.summary);
+    assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
+}
+
+/// Some frames of each scenario; the words say how often each was told to wait, as the log does.
+#[test]
+fn frames_of_every_segment_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for scenario in scenarios().iter().filter(|scenario| is_wrong(scenario)) {
+        let events = events(&folder, scenario);
+        let header = header(&events);
+        let mut frames = Vec::new();
+        let mut log = EventLogReader::new(LineReader::open(&events).expect("a log")).expect("a header");
+        ended(&mut log, |one| {
+            frames.push(one.frame);
+            true
+        })
+        .expect("a whole log");
+        let step = (frames.len() / 3).max(1);
+        for frame in frames.iter().step_by(step) {
+            let wanted = Wanted::parse(frame, None, &header).expect("a frame's name");
+            let life = find(&events, wanted).expect("the log has it");
+            let text = tell(&life, &header);
+            assert!(text.contains("In short: told to wait for its turn") && !text.contains('{'), "{frame}: {text}");
+            let told = text.matches("Told to wait for its turn").count();
+            let words = match told {
+                0 => "never".to_owned(),
+                1 => "once".to_owned(),
+                2 => "twice".to_owned(),
+                times => format!("{times} times"),
+            };
+            let flat = unwrapped(&text);
+            assert!(flat.contains(&format!("told to wait for its turn {words}")), "{frame}: {text}");
+            assert!(draw_life(&life).ends_with("</svg>\n"), "{frame}");
+        }
+    }
+}
+
+/// Collisions that a picture marks stand in the log at that instant, and so does every frame's first bit.
+#[test]
+fn a_picture_shows_what_the_log_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let twins = scenarios().into_iter().find(|path| name(path).starts_with("03")).expect("it is there");
+    let events = events(&folder, &twins);
+    let picture = draw(&events, &diagnose(&events).expect("a log of PLCA")).expect("a log of PLCA");
+    let mut log = EventLogReader::new(LineReader::open(&events).expect("a log")).expect("a header");
+    let (mut collisions, mut turns) = (Vec::new(), Vec::new());
+    while let Some(entry) = log.next_entry().expect("a whole log") {
+        if let Entry::Medium(event) = entry {
+            match event.kind {
+                Kind::Collision { .. } => collisions.push(event.at.get()),
+                Kind::Commit { .. } => turns.push(event.at.get()),
+                _ => {}
+            }
+        }
+    }
+    let values = |class: &str, key: &str| -> Vec<u64> {
+        let lines = picture.lines().filter(|line| line.contains(&format!("class=\"{class}\"")));
+        let value = |line: &str| line.split(&format!("{key}=\"")).nth(1)?.split('"').next()?.parse().ok();
+        lines.filter_map(value).collect()
+    };
+    let marks = values("mark", "data-at");
+    assert!(marks.len() >= 2 && marks.iter().all(|at| collisions.contains(at)), "{marks:?}");
+    let frames = values("frame", "data-from");
+    // One may have begun before the picture does.
+    assert!(frames.len() > 2 && frames.iter().skip(1).all(|at| turns.contains(at)), "{frames:?}");
+    assert!(!values("beacon", "data-from").is_empty());
+}
+
+/// INET's statistics, worked out from the log, beside what the nodes counted themselves.
+#[test]
+fn statistics_under_inets_names_agree_with_the_counters() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("events");
+    let text = path.to_str().expect("UTF-8");
+    let bus = [
+        "--access",
+        "plca",
+        "--stations",
+        "8",
+        "--burst-count",
+        "1",
+        "--traffic",
+        "poisson:0.5",
+        "--frame-size",
+        "100",
+    ];
+    let options = ["--warmup", "0s", "--duration", "200ms", "--format", "json", "--events", text];
+    let results = run(ethbus([&["sim"], &bus[..], &options[..]].concat())).json();
+    let found = run(ethbus(["explain", text, "--segment", "--format", "json"])).json();
+    let of = |name: &str, key: &str| found["statistics"][name][key].as_f64().expect(name);
+    let plca = &results["medium"]["plca"];
+    assert_eq!(of("cycleLength", "min"), plca["cycle_min_bt"].as_f64().expect("a number"));
+    assert_eq!(of("cycleLength", "max"), plca["cycle_max_bt"].as_f64().expect("a number"));
+    // The last cycles are told of only when a busy one ends.
+    let cycles = plca["cycles"].as_f64().expect("a number");
+    assert!(of("cycleLength", "count") > 0.99 * cycles && of("cycleLength", "count") <= cycles);
+    assert_eq!((of("toLength", "min"), of("numPacketsPerTo", "max")), (32.0, 2.0));
+    for station in results["stations"].as_array().expect("stations") {
+        let name = station["name"].as_str().expect("a name");
+        let own = |statistic: &str, key: &str| found["statistics"][statistic][name][key].as_f64().expect(statistic);
+        let used = station["plca"]["counters"]["used"].as_f64().expect("a number");
+        let turns = own("transmitOpportunityUsed", "mean") * own("transmitOpportunityUsed", "count");
+        assert!((turns - used).abs() <= 1.5, "{name}: {turns} turns used, and {used} counted");
+        assert!(own("packetPendingDelay", "max") <= 396.0, "the delay line holds no more");
+        assert!(own("packetInterval", "min") >= 64.0 + 800.0, "{name}");
+    }
+}
+
+#[test]
+fn a_log_without_plca_has_no_segment() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("events");
+    let path_text = path.to_str().expect("UTF-8");
+    run(ethbus(["sim", "--stations", "2", "--duration", "1ms", "--events", path_text])).succeeded();
+    assert!(matches!(diagnose(&path), Err(ExplainError::Segment)));
+    run(ethbus(["explain", path_text, "--segment"])).failed_with(1, &["--segment: the log is not of PLCA"]);
+    let json = folder.path().join("plca");
+    let json_text = json.to_str().expect("UTF-8");
+    run(ethbus(["sim", "--access", "plca", "--stations", "2", "--duration", "1ms", "--events", json_text])).succeeded();
+    let found = run(ethbus(["explain", json_text, "--segment", "--format", "json"])).json();
+    assert_eq!(found["findings"], serde_json::json!([]));
+}
+
+/// A station may be called by a word that findings use: it gets the findings that concern it, and no others.
+#[test]
+fn a_finding_is_of_the_stations_that_it_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("twins.toml");
+    let stations = "[[station]]\n[[station]]\n[[station]]\nplca.node-id = 1\n[[station]]\nname = \"turn\"\n";
+    let text = format!(
+        "[access]\nmethod = \"plca\"\n[traffic]\narrivals = \"poisson:0.4\"\nframe_size = 64\n[run]\nduration = \"20ms\"\n\
+         warmup = \"0s\"\n{stations}"
+    );
+    fs::write(&scenario, text).expect("own folder");
+    let events = events(&folder, &scenario);
+    let header = header(&events);
+    for (name, is_twin) in [("st2#1", true), ("turn#1", false)] {
+        let wanted = Wanted::parse(name, None, &header).expect("a name");
+        let told = tell(&find(&events, wanted).expect("a frame"), &header);
+        assert_eq!(told.contains("the same id"), is_twin, "{told}");
+    }
+}

@@ -1,0 +1,22 @@
+//! What a run looks like: the life of a frame, captures, timelines, pages, the live view, and every file that is written.
+//!
+//! One program for all of them: each links the whole of ethbus.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/logged.rs"]
+mod logged;
+#[path = "../../crates/medium/tests/common/scenario.rs"]
+mod scenario;
+
+mod diagram;
+mod explain;
+mod explain_contention;
+mod explain_plca;
+mod explain_random;
+mod outputs;
+mod pages;
+mod report;
+mod seeing;
+mod timelines;
+mod watch;

@@ -1,0 +1,467 @@
+//! `ethbus report` from outside: a page that needs nothing else, its figures those of the run, and its words those of
+//! `explain`.
+
+use crate::common::browser::{self, Page};
+use crate::common::process::{ethbus, program, run, unwrapped};
+use crate::common::{is_installed, note, skip};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// Runs, in a folder of their own.
+struct Runs {
+    folder: TempDir,
+}
+
+impl Runs {
+    /// A run on a cable, as `NAME.events`, `NAME.record` and `NAME.json`.
+    fn new(name: &str, arguments: &[&str]) -> Runs {
+        let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
+        runs.add(name, arguments);
+        runs
+    }
+
+    fn add(&self, name: &str, arguments: &[&str]) {
+        let [events, record] = ["events", "record"].map(|kind| self.file(&format!("{name}.{kind}")));
+        let files = ["--events", &events, "--record", &record, "--format", "json"];
+        let told = run(ethbus(["sim"].iter().chain(arguments).chain(&files))).succeeded().stdout;
+        fs::write(self.path(&format!("{name}.json")), told).expect("own folder");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.path(name).to_str().expect("UTF-8").to_owned()
+    }
+
+    fn report(&self, runs: &[&str], more: &[&str]) -> String {
+        let files: Vec<String> = runs.iter().map(|name| self.file(name)).collect();
+        let out = self.file("report.html");
+        let arguments = files.iter().map(String::as_str).chain(["-o", &out]).chain(more.iter().copied());
+        run(ethbus(["report"].into_iter().chain(arguments))).succeeded();
+        fs::read_to_string(out).expect("a page")
+    }
+}
+
+const CABLE: [&str; 8] = ["--stations", "4", "--topology", "bus:500m", "--duration", "30ms", "--warmup", "0s"];
+
+fn between<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    let rest = page.split(begin).nth(1).unwrap_or_else(|| panic!("no {begin}"));
+    rest.split(end).next().expect("an end")
+}
+
+fn described(page: &str) -> Value {
+    serde_json::from_str(between(page, "class=\"run\">", "</script>")).expect("JSON")
+}
+
+/// Nothing in the page leads elsewhere, and every part of it is there.
+#[test]
+fn a_page_is_whole_and_loads_nothing() {
+    let runs = Runs::new("a", &CABLE);
+    for file in ["a.events", "a.record"] {
+        let page = runs.report(&[file], &[]);
+        for word in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttp"] {
+            assert!(!page.contains(word), "{file}: {word}");
+        }
+        let addresses = page.matches("://").count();
+        assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count(), "{file}: only names of XML");
+        for part in ["What was run", "Key figures", "What happened", "Plots", "Theory beside measurement", "<canvas"] {
+            assert!(page.contains(part), "{file}: {part}");
+        }
+        assert_eq!(page.matches("<figure").count(), 5, "{file}");
+    }
+    let page = runs.report(&["a.json"], &[]);
+    assert!(!page.contains("<canvas") && page.contains("Key figures"));
+    assert!(page.contains(&format!("ethbus report {}", runs.file("a.json"))));
+    // A figure of theory has its formula, its numbers, and what it is of.
+    let theory = between(&page, "Theory beside measurement", "</table>");
+    assert!(
+        theory.contains("E = P / (P + W T); P = ") && theory.contains("stations that always have a frame"),
+        "{theory}"
+    );
+}
+
+/// Figures of a log, of a record and of the results are the same; two runs stand beside each other.
+#[test]
+fn figures_are_those_of_the_run() {
+    let runs = Runs::new("a", &["--stations", "5", "--duration", "50ms", "--warmup", "10ms"]);
+    let rows = |page: &str| -> Vec<String> {
+        let table = between(page, "Key figures", "</table>");
+        table.split("<tr>").skip(2).map(|row| row.split(" ± ").next().unwrap_or_default().to_owned()).collect()
+    };
+    let [record, results] = ["a.record", "a.json"].map(|file| rows(&runs.report(&[file], &[])));
+    let plain = |rows: &[String]| -> Vec<String> {
+        rows.iter().map(|row| row.split("</td></tr>").next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(plain(&record), plain(&results));
+    runs.add("b", &["--stations", "2", "--duration", "50ms", "--warmup", "10ms"]);
+    let both = runs.report(&["a.record", "b.record"], &[]);
+    assert!(both.contains("difference") && both.matches("<canvas").count() == 2);
+}
+
+/// The command on the page of results gives the same results again.
+#[test]
+fn the_command_on_the_page_repeats_the_run() {
+    let runs = Runs::new("a", &["--stations", "3", "--duration", "20ms", "--frame-size", "512", "--seed", "9"]);
+    let page = runs.report(&["a.json"], &[]);
+    let command = between(&page, "<pre>", "\n").to_owned();
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let again = run(ethbus(words)).succeeded().stdout;
+    assert_eq!(again, fs::read_to_string(runs.path("a.json")).expect("own file"), "{command}");
+}
+
+/// Every event of a log as `(t, kind, frame, sentence)`, told by the page's script.
+fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
+    let page = runs.report(&[name], &[]);
+    fs::write(runs.path("run.json"), between(&page, "class=\"run\">", "</script>")).expect("own folder");
+    fs::write(runs.path("events.txt"), between(&page, "class=\"events\">", "</script>")).expect("own folder");
+    fs::write(runs.path("signals.txt"), between(&page, "class=\"signals\">", "</script>")).expect("own folder");
+    let script = r#"
+        const fs = require("fs"), Ethbus = require(process.argv[2]), folder = process.argv[3];
+        const run = JSON.parse(fs.readFileSync(`${folder}/run.json`, "utf8"));
+        const events = Ethbus.unpack(run, Ethbus.octets(fs.readFileSync(`${folder}/events.txt`, "utf8")));
+        const packed = Ethbus.octets(fs.readFileSync(`${folder}/signals.txt`, "utf8"));
+        const scene = Ethbus.collide(Ethbus.signals(run, packed), events);
+        for (let i = 0; i < events.n; i++) {
+          const frame = `${run.names[events.of[i]]}#${events.serial[i]}`, kind = run.kinds[events.kind[i]][0];
+          console.log([events.t[i], kind, frame, Ethbus.sentence(run, events, scene, i)].join("\t"));
+        }"#;
+    fs::write(runs.path("tell.js"), script).expect("own folder");
+    let page_script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/study/report/page.js");
+    let folder = runs.file("");
+    let told = run(program("node", [runs.file("tell.js").as_str(), page_script, folder.trim_end_matches('/')]));
+    let parts = |line: &str| {
+        let parts: Vec<String> = line.split('\t').map(str::to_owned).collect();
+        parts.try_into().unwrap_or_else(|_| panic!("{line}"))
+    };
+    told.succeeded().stdout.lines().map(parts).collect()
+}
+
+fn logged(runs: &Runs, name: &str) -> Vec<Value> {
+    let log = fs::read_to_string(runs.path(name)).expect("a log");
+    log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// What the page's script tells of every collision is what `explain` tells: same stations, same bit time, same words.
+#[test]
+fn the_page_tells_collisions_in_the_words_of_explain() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = Runs::new("a", &CABLE);
+    let (told, logged) = (told_by_the_page(&runs, "a.events"), logged(&runs, "a.events"));
+    assert_eq!(told.len(), logged.len(), "every event is unpacked");
+    let mut collisions = 0;
+    for ([t, kind, frame, sentence], event) in told.iter().zip(&logged) {
+        assert_eq!((&event["t"].to_string(), &event["kind"], &event["frame"]), (t, &json!(kind), &json!(frame)));
+        assert!(!sentence.contains('{') && !sentence.contains("undefined") && !sentence.contains("NaN"), "{sentence}");
+        if ["collision", "backoff", "transmitted", "jam_end"].contains(&kind.as_str()) && collisions < 12 {
+            collisions += u32::from(kind == "collision");
+            let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
+            assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
+        }
+    }
+    assert_eq!(collisions, 12);
+}
+
+/// A run of PLCA with a node that never was configured, which sends by CSMA/CD: logical collisions, and some on the line.
+fn plca() -> Runs {
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plca/05-id-255.toml");
+    Runs::new("plca", &[scenario, "--duration", "20ms"])
+}
+
+/// With PLCA the page, a capture, the view and `explain` tell each collision in the same words, those on the line and those
+/// that only a MAC was told of; and whoever follows another policy or detects no collision is told no rule of 802.3.
+#[test]
+fn collisions_of_every_method_read_the_same_everywhere() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = plca();
+    let page = runs.report(&["plca.events"], &[]);
+    let capture = runs.file("plca.pcapng");
+    run(ethbus(["convert", &runs.file("plca.events"), "--to", "pcapng", "--out", &capture])).succeeded();
+    let captured = fs::read(capture).expect("a capture");
+    let captured = String::from_utf8_lossy(&captured);
+    let told = told_by_the_page(&runs, "plca.events");
+    let (mut logical, mut met, mut jams) = (0, 0, 0);
+    for ([_, kind, frame, sentence], event) in told.iter().zip(logged(&runs, "plca.events")) {
+        let (is_logical, jam) = match kind.as_str() {
+            "collision" => (event["episode"] == 0, false),
+            "jam_end" => (sentence.ends_with("into nothing."), true),
+            _ => continue,
+        };
+        let explained = run(ethbus(["explain", &runs.file("plca.events"), "--frame", frame])).unwrapped();
+        if jam {
+            jams += u32::from(is_logical);
+            assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
+            continue;
+        }
+        assert!(captured.contains(sentence.as_str()), "{sentence}");
+        if is_logical {
+            logical += 1;
+            assert!(sentence.starts_with("Told to wait for its turn: "), "{sentence}");
+        } else {
+            met += 1;
+            assert!(sentence.starts_with(&format!("Collision {} on this medium", event["episode"])), "{sentence}");
+        }
+        assert!(explained.contains(&unwrapped(sentence)), "{sentence}\n{explained}");
+    }
+    assert!(logical > 10 && met > 10 && jams == logical, "{logical} {met} {jams}");
+    assert!(!captured.contains("collision 0 on"), "nothing of an attempt that only waits is on the line");
+    // Opened at the first that met somebody.
+    let open = described(&page)["open"].as_u64().expect("a place") as usize;
+    assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
+    assert!(page.contains("logical collisions of PLCA among them"));
+
+    for (name, arguments) in [("aloha", ["--access", "aloha"]), ("uniform", ["--backoff", "uniform:20"])] {
+        let few = ["--stations", "3", "--duration", "5ms", "--warmup", "0s"];
+        runs.add(name, &[&arguments[..], &few].concat());
+        let told = told_by_the_page(&runs, &format!("{name}.events"));
+        let drawn = told.iter().filter(|[_, kind, ..]| kind == "backoff");
+        assert!(
+            drawn.clone().count() > 3 && drawn.clone().all(|[.., told]| told.contains("its policy draws")),
+            "{name}"
+        );
+    }
+}
+
+/// Without scripts the page tells the first events in the words that its script has.
+#[test]
+fn the_first_events_are_there_without_scripts() {
+    if !is_installed("node") {
+        return skip("needs node");
+    }
+    let runs = plca();
+    runs.add("cable", &CABLE);
+    for name in ["plca.events", "cable.events"] {
+        let told = told_by_the_page(&runs, name);
+        let page = runs.report(&[name], &["--from", "12000"]);
+        let list = between(&page, "<noscript>", "</noscript>");
+        let lines: Vec<&str> =
+            list.split("<li>").skip(1).map(|line| line.split("</li>").next().unwrap_or("")).collect();
+        assert_eq!(lines.len(), 40, "{list}");
+        let since =
+            told.iter().position(|[t, ..]| t.parse::<u64>().expect("a number") >= 12_000).expect("later events");
+        for (line, [_, _, frame, sentence]) in lines.iter().zip(&told[since..]) {
+            assert!(line.contains(frame.as_str()) && line.ends_with(sentence.as_str()), "{line}\n{sentence}");
+        }
+    }
+}
+
+/// A page in a browser, as hands use it.
+struct Shown {
+    page: Page,
+}
+
+impl Shown {
+    fn new(runs: &Runs) -> Shown {
+        let mut page = Page::open(&runs.path("report.html"), runs.folder.path());
+        page.wait_for("document.body !== null && document.body.dataset.opened !== undefined");
+        // Drawn once.
+        page.wait_for("diagram = document.querySelector('section.diagram').diagram, diagram.top !== undefined");
+        page.value("diagram.canvas.scrollIntoView({ block: 'center', behavior: 'instant' })");
+        Shown { page }
+    }
+
+    /// What is told of the selected event.
+    fn told(&mut self) -> String {
+        self.page.value("document.querySelector('output').textContent").as_str().expect("a text").replace('\u{a0}', " ")
+    }
+
+    /// How many bit times are shown.
+    fn span(&mut self) -> f64 {
+        self.page.value("diagram.to - diagram.from").as_f64().expect("a number")
+    }
+
+    fn from(&mut self) -> f64 {
+        self.page.value("diagram.from").as_f64().expect("a number")
+    }
+
+    /// Where something of the drawing is in the window.
+    fn place(&mut self, x: &str, y: &str) -> (f64, f64) {
+        let place = self.page.value(&format!(
+            "(() => {{ const box = diagram.canvas.getBoundingClientRect(); return [box.left + {x}, box.top + {y}]; }})()"
+        ));
+        (place[0].as_f64().expect("x"), place[1].as_f64().expect("y"))
+    }
+
+    fn tip(&mut self) -> String {
+        self.page
+            .value("diagram.tip.hidden ? '' : diagram.tip.textContent")
+            .as_str()
+            .expect("a text")
+            .replace('\u{a0}', " ")
+    }
+}
+
+/// In a browser: opened at the first collision, and told; keys, wheel and mouse do what the page says they do; each
+/// collision that is met on the way is told as `explain` and the capture tell it.
+#[test]
+fn hands_find_a_collision_on_the_page() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let runs = Runs::new("a", &CABLE);
+    let page = runs.report(&["a.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    let opened = shown.page.value("document.body.dataset.opened");
+    note(&format!("a page of {} events was open after {opened} ms", described(&page)["count"]));
+    let first = shown.told();
+    assert!(first.contains("Collision 1 on this medium (4.2.3.2.4)"), "{first}");
+
+    let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
+    shown.page.click(middle);
+    let mut words = Vec::new();
+    for _ in 0..4 {
+        shown.page.press("n");
+        words.push(shown.told());
+    }
+    assert!(
+        words.iter().all(|told| told.contains(": Collision ") && told.contains(" on this medium (4.2.3.2.4)")),
+        "{words:?}"
+    );
+    assert!(words.windows(2).all(|both| both[0] != both[1]), "each the next one: {words:?}");
+    shown.page.press("N");
+    assert_eq!(shown.told(), words[2], "back");
+    for told in &words {
+        let (frame, sentence) =
+            told.split_once(" BT, ").and_then(|(_, rest)| rest.split_once(": ")).expect("a collision");
+        let explained = run(ethbus(["explain", &runs.file("a.events"), "--frame", frame])).unwrapped();
+        assert!(explained.contains(sentence), "{sentence}\n{explained}");
+    }
+
+    let (span, from) = (shown.span(), shown.from());
+    shown.page.press("+");
+    let half = shown.span();
+    assert!((half / span - 0.5).abs() < 1e-9, "+ shows half as much: {span}, {half}");
+    shown.page.press("-");
+    assert!((shown.span() - span).abs() < 1e-6, "- shows it again");
+    shown.page.press("ArrowDown");
+    assert!(shown.from() > from, "down is later");
+    shown.page.press("ArrowUp");
+    shown.page.mouse("mouseWheel", middle, -120.0);
+    shown.page.wait_for(&format!("diagram.to - diagram.from < {}", 0.9 * span));
+    shown.page.mouse("mouseWheel", middle, 120.0);
+    shown.page.wait_for(&format!("diagram.to - diagram.from > {}", 0.9 * span));
+    let from = shown.from();
+    shown.page.mouse("mousePressed", middle, 0.0);
+    shown.page.mouse("mouseMoved", (middle.0, middle.1 - 80.0), 0.0);
+    shown.page.mouse("mouseReleased", (middle.0, middle.1 - 80.0), 0.0);
+    assert!(shown.from() > from, "the drawing was dragged up, so later times are seen");
+    shown.page.press("Home");
+    let end = described(&page)["end"].as_f64().expect("a number");
+    assert!(shown.span() >= end, "all of it");
+
+    shown.page.press("n");
+    shown.page.press("+");
+    (0..10).for_each(|_| shown.page.press("+"));
+    let told = shown.told();
+    let cross =
+        shown.place("diagram.x(diagram.events.at[diagram.selected])", "diagram.y(diagram.events.t[diagram.selected])");
+    shown.page.mouse("mouseMoved", cross, 0.0);
+    assert_eq!(shown.tip(), told, "the mouse over a collision");
+    let beside = shown.place("diagram.x(diagram.run.places[1])", "diagram.canvas.clientHeight - 30");
+    shown.page.mouse("mouseMoved", beside, 0.0);
+    let tip = shown.tip();
+    assert!(tip.contains(" BT at st2: "), "{tip}");
+}
+
+/// `n` and `N` pass over logical collisions of PLCA, and nothing is drawn of an attempt that only waits for its turn.
+#[test]
+fn hands_find_what_met_on_the_line_of_plca() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let runs = plca();
+    runs.report(&["plca.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    let middle = shown.place("diagram.canvas.clientWidth / 2", "diagram.canvas.clientHeight / 2");
+    shown.page.click(middle);
+    let mut words = vec![shown.told()];
+    for _ in 0..5 {
+        shown.page.press("n");
+        words.push(shown.told());
+    }
+    assert!(words.iter().all(|told| told.contains(": Collision ")), "{words:?}");
+    shown.page.press("N");
+    assert_eq!(shown.told(), words[4], "back");
+    let crosses = shown.page.value("diagram.scene.all.filter((one) => one.collision !== null).length");
+    let met = logged(&runs, "plca.events").iter().filter(|event| event["episode"].as_u64() > Some(0)).count();
+    assert_eq!(crosses, met);
+}
+
+/// On paper and in the dark: the page prints, its colours follow the reader's setting, and an address opens an instant.
+#[test]
+fn a_page_prints_and_follows_dark_and_light() {
+    if !browser::is_there() {
+        return skip("needs chromium");
+    }
+    let runs = Runs::new("a", &CABLE);
+    runs.report(&["a.events"], &[]);
+    let mut shown = Shown::new(&runs);
+    let paper = |shown: &mut Shown, setting: &str| {
+        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": setting }] });
+        shown.page.call("Emulation.setEmulatedMedia", features);
+        shown.page.value("getComputedStyle(document.body).backgroundColor").as_str().expect("a colour").to_owned()
+    };
+    let (light, dark) = (paper(&mut shown, "light"), paper(&mut shown, "dark"));
+    assert_ne!(light, dark);
+    let printed = shown.page.call("Page.printToPDF", json!({ "printBackground": true }));
+    let printed = printed["data"].as_str().expect("a PDF in base64");
+    assert!(printed.starts_with("JVBERi") && printed.len() > 20_000, "{} octets", printed.len());
+    shown.page.value("location.hash = '#t=5000'");
+    shown.page.wait_for("diagram.events.t[diagram.selected] >= 5000");
+    assert_eq!(shown.page.value("diagram.events.t.findIndex((t) => t >= 5000) === diagram.selected"), true);
+}
+
+/// What cannot be told is told in a sentence, and nothing is written.
+#[test]
+fn what_is_no_run_is_named() {
+    let runs = Runs::new("a", &CABLE);
+    let log = fs::read_to_string(runs.path("a.events")).expect("a log");
+    let header = log.lines().next().expect("a header").to_owned() + "\n";
+    let newer = log.replacen("\"version\":1", "\"version\":2", 1);
+    for (text, words) in [
+        (header.as_str(), "nothing happened in this run, so there is nothing to tell"),
+        ("", "was cut short here"),
+        (newer.as_str(), "version 2 of the format; this program reads version 1"),
+        ("hello\n", "this is no event log, no record and no results of `--format json`"),
+    ] {
+        fs::write(runs.path("wrong"), text).expect("own folder");
+        let ended = run(ethbus(["report", &runs.file("wrong"), "-o", &runs.file("none.html")]));
+        ended.failed_with(1, &[words]);
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:#?}");
+        assert!(!runs.path("none.html").exists(), "{words}");
+    }
+    // A log that is cut within a line is told as far as it goes.
+    let half: String = log.chars().take(log.len() / 2).collect();
+    fs::write(runs.path("half"), half).expect("own folder");
+    assert!(runs.report(&["half"], &[]).contains("The log is not whole"));
+    fs::write(runs.path("mine.html"), "my own text").expect("own folder");
+    let ended = run(ethbus(["report", &runs.file("a.events"), "-o", &runs.file("mine.html")]));
+    ended.failed_with(1, &["is there already and is not a page in HTML"]);
+}
+
+/// The plots as files, and the scenarios of a classroom hour and of a bad cable as pages.
+#[test]
+fn examples_make_pages_and_pictures() {
+    let runs = Runs { folder: tempfile::tempdir().expect("a folder") };
+    for name in ["classroom", "bad-cable"] {
+        let scenario = format!("{}/examples/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        runs.add(name, &[&scenario, "--duration", "600ms"]);
+        let folder = runs.file(&format!("{name}-figures"));
+        let page = runs.report(&[&format!("{name}.record")], &["--svg", &folder]);
+        assert!(page.contains("What happened, over place and time"));
+        for plot in ["utilization", "fairness", "capture", "access_delay", "attempts"] {
+            let picture = fs::read_to_string(format!("{folder}/{plot}.svg")).expect(plot);
+            assert!(picture.starts_with("<svg") || picture.starts_with("<?xml"), "{plot}");
+        }
+    }
+    let page = runs.report(&["classroom.record"], &["--from", "1000", "--to", "200000", "--at", "5000"]);
+    let data = described(&page);
+    assert!(data["packed_from"].as_u64() >= Some(1000) && data["end"].as_u64() < Some(200_000), "{data}");
+}

@@ -1,0 +1,249 @@
+//! A run as a timeline and as waveforms: what other readers make of them is what the event log says.
+
+use crate::common::files::{folder, logged, path};
+use crate::common::process::{ethbus, program, run};
+use crate::common::{is_installed, skip};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+/// What ui.perfetto.dev is given: as many collisions as the log has, slices that end, flows that arrive.
+#[test]
+fn a_timeline_tells_what_the_log_does() {
+    let folder = folder();
+    let [events, trace] = ["run.events", "run.pftrace"].map(|name| path(&folder, name));
+    let files = ["--events", &events, "--perfetto", &trace];
+    let options = ["sim", "--duration", "50ms", "--warmup", "0s", "--topology", "bus:1500m"];
+    run(ethbus([&options[..], &files].concat())).succeeded();
+    let (log, trace) = (fs::read_to_string(&events).expect("a log"), fs::read(&trace).expect("a trace"));
+    let (mut named, mut open, mut last_end) = (BTreeMap::<String, usize>::new(), BTreeMap::new(), BTreeMap::new());
+    let (mut begun, mut arrived) = (Vec::new(), Vec::new());
+    for (field, packet) in fields(&trace) {
+        assert_eq!(field, 1, "a trace is made of packets");
+        let packet = fields(packet.octets());
+        let number = |fields: &[(u64, Field)], wanted| {
+            fields.iter().find(|(field, _)| *field == wanted).map(|(_, value)| value.number())
+        };
+        let Some((_, event)) = packet.iter().find(|(field, _)| *field == 11) else { continue };
+        let (at, event) = (number(&packet, 8).expect("a time"), fields(event.octets()));
+        let (kind, track) = (number(&event, 9).expect("a type"), number(&event, 11).expect("a track"));
+        let name = event.iter().find(|(field, _)| *field == 23);
+        if let Some((_, name)) = name {
+            *named.entry(String::from_utf8(name.octets().to_vec()).expect("a name")).or_default() += 1;
+        }
+        match kind {
+            1 => {
+                assert!(last_end.get(&track).is_none_or(|end| *end <= at), "a slice begins when the last has ended");
+                assert!(open.insert(track, at).is_none(), "one slice at a time on track {track}");
+            }
+            2 => {
+                assert!(open.remove(&track).is_some_and(|begin| begin <= at), "what ends has begun");
+                last_end.insert(track, at);
+            }
+            _ => {}
+        }
+        begun.extend(event.iter().filter(|(field, _)| *field == 47).map(|(_, flow)| flow.number()));
+        arrived.extend(event.iter().filter(|(field, _)| *field == 48).map(|(_, flow)| flow.number()));
+    }
+    for kind in ["collision", "attempt", "defer", "backoff", "delivered"] {
+        assert_eq!(named.get(kind).copied().unwrap_or(0), logged(&log, &[kind]).len(), "{kind}");
+    }
+    assert!(named["collision"] > 20 && named["collision"] == named["jam"]);
+    assert!(arrived.iter().all(|flow| begun.contains(flow)), "every arrow has a beginning");
+    assert_eq!(begun.len(), logged(&log, &["transmitted"]).len());
+}
+
+/// A field of protobuf.
+#[derive(Debug)]
+enum Field<'a> {
+    Number(u64),
+    Octets(&'a [u8]),
+}
+
+impl<'a> Field<'a> {
+    fn number(&self) -> u64 {
+        let Field::Number(number) = self else { panic!("no number: {self:?}") };
+        *number
+    }
+
+    fn octets(&self) -> &'a [u8] {
+        let Field::Octets(octets) = self else { panic!("no octets: {self:?}") };
+        octets
+    }
+}
+
+/// The fields of a message of protobuf.
+fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
+    fn varint(message: &mut &[u8]) -> u64 {
+        let length = message.iter().position(|octet| octet & 0x80 == 0).expect("an end") + 1;
+        let (digits, rest) = message.split_at(length);
+        *message = rest;
+        digits.iter().rev().fold(0, |value, octet| value << 7 | u64::from(octet & 0x7f))
+    }
+    let mut fields = Vec::new();
+    while !message.is_empty() {
+        let key = varint(&mut message);
+        let value = match key & 7 {
+            0 => Field::Number(varint(&mut message)),
+            1 => {
+                let (octets, rest) = message.split_first_chunk().expect("eight octets");
+                message = rest;
+                Field::Number(u64::from_le_bytes(*octets))
+            }
+            2 => {
+                let length = varint(&mut message) as usize;
+                let (octets, rest) = message.split_at(length);
+                message = rest;
+                Field::Octets(octets)
+            }
+            wire => panic!("wire type {wire}"),
+        };
+        fields.push((key >> 3, value));
+    }
+    fields
+}
+
+/// Waveforms as another program reads them: the machines do what the log says, and carrier is where somebody sends.
+#[test]
+fn waveforms_tell_what_the_log_does() {
+    let folder = folder();
+    let [events, vcd] = ["run.events", "run.vcd"].map(|name| path(&folder, name));
+    let files = ["--events", &events, "--vcd", &vcd];
+    let options = ["sim", "--duration", "50ms", "--warmup", "0s", "--stations", "3", "--topology", "bus:1500m"];
+    run(ethbus([&options[..], &files].concat())).succeeded();
+    let log = fs::read_to_string(&events).expect("a log");
+    let mut waves = wellen::simple::read(&vcd).expect("waveforms");
+    let mut changes = |station: &str, name: &str| {
+        let var = waves.hierarchy().lookup_var(&["bus", station], name).expect("it is declared");
+        let signal = waves.hierarchy()[var].signal_ref();
+        waves.load_signals(&[signal]);
+        let times = waves.time_table().to_vec();
+        let values = waves.get_signal(signal).expect("it is loaded").iter_changes();
+        values.map(|(at, value)| (times[at as usize], value.to_string())).collect::<Vec<(u64, String)>>()
+    };
+    let of = |station: &str, kinds: &[&str]| -> Vec<u64> {
+        let events = logged(&log, kinds).into_iter().filter(|event| event["station"] == station);
+        events.map(|event| event["t"].as_u64().expect("an instant") * 100).collect()
+    };
+    let begins = |changes: &[(u64, String)], state: &str| -> Vec<u64> {
+        changes.iter().filter(|(_, value)| value == state).map(|(at, _)| *at).collect()
+    };
+    let far = |a: &str, b: &str| {
+        let header: Value = serde_json::from_str(log.lines().next().expect("a header")).expect("JSON");
+        let place = |name: &str| {
+            let number = name.strip_prefix("st").expect("a name").parse::<usize>().expect("a number") - 1;
+            header["configuration"]["topology"]["bus"]["positions_bt"][number].as_u64().expect("a place")
+        };
+        place(a).abs_diff(place(b)) * 100
+    };
+    for station in ["st1", "st2", "st3"] {
+        let transmit = changes(station, "transmit");
+        assert_eq!(begins(&transmit, "Transmitting"), of(station, &["attempt"]));
+        assert_eq!(begins(&transmit, "Jamming"), of(station, &["collision"]));
+        assert_eq!(begins(&transmit, "BackingOff"), of(station, &["backoff"]));
+        let collision = changes(station, "collision");
+        assert_eq!(begins(&collision, "1"), of(station, &["collision"]));
+        assert!(begins(&collision, "1").len() > 5);
+        // Somebody's signal is at the station's place.
+        let mut heard = Vec::new();
+        for other in ["st1", "st2", "st3"] {
+            let distance = far(station, other);
+            let ends = of(other, &["jam_end", "transmitted"]);
+            heard.extend(
+                of(other, &["attempt"]).into_iter().zip(ends).map(|(from, to)| (from + distance, to + distance)),
+            );
+        }
+        heard.sort_unstable();
+        let mut expected: Vec<(u64, u64)> = Vec::new();
+        for (from, to) in heard {
+            match expected.last_mut().filter(|(_, end)| from < *end) {
+                Some((_, end)) => *end = to.max(*end),
+                None => expected.push((from, to)),
+            }
+        }
+        let carrier = changes(station, "carrier");
+        let (rises, falls) = (begins(&carrier, "1"), begins(&carrier, "0"));
+        let falls: Vec<u64> = falls.into_iter().filter(|at| *at > 0).collect();
+        let seen: Vec<(u64, u64)> = rises.into_iter().zip(falls).collect();
+        assert_eq!(seen[..], expected[..seen.len()], "{station}");
+        assert!(seen.len() + 2 >= expected.len() && seen.len() > 100, "{} of {}", seen.len(), expected.len());
+        // A station that does not burst begins only where deference lets it.
+        let deference = changes(station, "deference");
+        for attempt in of(station, &["attempt"]) {
+            let state = deference.iter().rev().find(|(at, _)| *at <= attempt).map(|(_, state)| state.as_str());
+            assert!(matches!(state, Some("Free" | "Busy")), "{station} at {attempt}: {state:?}");
+        }
+    }
+}
+
+/// Whose turn is used stands in waveforms of PLCA: each COMMIT of the log in its order, and nothing of it without PLCA.
+#[test]
+fn waveforms_of_plca_have_its_turns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [events, vcd, plain] = ["run.events", "run.vcd", "plain.vcd"].map(|name| path(&folder, name));
+    let sim = ["sim", "--stations", "4", "--traffic", "poisson:0.4", "--duration", "20ms", "--warmup", "0s"];
+    run(ethbus([&sim[..], &["--access", "plca", "--events", &events, "--vcd", &vcd]].concat())).succeeded();
+    run(ethbus([&sim[..], &["--vcd", &plain]].concat())).succeeded();
+    let read = |path: &str| std::fs::read_to_string(path).expect("UTF-8");
+    let (waves, log) = (read(&vcd), read(&events));
+    let turns: Vec<&str> = waves.lines().filter_map(|line| line.strip_prefix('s')?.strip_suffix(" turn")).collect();
+    let mut taken: Vec<&str> = turns.iter().filter_map(|turn| Some(turn.split_once('_')?.1)).collect();
+    // A frame that follows a COMMIT is of the same turn.
+    let follows: Vec<bool> = turns
+        .iter()
+        .filter(|turn| turn.contains('_'))
+        .scan("", |before, turn| {
+            let follows = turn.starts_with("frame") && before.starts_with("COMMIT");
+            *before = turn;
+            Some(follows)
+        })
+        .collect();
+    let mut follows = follows.into_iter();
+    taken.retain(|_| !follows.next().expect("one for each"));
+    let commits: Vec<String> = log
+        .lines()
+        .filter(|line| line.contains("\"commit\""))
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["id"].to_string())
+        .collect();
+    assert!(commits.len() > 20, "{} turns", commits.len());
+    assert_eq!(taken, commits);
+    let beacons = log.lines().filter(|line| line.contains("\"beacon\"")).count();
+    assert_eq!(turns.iter().filter(|turn| **turn == "BEACON").count(), beacons);
+    assert!(!read(&plain).contains("turn"), "turns without PLCA");
+}
+
+/// GTKWave's own reader takes the waveforms, and has every change of every signal.
+#[test]
+fn gtkwave_reads_the_waveforms() {
+    if !["vcd2fst", "fst2vcd"].iter().all(|tool| is_installed(tool)) {
+        return skip("needs gtkwave");
+    }
+    let folder = folder();
+    let [vcd, fst, again] = ["run.vcd", "run.fst", "again.vcd"].map(|name| path(&folder, name));
+    run(ethbus(["sim", "--duration", "20ms", "--warmup", "0s", "--topology", "bus:500m", "--vcd", &vcd])).succeeded();
+    run(program("vcd2fst", [&vcd, &fst])).succeeded();
+    run(program("fst2vcd", ["-f", &fst, "-o", &again])).succeeded();
+    let changes = |file: &str| {
+        let mut waves = wellen::simple::read(file).expect("waveforms");
+        let vars: Vec<wellen::Var> = waves.hierarchy().all_vars().map(|var| waves.hierarchy()[var].clone()).collect();
+        let signals: Vec<_> = vars.iter().map(|var| var.signal_ref()).collect();
+        waves.load_signals(&signals);
+        let times = waves.time_table().to_vec();
+        let of = |var: &wellen::Var| {
+            let signal = waves.get_signal(var.signal_ref()).expect("it is loaded");
+            let all = signal.iter_changes().map(|(at, value)| (times[at as usize], value.to_string()));
+            (var.full_name(waves.hierarchy()), all.collect::<Vec<_>>())
+        };
+        vars.iter().map(of).collect::<BTreeMap<_, _>>()
+    };
+    let (ours, theirs) = (changes(&vcd), changes(&again));
+    assert_eq!(ours.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    for (name, ours) in &ours {
+        // A value that is given again is no change to GTKWave.
+        let mut ours = ours.clone();
+        ours.dedup_by(|next, last| next.1 == last.1);
+        let mut theirs = theirs[name].clone();
+        theirs.dedup_by(|next, last| next.1 == last.1);
+        assert_eq!(ours, theirs, "{name}");
+    }
+    assert!(ours.len() > 10 && ours.values().map(Vec::len).sum::<usize>() > 500);
+}
