@@ -6,6 +6,7 @@
 //! | [`gather`] | reads event logs, records and results |
 //! | [`figures`] | plots, and theory beside measurement |
 //! | [`pack`] | events in few octets, for the page's script |
+//! | [`signals`] | signals in few octets, for the same |
 //! | [`words`] | the first events in words |
 //! | [`page`] | the page |
 //!
@@ -15,4 +16,5 @@ pub mod figures;
 pub mod gather;
 pub mod pack;
 pub mod page;
+pub mod signals;
 pub mod words;

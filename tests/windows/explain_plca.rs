@@ -204,3 +204,23 @@ fn a_log_without_plca_has_no_segment() {
     let found = run(ethbus(["explain", json_text, "--segment", "--format", "json"])).json();
     assert_eq!(found["findings"], serde_json::json!([]));
 }
+
+/// A station may be called by a word that findings use: it gets the findings that concern it, and no others.
+#[test]
+fn a_finding_is_of_the_stations_that_it_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("twins.toml");
+    let stations = "[[station]]\n[[station]]\n[[station]]\nplca.node-id = 1\n[[station]]\nname = \"turn\"\n";
+    let text = format!(
+        "[access]\nmethod = \"plca\"\n[traffic]\narrivals = \"poisson:0.4\"\nframe_size = 64\n[run]\nduration = \"20ms\"\n\
+         warmup = \"0s\"\n{stations}"
+    );
+    fs::write(&scenario, text).expect("own folder");
+    let events = events(&folder, &scenario);
+    let header = header(&events);
+    for (name, is_twin) in [("st2#1", true), ("turn#1", false)] {
+        let wanted = Wanted::parse(name, None, &header).expect("a name");
+        let told = tell(&find(&events, wanted).expect("a frame"), &header);
+        assert_eq!(told.contains("the same id"), is_twin, "{told}");
+    }
+}

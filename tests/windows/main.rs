@@ -15,6 +15,7 @@ mod explain_contention;
 mod explain_plca;
 mod explain_random;
 mod outputs;
+mod pages;
 mod report;
 mod seeing;
 mod timelines;

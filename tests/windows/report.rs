@@ -119,11 +119,13 @@ fn told_by_the_page(runs: &Runs, name: &str) -> Vec<[String; 4]> {
     let page = runs.report(&[name], &[]);
     fs::write(runs.path("run.json"), between(&page, "class=\"run\">", "</script>")).expect("own folder");
     fs::write(runs.path("events.txt"), between(&page, "class=\"events\">", "</script>")).expect("own folder");
+    fs::write(runs.path("signals.txt"), between(&page, "class=\"signals\">", "</script>")).expect("own folder");
     let script = r#"
         const fs = require("fs"), Ethbus = require(process.argv[2]), folder = process.argv[3];
         const run = JSON.parse(fs.readFileSync(`${folder}/run.json`, "utf8"));
         const events = Ethbus.unpack(run, Ethbus.octets(fs.readFileSync(`${folder}/events.txt`, "utf8")));
-        const scene = Ethbus.signals(run, events);
+        const packed = Ethbus.octets(fs.readFileSync(`${folder}/signals.txt`, "utf8"));
+        const scene = Ethbus.collide(Ethbus.signals(run, packed), events);
         for (let i = 0; i < events.n; i++) {
           const frame = `${run.names[events.of[i]]}#${events.serial[i]}`, kind = run.kinds[events.kind[i]][0];
           console.log([events.t[i], kind, frame, Ethbus.sentence(run, events, scene, i)].join("\t"));

@@ -57,7 +57,7 @@ pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;
 pub use outputs::Output;
-pub use rules::Span;
+pub use rules::{Carried, Span};
 pub use tally::{Counters, MediumTally, Tally};
 pub use time::{BitInstant, BitRate, BitTimes, Octets};
 pub use topology::segments::{Place, Repeater, Segments};

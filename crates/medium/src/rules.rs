@@ -1,9 +1,124 @@
-//! Rules of the medium that whoever tells of a run needs as well as the engine: when two signals meet at a place, what
-//! counts as late, as a fragment, and when the jam begins. Knows values only, no state.
+//! Rules of the medium that the engine and every window share: how long a signal lasts, which stations it reaches, when
+//! two signals meet at a place, what counts as late or as a fragment, and when the jam begins. Knows values only, no
+//! state.
 
 use crate::access::csma_cd::Parameters;
-use crate::frame::PREAMBLE_AND_SFD;
-use crate::time::{BitInstant, BitTimes};
+use crate::config::{Config, Method};
+use crate::frame::{PREAMBLE_AND_SFD, StationId};
+use crate::time::{BitInstant, BitTimes, Octets};
+
+/// What a signal on the medium is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Carried {
+    /// A frame with its preamble, and carrier extension if it begins a burst or is alone.
+    Frame,
+    /// A request to send (IEEE 802.11, 9.3.1.2).
+    Rts,
+    /// The answer to it (9.3.1.3).
+    Cts,
+    /// An acknowledgement (9.3.1.4).
+    Ack,
+    /// The BEACON of PLCA (802.3, 148.4.4).
+    Beacon,
+    /// COMMIT of PLCA, if no frame follows (802.3, 148.4.4).
+    Commit,
+    /// The jam after a collision (802.3, 4.2.3.2.4).
+    Jam,
+}
+
+/// How long a frame of `size` octets with preamble and SFD lasts, where nothing follows it.
+#[inline]
+pub(crate) fn packet(size: Octets) -> BitTimes {
+    PREAMBLE_AND_SFD + size.bit_times()
+}
+
+impl Config {
+    /// How long a signal lasts at its sender's place, if nothing cuts it short. `size` is that of a frame as it is
+    /// offered; it is padded here. Zero for a signal that the method does not have.
+    pub fn on_air(&self, what: Carried, size: Octets) -> BitTimes {
+        let size = size.max(self.parameters.min_frame_size);
+        match (&self.method, what) {
+            (Method::CsmaCa(own), Carried::Frame) => own.phy.frame_time(size),
+            (Method::CsmaCa(own), Carried::Rts) => own.phy.spans().rts,
+            (Method::CsmaCa(own), Carried::Cts) => own.phy.spans().cts,
+            (Method::CsmaCa(own), Carried::Ack) => own.phy.spans().ack,
+            (Method::CsmaCd | Method::Plca(_), Carried::Frame) => self.parameters.packet(size, false),
+            (Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_), Carried::Frame) => packet(size),
+            (Method::CsmaCd | Method::Plca(_), Carried::Jam) => self.parameters.jam_size,
+            (Method::Plca(own), Carried::Beacon) => own.beacon,
+            (Method::Plca(own), Carried::Commit) => own.commit,
+            (
+                Method::CsmaCd
+                | Method::Plca(_)
+                | Method::SlottedAloha(_)
+                | Method::Aloha(_)
+                | Method::Csma(_)
+                | Method::CsmaCa(_),
+                Carried::Rts | Carried::Cts | Carried::Ack | Carried::Beacon | Carried::Commit | Carried::Jam,
+            ) => BitTimes::ZERO,
+        }
+    }
+
+    /// How much of a frame's signal is preamble and SFD. CSMA/CA counts its preamble into the frame.
+    pub fn preamble(&self) -> BitTimes {
+        match self.method {
+            Method::CsmaCa(_) => BitTimes::ZERO,
+            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
+                PREAMBLE_AND_SFD
+            }
+        }
+    }
+
+    /// Whether a signal from `from` gets to `to`: no cut is between them, and both are in range. `far` has the stations
+    /// beyond the cut, as [`Topology::beyond`](crate::Topology::beyond) gives them.
+    pub fn reaches(&self, from: StationId, to: StationId, far: Option<&[bool]>) -> bool {
+        let is_cut = far.is_some_and(|far| far[from.index()] != far[to.index()]);
+        let in_range = match &self.method {
+            Method::CsmaCa(own) => own.reach.as_ref().is_none_or(|reach| reach.joins(from, to)),
+            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => true,
+        };
+        !is_cut && in_range
+    }
+
+    /// Whether senders notice a collision while they send, and jam.
+    pub fn detects_collisions(&self) -> bool {
+        match self.method {
+            Method::CsmaCd | Method::Plca(_) => true,
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => false,
+        }
+    }
+
+    /// What one slot of a backoff takes.
+    pub fn backoff_slot(&self) -> BitTimes {
+        match &self.method {
+            Method::CsmaCd | Method::Plca(_) => self.parameters.slot_time,
+            Method::SlottedAloha(own) => own.slot,
+            Method::Aloha(own) => own.slot,
+            Method::Csma(own) => own.slot,
+            Method::CsmaCa(own) => own.phy.slot(),
+        }
+    }
+
+    /// When a backoff that is drawn at `at` is over, if nothing that happens meanwhile can move that: a station of
+    /// CSMA/CA counts its slots only while the medium is silent.
+    pub fn backoff_end(&self, at: BitInstant, slots: u64) -> Option<BitInstant> {
+        match self.method {
+            Method::CsmaCa(_) => None,
+            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
+                Some(at + BitTimes::new(slots.saturating_mul(self.backoff_slot().get())))
+            }
+        }
+    }
+
+    /// Where a standard says when a station sends; ALOHA and CSMA have none.
+    pub fn clause_of_sending(&self) -> Option<&'static str> {
+        match self.method {
+            Method::CsmaCd | Method::Plca(_) => Some("4.2.3.2"),
+            Method::CsmaCa(_) => Some("IEEE 802.11, 10.3"),
+            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => None,
+        }
+    }
+}
 
 /// When a signal is at a place.
 ///
@@ -52,6 +167,14 @@ impl Span {
 }
 
 impl Parameters {
+    /// How long a frame of `size` octets, padded, lasts with preamble, SFD and carrier extension; a frame that goes on with
+    /// a burst is not extended (802.3, 4.2.3.4).
+    #[inline]
+    pub fn packet(&self, size: Octets, goes_on_with_burst: bool) -> BitTimes {
+        let least = if goes_on_with_burst { BitTimes::ZERO } else { self.least_carrier() };
+        PREAMBLE_AND_SFD + size.bit_times().max(least)
+    }
+
     /// A collision that a station notices `sent` after its first bit is late: later than slotTime, or in a burst, after
     /// its first frame, at all (802.3, 4.2.3.2.3 and 4.2.8).
     #[inline]

@@ -12,7 +12,6 @@ mod frames;
 mod pcapng;
 pub mod perfetto;
 pub mod rotation;
-pub mod signals;
 pub mod vcd;
 
 use crate::files::beside::{Beside, Note, Worker};

@@ -82,7 +82,7 @@ fn a_duration_may_be_in_slots() {
     let aloha = "[access]\nmethod = \"slotted-aloha\"\n[traffic]\narrivals = \"bernoulli:0.01\"\n[run]\n";
     let results = run(&format!("{aloha}duration = \"1000 slots\"\nwarmup = \"0 slots\"\n"));
     assert_eq!(results.measured_bit_times, 576_000);
-    let error = plan(&format!("{aloha}duration = \"99999999999999999 slots\"\n")).err().expect("too long");
+    let error = plan(&format!("{aloha}duration = \"99999999999999999 slots\"\n")).expect_err("too long");
     assert!(error.contains("s.toml:6:") && error.contains("1,000 days"), "{error}");
     let bus = plan("[run]\nduration = \"3 slots\"\n").expect("a plan").run.duration;
     assert_eq!(bus.as_nanos(), 3 * 51_200, "slotTime of CSMA/CD");

@@ -8,12 +8,12 @@
 //! ```
 
 use super::screen::{Screen, sender_style};
-use medium::{BitInstant, BitTimes, StationId, Topology};
+use medium::{BitInstant, BitTimes, Method, StationId, Topology};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use sim::run::view::View;
-use sim::windows::signals::{Part, Signal};
+use sim::scene::{Part, Signal};
 use sim::words::units::group;
 
 /// Columns for the times.
@@ -23,10 +23,23 @@ const ROOM: u16 = 5;
 /// Rows from one time to the next.
 const LABELS: u16 = 4;
 
-/// What the letters mean; those of `explain`, and one more.
-pub const LETTERS: &str = "p preamble and SFD, = frame, X collision noticed, j jam, e extension, # several signals";
-/// The same where there is less room.
-pub const LETTERS_IN_SHORT: &str = "p preamble = frame X collision j jam e extension # several";
+/// What the letters mean, by method: in full, and where there is less room.
+pub fn letters(method: &Method) -> (&'static str, &'static str) {
+    match method {
+        Method::CsmaCd => (
+            "p preamble and SFD, = frame, X collision noticed, j jam, e extension, # several signals",
+            "p preamble = frame X collision j jam e extension # several",
+        ),
+        Method::Plca(_) => (
+            "B BEACON, C COMMIT, p preamble and SFD, = frame, e delimiter, X collision noticed, j jam, # several signals",
+            "B BEACON C COMMIT p preamble = frame X collision j jam # several",
+        ),
+        Method::CsmaCa(_) => ("= frame, r RTS, c CTS, a ACK, # several signals", "= frame r RTS c CTS a ACK # several"),
+        Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => {
+            ("p preamble and SFD, = frame, # several signals", "p preamble = frame # several")
+        }
+    }
+}
 
 /// Where a column of the picture is on the medium: between two stations.
 struct Column {
@@ -152,8 +165,13 @@ fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstan
                 Part::Frame => '=',
                 Part::Jam => 'j',
                 Part::Extension => 'e',
+                Part::Rts => 'r',
+                Part::Cts => 'c',
+                Part::Ack => 'a',
+                Part::Beacon => 'B',
+                Part::Commit => 'C',
             };
-            let style = sender_style(screen.look, one.frame.station).add_modifier(Modifier::REVERSED);
+            let style = sender_style(screen.look, one.source).add_modifier(Modifier::REVERSED);
             let followed = screen.followed == Some(one.frame);
             (letter, if followed { style.add_modifier(Modifier::BOLD) } else { style })
         }
@@ -172,10 +190,10 @@ fn cell(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstan
 
 /// What of a signal is at a place.
 fn part_at(view: &View, column: &Column, one: &Signal, at: BitInstant) -> Option<Part> {
-    if !one.reaches(column.nearer()) {
+    if !one.reaches(column.nearer(), view.config()) {
         return None;
     }
-    let delay = column.delay(one.frame.station, &view.config().topology);
+    let delay = column.delay(one.source, &view.config().topology);
     one.part(BitInstant::new(at.get().checked_sub(delay.get())?))
 }
 
@@ -183,7 +201,7 @@ fn part_at(view: &View, column: &Column, one: &Signal, at: BitInstant) -> Option
 fn noticed(screen: &Screen<'_>, signals: &[&Signal], column: &Column, at: BitInstant) -> Option<char> {
     let station = column.station?;
     let in_row = |collided: u64| collided <= at.get() && at.get() < collided + screen.row_bt;
-    let own = |one: &&&Signal| one.frame.station == station;
+    let own = |one: &&&Signal| one.source == station;
     let mut collided = signals.iter().filter(own).filter_map(|one| one.collision);
     collided.any(|collision| in_row(collision.at.get())).then_some('X')
 }

@@ -1,12 +1,13 @@
 //! A screen of the live view, drawn from a state. The same state gives the same screen.
 
-use super::picture::{self, LETTERS, LETTERS_IN_SHORT};
+use super::picture;
 use crate::show::terminal::{cut, fold};
 use medium::{FrameId, StationId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
-use sim::run::view::{Doing, StationView, Turn, View};
+use sim::run::view::{Turn, View};
+use sim::scene::Doing;
 use sim::words::fault::FaultName;
 use sim::words::places::by_place;
 use sim::words::sentences::{TIED, frame_name, nanos, real};
@@ -146,7 +147,8 @@ fn around(all: &[StationId], chosen: StationId, count: usize) -> &[StationId] {
 fn letters(screen: &Screen<'_>, drawn: usize, area: Rect, buffer: &mut Buffer) {
     let all = screen.names.len();
     let of = if drawn < all { format!(", {drawn} of {all} stations") } else { String::new() };
-    let letters = if area.width < WIDE { LETTERS_IN_SHORT } else { LETTERS };
+    let (in_full, in_short) = picture::letters(&screen.view.config().method);
+    let letters = if area.width < WIDE { in_short } else { in_full };
     let parted = if screen.view.cut.is_some() { ", the cable is cut (/)" } else { "" };
     let text = format!("{} BT a row{of}{parted}: {letters}", screen.row_bt);
     let style = Style::default().add_modifier(Modifier::DIM);
@@ -175,30 +177,36 @@ fn table(screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
 
 fn row(screen: &Screen<'_>, number: StationId) -> String {
     let view = screen.view;
-    let station = &view.stations[number.index()];
+    let (counted, station) = (&view.stations[number.index()], view.station(number));
     let attempt = match (station.attempt, view.config().attempt_limit()) {
         (0, _) => "-".to_owned(),
         (attempt, Some(limit)) => format!("{attempt}/{limit}"),
         (attempt, None) => attempt.to_string(),
     };
     let left = match station.doing {
-        Doing::BackingOff { until } => format!("{} BT", group(until.get().saturating_sub(view.now.get()))),
-        _ => "-".to_owned(),
+        Doing::BackingOff { until: Some(until), .. } => {
+            format!("{} BT", group(until.get().saturating_sub(view.now.get())))
+        }
+        // Slots that count only while the medium is silent are told as they were drawn.
+        Doing::BackingOff { until: None, slots } => many(slots, "slot"),
+        Doing::Idle | Doing::Ready | Doing::Deferring | Doing::Sending => "-".to_owned(),
+        Doing::Jamming | Doing::ToldToWait | Doing::Unknown => "-".to_owned(),
     };
     format!(
         "{:<9} {:<17} {:>5} {attempt:>7} {left:>12} {:>9} {:>9} {:>5}",
         cut(&screen.names[number.index()], 9),
-        does(station),
-        group(station.queue),
-        group(station.transmitted),
-        group(station.collisions),
-        group(station.discarded),
+        does(view, number),
+        group(station.queue() as u64),
+        group(counted.transmitted),
+        group(counted.collisions),
+        group(counted.discarded),
     )
 }
 
 /// What a station does, in `explain`'s verbs.
-fn does(station: &StationView) -> String {
-    let what = match station.doing {
+fn does(view: &View, number: StationId) -> String {
+    let station = &view.stations[number.index()];
+    let what = match view.station(number).doing {
         _ if station.detached => "off the medium",
         Doing::Idle => "idle",
         Doing::Ready => "ready",

@@ -361,7 +361,7 @@ impl<'a> Watching<'a> {
         let view = self.player.view();
         let own = |event: &&medium::Event| event.frame.station == self.chosen;
         let last = || view.recent.iter().rev().find(own).map(|event| event.frame);
-        let frame = view.stations[self.chosen.index()].frame.or_else(last);
+        let frame = view.station(self.chosen).frame.or_else(last);
         let ends = self.followed.is_some();
         self.followed = if ends { None } else { frame };
         self.message = match self.followed {

@@ -310,7 +310,7 @@ impl Told {
                 self.tries.push(Try { attempt, parts: Vec::new(), others: Vec::new() });
             }
             Kind::Backoff { slots, .. } => {
-                self.ready = at + backoff_slot(&air.config.method) * slots;
+                self.ready = at + air.config.backoff_slot() * slots;
                 let others = air.signals().filter(|one| one.frame != frame && one.source != station);
                 self.wait = Wait::new(at, slots, others.cloned());
             }
@@ -343,17 +343,6 @@ impl Told {
             let met = last.parts.iter().enumerate().filter_map(|(part, one)| meets(part, one, signal));
             last.others.extend(met);
         }
-    }
-}
-
-/// What a slot of the method's backoff takes.
-fn backoff_slot(method: &Method) -> BitTimes {
-    match method {
-        Method::SlottedAloha(own) => own.slot,
-        Method::Aloha(own) => own.slot,
-        Method::Csma(own) => own.slot,
-        Method::CsmaCa(own) => own.phy.slot(),
-        Method::CsmaCd | Method::Plca(_) => BitTimes::ZERO,
     }
 }
 

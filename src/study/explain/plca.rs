@@ -13,7 +13,7 @@ mod turns;
 
 use super::ExplainError;
 use findings::findings;
-use medium::{BitInstant, Method, Plca};
+use medium::{BitInstant, Method, Plca, StationId};
 use segment::Segment;
 use serde::Serialize;
 use sim::files::event_log::{Entry, EventLogReader, Header};
@@ -35,6 +35,9 @@ pub struct Finding {
     pub number: u8,
     /// Since when, in bit times.
     pub since_bt: u64,
+    /// The stations that the cause names.
+    #[serde(skip)]
+    stations: Vec<StationId>,
     /// Why.
     pub cause: String,
     /// What the log shows of it.

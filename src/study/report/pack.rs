@@ -42,7 +42,7 @@ pub fn pack(events: &[Event], begin: BitInstant, stations: usize) -> Vec<u8> {
     octets
 }
 
-fn number(octets: &mut Vec<u8>, mut number: u64) {
+pub(super) fn number(octets: &mut Vec<u8>, mut number: u64) {
     while number >= 128 {
         octets.push((number & 127) as u8 | 128);
         number >>= 7;
@@ -50,7 +50,7 @@ fn number(octets: &mut Vec<u8>, mut number: u64) {
     octets.push(number as u8);
 }
 
-fn folded(octets: &mut Vec<u8>, signed: i64) {
+pub(super) fn folded(octets: &mut Vec<u8>, signed: i64) {
     number(octets, ((signed << 1) ^ (signed >> 63)) as u64);
 }
 

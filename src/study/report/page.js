@@ -2,7 +2,6 @@
 // `ethbus explain` has. It depends on nothing, and asks no network.
 const Ethbus = (() => {
   "use strict";
-  const PREAMBLE = 64;
 
   // Words: the templates come with the page, so that they are those of `explain`.
   const group = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
@@ -11,7 +10,10 @@ const Ethbus = (() => {
   const name = (run, station, serial) => `${run.names[station]}#${serial}`;
   function nanos(ns) {
     const [value, unit] = ns < 1e3 ? [ns, "ns"] : ns < 1e6 ? [ns / 1e3, "us"] : ns < 1e9 ? [ns / 1e6, "ms"] : [ns / 1e9, "s"];
-    return `${value.toFixed(3).replace(/0+$/, "").replace(/\.$/, "")} ${unit}`;
+    // An odd sixteenth is just between two thousandths: every window takes the even one, and `toFixed` the larger.
+    const larger = Math.ceil(value * 1e3), between = Math.abs((value * 16) % 2) === 1;
+    const near = between && larger % 2 ? (larger - 1) / 1e3 : value;
+    return `${near.toFixed(3).replace(/0+$/, "").replace(/\.$/, "")} ${unit}`;
   }
   function real(run, bits) {
     const seconds = Math.floor(bits / run.rate), rest = bits % run.rate;
@@ -61,48 +63,48 @@ const Ethbus = (() => {
     return events;
   }
 
-  // Attempts as they were on the medium, in order of begin.
-  function signals(run, events) {
-    const all = [], current = new Array(run.names.length).fill(null);
-    const kinds = Object.fromEntries(run.kinds.map(([kind], number) => [kind, number]));
-    let longest = 0, input = 0, far = null;
-    const sizes = run.names.map(() => new Map());
-    for (let i = 0; i < events.n; i++) {
-      for (; input < run.inputs.length && run.inputs[input].i <= i; input++) {
-        if (run.inputs[input].far !== undefined) far = run.inputs[input].far;
+  // Undoes `signals.rs`: signals as they were on the medium, in order of begin.
+  function signals(run, octets) {
+    const all = [], serials = new Float64Array(run.names.length), parts = [];
+    let place = 0, begin = 0;
+    const number = () => {
+      let value = 0, scale = 1, octet;
+      do { octet = octets[place++]; value += (octet & 127) * scale; scale *= 128; } while (octet & 128);
+      return value;
+    };
+    for (let i = 0; i < run.signals; i++) {
+      begin += number();
+      const of = number(), about = number(), folded = number();
+      serials[about] += folded % 2 ? -(folded + 1) / 2 : folded / 2;
+      const one = { of, about, serial: serials[about], attempt: number(), begin, event: number() - 1, noticed: number() - 1,
+        ended: number() - 1, jam: run.jams[number()], far: run.cuts[number() - 1] || null, parts: parts.length };
+      const count = number();
+      one.open = count % 2 === 1;
+      one.end = begin;
+      for (let part = 0; part < Math.floor(count / 2); part++) {
+        const which = run.parts[number()], from = one.end;
+        one.end += number();
+        parts.push([which, from, one.end]);
       }
-      const of = events.of[i], t = events.t[i], f = events.first[i], kind = events.kind[i];
-      if (kind === kinds.offered && !run.detects) sizes[of].set(events.serial[i], events.fields[f]);
-      if (kind === kinds.attempt) {
-        const burst = events.fields[f + 2];
-        const one = { of, serial: events.serial[i], attempt: events.fields[f], begin: t, preamble: t + (burst ? run.gap : 0),
-          collision: null, late: 0, episode: 0, end: Infinity, extension: 0, far, event: i, noticed: -1, ended: -1 };
-        // Where nobody detects collisions nothing cuts an attempt short, and no event tells its end.
-        const size = run.detects ? undefined : sizes[of].get(one.serial);
-        if (size !== undefined) {
-          one.end = t + PREAMBLE + 8 * Math.max(size, run.least);
-          longest = Math.max(longest, one.end - t);
-        } else current[of] = one;
-        all.push(one);
-      } else if (kind === kinds.collision && events.fields[f + 2] === 0) {
-        // A logical collision of PLCA: the attempt was not on the line.
-        if (current[of]) current[of].withdrawn = true;
-        current[of] = null;
-      } else if (kind === kinds.collision && current[of]) {
-        Object.assign(current[of], { collision: t, late: events.fields[f + 1], episode: events.fields[f + 2], noticed: i });
-      } else if ((kind === kinds.jam_end || kind === kinds.transmitted) && current[of]) {
-        Object.assign(current[of], { end: t, ended: i });
-        if (kind === kinds.transmitted) current[of].extension = events.fields[f + 5];
-        longest = Math.max(longest, t - current[of].begin);
-        current[of] = null;
-      }
+      one.last = parts.length;
+      all.push(one);
     }
-    const there = all.filter((one) => !one.withdrawn);
-    for (const one of there) if (one.end === Infinity) { one.end = run.end; one.open = true; longest = Math.max(longest, run.end - one.begin); }
-    return { all: there, longest, kinds };
+    const kinds = Object.fromEntries(run.kinds.map(([kind], number) => [kind, number]));
+    return { all, parts, longest: run.longest_signal, kinds };
   }
 
-  const reaches = (one, station) => !one.far || one.far[station] === one.far[one.of];
+  // What events say of the collisions of signals.
+  function collide(scene, events) {
+    for (const one of scene.all) {
+      const i = one.noticed, f = i < 0 ? 0 : events.first[i];
+      Object.assign(one, i < 0 ? { collision: null, late: 0, episode: 0 }
+        : { collision: events.t[i], late: events.fields[f + 1], episode: events.fields[f + 2] });
+    }
+    return scene;
+  }
+
+  const reaches = (run, one, station) => (!one.far || one.far[station] === one.far[one.of])
+    && (!run.in_range || run.in_range[one.of][station]);
 
   // The first of `list` whose begin is not before `t`.
   function since(list, t) {
@@ -112,15 +114,7 @@ const Ethbus = (() => {
   }
 
   // What a signal consists of: part, from, to, at its sender's place.
-  function parts(one) {
-    const cut = (t) => Math.min(t, one.end);
-    const jam = one.collision === null ? null
-      : one.collision < one.preamble ? cut(one.collision) : cut(Math.max(one.collision, one.preamble + PREAMBLE));
-    const body = jam === null ? one.end - one.extension : jam;
-    const preamble = Math.min(cut(one.preamble), body), frame = Math.min(cut(one.preamble + PREAMBLE), body);
-    return [["extension", one.begin, preamble], ["preamble", preamble, frame], ["frame", frame, body],
-      [jam === null ? "extension" : "jam", body, one.end]].filter(([, from, to]) => to > from);
-  }
+  const parts = (scene, one) => scene.parts.slice(one.parts, one.last);
 
   // Whose signals sound at the place of `station` at `t`, in order of begin.
   function sounding(run, scene, station, t) {
@@ -129,7 +123,7 @@ const Ethbus = (() => {
       const one = scene.all[i];
       if (one.begin > t) break;
       const d = distance(run, one.of, station);
-      if (reaches(one, station) && one.begin + d <= t && (one.open || one.end + d > t)) found.push(one);
+      if (reaches(run, one, station) && one.begin + d <= t && (one.open || one.end + d > t)) found.push(one);
     }
     return found;
   }
@@ -138,13 +132,13 @@ const Ethbus = (() => {
     const words = run.words, station = run.names[one.of];
     const met = sounding(run, scene, one.of, t).filter((other) => other.of !== one.of).map((other) => {
       const d = distance(run, other.of, one.of), apart = d ? fill(words.apart, { span: span(run, d) }) : "";
-      const frame = name(run, other.of, other.serial), between = Math.abs(other.begin - one.begin);
+      const frame = name(run, other.about, other.serial), between = Math.abs(other.begin - one.begin);
       const template = !between ? words.met_at_once : other.begin < one.begin ? words.met_earlier : words.met_later;
       return fill(template, { frame, span: span(run, between), apart });
     });
     const sent = t - one.begin;
     const late = !one.late ? "" : sent > run.slot ? fill(words.late, { slot: span(run, run.slot) }) : words.late_in_burst;
-    const jam = one.preamble > t ? words.jam_alone : one.preamble + PREAMBLE > t ? words.jam_after_preamble : words.jam_at_once;
+    const jam = words[one.jam];
     return fill(words.collision, { episode: one.episode, sent: span(run, sent), station, late, jam,
       met: met.length ? met.join("; and ") : words.met_unknown });
   }
@@ -186,7 +180,8 @@ const Ethbus = (() => {
       case "transmitted": return fill(words.transmitted, { station, size: f.size, attempts: f.attempts,
         extended: f.extension ? fill(words.extended, { span: span(run, f.extension) }) : "",
         access: span(run, f.access_delay), mac: span(run, f.mac_delay), deaf: f.no_carrier ? words.no_carrier : "" });
-      case "attempt": return fill(words.attempt, { station, attempt: f.attempt, limit: run.attempt_limit });
+      case "attempt": return fill(words.attempt, { station, attempt: f.attempt, clause: run.clause ? ` (${run.clause})` : "",
+        limit: run.attempt_limit ? fill(words.attempt_of, { limit: run.attempt_limit }) : "" });
       case "discarded": return fill(words.discarded, { attempts: f.attempts, cause: run.causes[f.cause] });
       case "beacon": return fill(words.beacon, { station, over: !f.length ? "" : fill(words.cycle,
         { span: span(run, f.length), empty: f.empty ? fill(words.cycles_empty, { empty: f.empty }) : "" }) });
@@ -195,15 +190,16 @@ const Ethbus = (() => {
     }
   }
 
-  const PARTS = { preamble: "preamble and SFD", frame: "frame", jam: "jam", extension: "extension bits" };
+  const PARTS = { preamble: "preamble and SFD", frame: "frame", jam: "jam", extension: "extension bits", RTS: "RTS", CTS: "CTS",
+    ACK: "ACK", BEACON: "BEACON", COMMIT: "COMMIT" };
   const COLOURS = [["#2f6db3", "#6ea8e8"], ["#c96a12", "#f0a050"], ["#2f8a57", "#62c492"], ["#8a4fa3", "#c48fdd"],
     ["#a8332f", "#ec8480"], ["#6b6a1c", "#c0be62"]];
-  const DENSITY = { preamble: 0.28, frame: 0.5, extension: 0.15, jam: 0.78 };
+  const DENSITY = { preamble: 0.28, frame: 0.5, extension: 0.15, jam: 0.78, RTS: 0.35, CTS: 0.35, ACK: 0.35, BEACON: 0.7, COMMIT: 0.15 };
 
   // The diagram of one run.
   class Diagram {
-    constructor(section, run, events) {
-      Object.assign(this, { section, run, events, scene: signals(run, events), selected: -1, waiting: false });
+    constructor(section, run, events, scene) {
+      Object.assign(this, { section, run, events, scene, selected: -1, waiting: false });
       this.canvas = section.querySelector("canvas");
       this.told = section.querySelector("output");
       this.tip = section.querySelector(".tip");
@@ -285,7 +281,7 @@ const Ethbus = (() => {
     }
     band(pen, one) {
       pen.fillStyle = this.colour(one.of);
-      for (const [part, from, to] of parts(one)) {
+      for (const [part, from, to] of parts(this.scene, one)) {
         pen.globalAlpha = DENSITY[part];
         let stretch = [];
         const flush = () => {
@@ -298,7 +294,7 @@ const Ethbus = (() => {
           pen.closePath(); pen.fill();
           stretch = [];
         };
-        for (const station of this.run.places) { if (reaches(one, station)) stretch.push(station); else flush(); }
+        for (const station of this.run.places) { if (reaches(this.run, one, station)) stretch.push(station); else flush(); }
         flush();
       }
       pen.globalAlpha = 1;
@@ -306,7 +302,7 @@ const Ethbus = (() => {
       if (this.y(one.end) - y > 26) {
         const x = this.x(one.of), far = x > (this.left + this.right) / 2;
         pen.textAlign = far ? "right" : "left"; pen.fillStyle = getComputedStyle(this.canvas).getPropertyValue("--ink");
-        pen.fillText(name(this.run, one.of, one.serial), x + (far ? -8 : 8), Math.max(y, this.top) + 14);
+        pen.fillText(name(this.run, one.about, one.serial), x + (far ? -8 : 8), Math.max(y, this.top) + 14);
       }
     }
     bar(pen, one) {
@@ -401,13 +397,15 @@ const Ethbus = (() => {
     hover(x, y) {
       const t = this.time(y), run = this.run;
       const near = this.shown().find((one) => one.collision !== null && Math.hypot(this.x(one.of) - x, this.y(one.collision) - y) < 10);
-      if (near) return `t = ${group(near.collision)} BT, ${name(run, near.of, near.serial)}: ${sentence(run, this.events, this.scene, near.noticed)}`;
+      if (near) return `t = ${group(near.collision)} BT, ${name(run, near.about, near.serial)}: ${sentence(run, this.events, this.scene, near.noticed)}`;
       if (x < this.left - 20 || x > this.right + 20 || y < this.top || y > this.bottom) return "";
       const gap = (station) => Math.abs(this.x(station) - x);
       const station = run.places.reduce((best, station) => (gap(station) < gap(best) ? station : best), run.places[0]);
       const told = sounding(run, this.scene, station, t).map((one) => {
-        const d = distance(run, one.of, station), part = parts(one).find(([, from, to]) => from + d <= t && t < to + d);
-        return part ? `${PARTS[part[0]]} of ${name(run, one.of, one.serial)}, attempt ${one.attempt}, here from ${group(part[1] + d)} to ${group(part[2] + d)} BT` : "";
+        const d = distance(run, one.of, station), part = parts(this.scene, one).find(([, from, to]) => from + d <= t && t < to + d);
+        const attempt = one.attempt ? `, attempt ${one.attempt}` : "";
+        const whose = one.serial ? name(run, one.about, one.serial) : run.names[one.of];
+        return part ? `${PARTS[part[0]]} of ${whose}${attempt}, here from ${group(part[1] + d)} to ${group(part[2] + d)} BT` : "";
       }).filter(Boolean);
       const heard = told.length ? told.join("; and ") : "silence";
       return `t = ${group(Math.round(t))} BT at ${run.names[station]}: ${heard}`;
@@ -444,11 +442,12 @@ const Ethbus = (() => {
     document.querySelectorAll("section.diagram").forEach((section) => {
       const run = JSON.parse(section.querySelector("script.run").textContent);
       const events = unpack(run, octets(section.querySelector("script.events").textContent));
-      section.diagram = new Diagram(section, run, events);
+      const scene = collide(signals(run, octets(section.querySelector("script.signals").textContent)), events);
+      section.diagram = new Diagram(section, run, events, scene);
     });
     document.body.dataset.opened = Math.round(performance.now() - begin);
   }
 
-  return { unpack, signals, sentence, octets, start };
+  return { unpack, signals, collide, parts, reaches, sentence, octets, start };
 })();
 if (typeof document === "undefined") module.exports = Ethbus; else Ethbus.start();

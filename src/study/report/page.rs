@@ -3,15 +3,17 @@
 use super::figures::{Beside, Plot, theory};
 use super::gather::{Of, Run, Told};
 use super::pack::{base64, pack};
+use super::signals::{Drawn, JAMS, signals};
 use super::words::first_events;
 use crate::study::page::{escape, whole};
 use crate::study::plot::PlotError;
 use crate::study::plot::picture::Kind as Picture;
-use medium::{BitInstant, Cause, Event, Input, Kind, Method, StationId, Topology};
+use medium::{BitInstant, Cause, Event, Kind, Method, StationId, Topology};
 use serde_json::{Value, json};
 use sim::figures::intervals::BELOW;
 use sim::figures::row::{Value as Figure, columns};
 use sim::figures::table;
+use sim::scene::Part;
 use sim::words::configuration::{kind, longest_distance};
 use sim::words::places::by_place;
 use sim::words::sentences::{ALL, TIED, nanos, why};
@@ -244,15 +246,18 @@ fn diagram(run: &Run, stretch: Stretch) -> String {
     };
     let begin =
         if stretch.from.is_none() { BitInstant::ZERO } else { events.first().map_or(told.end, |event| event.at) };
+    let drawn = signals(told, from..to, begin, last(told, events, begin));
     format!(
         "<h2>What happened, over place and time: {}</h2>\n{LEGEND}{note}\n<section class=\"diagram\" aria-label=\"Space-time diagram\">\n{BUTTONS}\
          <output aria-live=\"polite\">Nothing is chosen.</output>\n<div class=\"frame\"><canvas tabindex=\"0\" role=\"img\" \
          aria-label=\"Stations stand side by side, time goes down. Arrow keys choose events, which are told above.\"></canvas>\
          <div class=\"tip\" hidden></div></div>\n<script type=\"application/json\" class=\"run\">{}</script>\n\
-         <script type=\"text/plain\" class=\"events\">{}</script>\n</section>\n{}",
+         <script type=\"text/plain\" class=\"events\">{}</script>\n<script type=\"text/plain\" class=\"signals\">{}</script>\n\
+         </section>\n{}",
         escape(&run.label()),
-        described(run, told, events, (from, begin), stretch).to_string().replace('<', "\\u003c"),
+        described(run, told, events, begin, &drawn, stretch).to_string().replace('<', "\\u003c"),
         base64(&pack(events, begin, told.header.stations.len())),
+        base64(&drawn.octets),
         first_events(told, from..to),
     )
 }
@@ -266,8 +271,13 @@ const BUTTONS: &str = "<p class=\"keys\"><button data-key=\"ArrowLeft\">← even
     <button data-key=\"-\">zoom out</button><button data-key=\"ArrowUp\">earlier</button><button data-key=\"ArrowDown\">later</button>\
     <button data-key=\"0\">whole run</button> <span class=\"faint\">Keys: arrows, n, N, +, −, 0; wheel, drag.</span></p>\n";
 
+/// How far the page goes.
+fn last(told: &Told, events: &[Event], begin: BitInstant) -> BitInstant {
+    events.last().map_or(told.end, |event| event.at).max(begin)
+}
+
 /// What the script has to know.
-fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, BitInstant), stretch: Stretch) -> Value {
+fn described(run: &Run, told: &Told, events: &[Event], begin: BitInstant, drawn: &Drawn, stretch: Stretch) -> Value {
     let config = run.config();
     // A logical collision of PLCA is none.
     let collides = |event: &&Event| matches!(event.kind, Kind::Collision { episode: 1.., .. });
@@ -280,14 +290,14 @@ fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, Bi
     let words: serde_json::Map<String, Value> =
         ALL.iter().map(|(name, template)| ((*name).to_owned(), json!(template))).collect();
     let places: Vec<usize> = by_place(&config.topology).into_iter().map(StationId::index).collect();
-    let end = events.last().map_or(told.end, |event| event.at).max(begin);
+    let end = last(told, events, begin);
     json!({
         "names": told.header.stations,
         "places": places,
         "rate": config.rate.get(),
         "slot": config.parameters.slot_time.get(),
-        "gap": config.parameters.inter_packet_gap.get(),
         "jam": config.parameters.jam_size.get(),
+        "clause": config.clause_of_sending(),
         "attempt_limit": config.attempt_limit().map(std::num::NonZeroU32::get),
         "backoff_limit": config.parameters.backoff_limit,
         "method": match config.method {
@@ -296,8 +306,13 @@ fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, Bi
             Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => "undetected",
         },
         "policy": config.backoff.is_some() || !matches!(config.method, Method::CsmaCd | Method::Plca(_)),
-        "detects": matches!(config.method, Method::CsmaCd | Method::Plca(_)),
-        "least": config.parameters.min_frame_size.get(),
+        "detects": config.detects_collisions(),
+        "signals": drawn.count,
+        "longest_signal": drawn.longest,
+        "parts": Part::ALL.map(|(_, name)| name),
+        "jams": JAMS,
+        "cuts": drawn.cuts.iter().map(|far| far.to_vec()).collect::<Vec<_>>(),
+        "in_range": in_range(&config),
         "longest": longest_distance(&config.topology).get(),
         "topology": topology(&config.topology),
         "count": events.len(),
@@ -307,7 +322,6 @@ fn described(run: &Run, told: &Told, events: &[Event], (from, begin): (usize, Bi
         "kinds": Kind::ALL,
         "causes": causes,
         "words": words,
-        "inputs": inputs(&config, told, from, events.len()),
     })
 }
 
@@ -326,22 +340,11 @@ fn topology(topology: &Topology) -> Value {
     }
 }
 
-/// Cuts, with the number of the event that comes next, and which stations are on the far side.
-fn inputs(config: &medium::Config, told: &Told, from: usize, count: usize) -> Vec<Value> {
-    let far = |input: &Input| match input {
-        Input::SetCut { cut: Some(cut) } => config.topology.beyond(*cut).ok().map(|far| json!(far.to_vec())),
-        Input::SetCut { cut: None } => Some(Value::Null),
-        Input::Attach { .. }
-        | Input::Detach { .. }
-        | Input::SetFault { .. }
-        | Input::Offer { .. }
-        | Input::SetPlca { .. } => None,
-    };
-    let within = told.inputs.iter().filter(|(place, _, _)| *place < from + count);
-    let told = within.filter_map(|(place, at, input)| {
-        Some(json!({ "i": place.saturating_sub(from), "t": at.get(), "far": far(input)? }))
-    });
-    told.collect()
+/// Which stations each one reaches, if not all.
+fn in_range(config: &medium::Config) -> Value {
+    let all = || (0..config.topology.stations() as u16).map(StationId::new);
+    let rows: Vec<Vec<bool>> = all().map(|from| all().map(|to| config.reaches(from, to, None)).collect()).collect();
+    if rows.iter().flatten().all(|reaches| *reaches) { Value::Null } else { json!(rows) }
 }
 
 fn beside(runs: &[Run]) -> String {

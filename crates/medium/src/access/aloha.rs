@@ -15,9 +15,10 @@ use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Frame, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Transmission;
+use crate::rules::packet;
 use crate::time::{BitTimes, Octets};
 use backoff::{Generator, Policy};
 use std::num::NonZeroU32;
@@ -46,7 +47,7 @@ impl Aloha {
     /// attempt limit, and the stations as senders.
     pub fn new(size: Octets) -> Aloha {
         Aloha {
-            slot: PREAMBLE_AND_SFD + size.bit_times(),
+            slot: packet(size),
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
@@ -159,7 +160,7 @@ impl Engine<PureAloha> {
         let now = self.core.instant;
         let worth = self.emit_attempt(index, host);
         let Contender { frame, head, .. } = *self.contender(index);
-        let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end = now + packet(head.size);
         let id = self.core.send_whole(Transmission::whole(frame, &head, now, end, worth));
         let passed = end + self.way(id);
         self.method.contenders.expect(now, index, passed, State::Passing(id));
@@ -168,7 +169,7 @@ impl Engine<PureAloha> {
     /// The frame has passed its addressee: what became of it is certain, and its sender will know.
     fn passed<H: Host>(&mut self, index: usize, id: TransmissionId, host: &mut H) {
         let sent = self.core.line.get(id);
-        let end = sent.begin + PREAMBLE_AND_SFD + sent.size.bit_times();
+        let end = sent.begin + packet(sent.size);
         let fate = self.judge(id, end);
         self.acknowledge(index, fate, self.method.known.after(end, fate.arrived), host);
     }

@@ -22,9 +22,10 @@ use crate::config::{Config, ConfigError, Method, in_range, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Frame, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission};
+use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use backoff::{Generator, Policy};
@@ -74,7 +75,7 @@ impl Csma {
     pub fn new(size: Octets) -> Csma {
         Csma {
             persistence: Persistence::One,
-            slot: PREAMBLE_AND_SFD + size.bit_times(),
+            slot: packet(size),
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
@@ -407,7 +408,7 @@ impl Engine<CarrierSense> {
         let (worth, is_shared) = (self.emit_attempt(index, host), self.is_shared());
         let Contender { frame, head, .. } = *self.contender(index);
         let station = frame.station;
-        let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end = now + packet(head.size);
         if self.method.here.holds {
             self.method.here.count_no_more(index);
             self.method.here.send(now, Sent::new(index, frame, &head, end, worth));
@@ -481,7 +482,7 @@ impl Engine<CarrierSense> {
     /// The frame has passed its addressee: its fate is certain, and its sender will learn it.
     fn passed<H: Host>(&mut self, index: usize, id: TransmissionId, host: &mut H) {
         let sent = self.core.line.get(id);
-        let (end, settled) = (sent.begin + PREAMBLE_AND_SFD + sent.size.bit_times(), sent.settled);
+        let (end, settled) = (sent.begin + packet(sent.size), sent.settled);
         let fate = self.judge(id, end);
         if fate.arrived && !settled {
             self.core.carried(id, end);

@@ -19,9 +19,10 @@ use crate::config::{Config, ConfigError, Method, rule};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
-use crate::frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId, TransmissionId};
+use crate::frame::{Destination, Frame, FrameId, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
+use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use crate::topology::Topology;
@@ -56,7 +57,7 @@ impl SlottedAloha {
     /// slots, known at the end of the slot, no attempt limit, and the stations as senders.
     pub fn new(size: Octets, farthest: BitTimes) -> SlottedAloha {
         SlottedAloha {
-            slot: PREAMBLE_AND_SFD + size.bit_times() + farthest,
+            slot: packet(size) + farthest,
             ack_delay: 0,
             holds_sender: true,
             backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
@@ -134,7 +135,7 @@ impl Access for Contention {
 
     fn check(config: &Config) -> Result<(), ConfigError> {
         let (own, p) = (own(config), &config.parameters);
-        let least = PREAMBLE_AND_SFD.get() + p.min_frame_size.bit_times().get() + farthest(config);
+        let least = packet(p.min_frame_size).get() + farthest(config);
         rule(
             (least..=1 << 31).contains(&own.slot.get()),
             "slot",
@@ -149,7 +150,7 @@ impl Access for Contention {
     /// A frame is no longer than its slot, whatever is wrong with its station.
     fn admit(&self, config: &Config, frame: Frame, _: Option<Fault>) -> Result<Admitted, Cause> {
         let admitted = super::admit_honest(config, frame)?;
-        let fits = PREAMBLE_AND_SFD + admitted.size.bit_times() <= self.longest;
+        let fits = packet(admitted.size) <= self.longest;
         fits.then_some(admitted).ok_or(Cause::TooLong)
     }
 
@@ -300,7 +301,7 @@ impl Engine<Contention> {
         let now = self.core.instant;
         let worth = self.emit_attempt(index, host);
         let Contender { frame, head, .. } = *self.contender(index);
-        let end = now + PREAMBLE_AND_SFD + head.size.bit_times();
+        let end = now + packet(head.size);
         let id = match self.method.star {
             Some(way) => self.method.send(now, Sent::new(index, frame, &head, end + way, worth)),
             None => self.core.send_whole(Transmission::whole(frame, &head, now, end, worth)),
@@ -367,7 +368,7 @@ impl Engine<Contention> {
             let State::Sending(id) = state else { panic!("{frame} was not sent") };
             let sent = self.core.line.get(id);
             let (begin, source) = (sent.begin, sent.source());
-            let end = begin + PREAMBLE_AND_SFD + sent.size.bit_times();
+            let end = begin + packet(sent.size);
             let side = usize::from(sent.parted.as_ref().is_some_and(|far| far[source.index()]));
             let met = self.core.line.began_together(source, id);
             let episode = met.then(|| {

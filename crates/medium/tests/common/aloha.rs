@@ -48,6 +48,7 @@ struct Model<'a> {
     packets: Vec<Packet>,
     /// Ends at addressees: instant, place, order of sending, event.
     heard: Vec<(u64, usize, usize, FrameId, u32, bool)>,
+    on_air: Vec<OnAir>,
     episodes: u64,
     sent: usize,
     events: Vec<Event>,
@@ -55,6 +56,15 @@ struct Model<'a> {
 
 /// The events of `inputs` (in order of time) before instant `until`.
 pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    run_and_signals(config, inputs, until).0
+}
+
+/// A signal as a model has it on its medium: sender, what it is, the frame that it is about, its first bit, the first
+/// bit without it, and which places it gets to.
+pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
+
+/// The events, and the signals.
+pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let Method::SlottedAloha(own) = &config.method else { panic!("slotted ALOHA") };
     let Topology::Star { stations, distance } = config.topology else { panic!("a star") };
     let mut model = Model {
@@ -71,6 +81,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         generators: (0..stations as u64).map(|number| Generator::stream(config.seed, number)).collect(),
         packets: Vec::new(),
         heard: Vec::new(),
+        on_air: Vec::new(),
         episodes: 0,
         sent: 0,
         events: Vec::new(),
@@ -85,7 +96,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         }
         model.signals_end(now);
     }
-    model.events
+    (model.events, model.on_air)
 }
 
 impl Model<'_> {
@@ -140,6 +151,8 @@ impl Model<'_> {
         self.packets[index].phase = Phase::Sent { bad };
         self.emit(now, from, id, Kind::Attempt { attempt, excessive_deferral: false, burst: false });
         self.sent += 1;
+        let end = now + 64 + 8 * u64::from(size);
+        self.on_air.push((from, "frame", id, now, end, vec![true; self.stations]));
         for place in 0..self.stations {
             let is_for = match destination {
                 Destination::Station(to) => to.index() == place,

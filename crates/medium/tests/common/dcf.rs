@@ -169,6 +169,15 @@ struct Model {
 
 /// The events of `inputs` (in order of time) before instant `until`.
 pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    run_and_signals(config, inputs, until).0
+}
+
+/// A signal as a model has it on its medium: sender, what it is, the frame that it is about, its first bit, the first
+/// bit without it, and which places it gets to.
+pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
+
+/// The events, and the signals.
+pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let stations = config.topology.stations();
     let distance: Vec<Vec<u64>> = (0..stations).map(|station| distances(&config.topology, station)).collect();
     let Method::CsmaCa(own) = &config.method else { panic!("CSMA/CA") };
@@ -215,7 +224,14 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
             model.bit_passes(now, station);
         }
     }
-    model.events
+    let name = |what| match what {
+        What::Rts => "RTS",
+        What::Cts => "CTS",
+        What::Data => "frame",
+        What::Ack => "ACK",
+    };
+    let on_air = |one: Sound| (one.from, name(one.what), one.frame, one.begin, one.end, one.reaches);
+    (model.events, model.sounds.into_iter().map(on_air).collect())
 }
 
 impl Model {

@@ -83,6 +83,7 @@ struct Model<'a> {
     config: &'a Config,
     stations: Vec<Station>,
     signals: Vec<Signal>,
+    gone: Vec<OnAir>,
     /// The place of the cut in the cable.
     cut: Option<Place>,
     episodes: u64,
@@ -92,6 +93,15 @@ struct Model<'a> {
 
 /// The events of `inputs` (in order of time) before instant `until`.
 pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    run_and_signals(config, inputs, until).0
+}
+
+/// A signal as a model has it on its medium: sender, what it is, the frame that it is about, its first bit, the first
+/// bit without it, and which places it gets to.
+pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
+
+/// The events, and the signals that have ended everywhere.
+pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let stations = (0..config.topology.stations()).map(|number| Station {
         attached: true,
         serial: 0,
@@ -109,7 +119,8 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         transmit: Transmit::Idle,
     });
     let (stations, signals, events) = (stations.collect(), Vec::new(), Vec::new());
-    let mut model = Model { config, stations, signals, cut: None, episodes: 0, now: 0, events };
+    let gone = Vec::new();
+    let mut model = Model { config, stations, signals, gone, cut: None, episodes: 0, now: 0, events };
     let mut inputs = inputs.iter().peekable();
     for now in 0..until {
         model.now = now;
@@ -123,7 +134,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
             break;
         }
     }
-    model.events
+    (model.events, model.gone)
 }
 
 impl Model<'_> {
@@ -449,7 +460,9 @@ impl Model<'_> {
             }
         }
         let now = self.now;
-        self.signals.retain(|signal| !signal.is_gone(now));
+        for one in self.signals.extract_if(.., |signal| signal.is_gone(now)) {
+            self.gone.push((one.station, "frame", one.frame, one.begin, one.end, one.reaches));
+        }
     }
 
     fn receive(&mut self, station: usize, index: usize) {

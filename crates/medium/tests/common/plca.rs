@@ -149,6 +149,7 @@ pub struct Model<'a> {
     plca: &'a Plca,
     nodes: Vec<Node>,
     signals: Vec<Signal>,
+    gone: Vec<OnAir>,
     distance: Vec<Vec<u64>>,
     episodes: u64,
     now: u64,
@@ -163,6 +164,15 @@ pub struct Model<'a> {
 
 /// The events of `inputs` (in order of time) before instant `until`.
 pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
+    run_and_signals(config, inputs, until).0
+}
+
+/// A signal as a model has it on its medium: sender, what it is, the frame that it is about, its first bit, the first
+/// bit without it, and which places it gets to.
+pub type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
+
+/// The events, and the signals that have ended.
+pub fn run_and_signals(config: &Config, inputs: &[(u64, Input)], until: u64) -> (Vec<Event>, Vec<OnAir>) {
     let Method::Plca(plca) = &config.method else { panic!("a medium of PLCA") };
     let nodes = (0..plca.nodes.len()).map(|number| Node {
         own: plca.nodes[number],
@@ -200,6 +210,7 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         plca,
         nodes: nodes.collect(),
         signals: Vec::new(),
+        gone: Vec::new(),
         distance: (0..plca.nodes.len()).map(|station| distances(&config.topology, station)).collect(),
         episodes: 0,
         now: 0,
@@ -220,7 +231,8 @@ pub fn run(config: &Config, inputs: &[(u64, Input)], until: u64) -> Vec<Event> {
         model.begins();
         model.watch();
     }
-    model.events
+    model.forget();
+    (model.events, model.gone)
 }
 
 impl Model<'_> {
@@ -900,6 +912,19 @@ impl Model<'_> {
         }
     }
 
+    fn forget(&mut self) {
+        let places = self.nodes.len();
+        for one in self.signals.drain(..) {
+            let what = match one.what {
+                What::Beacon => "BEACON",
+                What::Commit => "COMMIT",
+                What::Frame => "frame",
+            };
+            let ended = one.end.map(|end| (one.source, what, one.name, one.begin, end, vec![true; places]));
+            self.gone.extend(ended);
+        }
+    }
+
     /// One turn of the process Deference, with CARRIER_STATUS for carrier.
     fn watch(&mut self) {
         let now = self.now;
@@ -932,7 +957,7 @@ impl Model<'_> {
         let farthest = self.distance.iter().flatten().max().copied().unwrap_or(0) + self.plca.phy_off.get();
         // Signals that have ended everywhere are dropped; signals are named by their place in the list.
         if self.signals.len() > 3 && self.signals.iter().all(|one| one.end.is_some_and(|end| end + farthest < now)) {
-            self.signals.clear();
+            self.forget();
         }
     }
 }

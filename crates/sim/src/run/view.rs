@@ -2,10 +2,8 @@
 //!
 //! It decides nothing: where a signal is at an instant follows from the event that began it and from the distances.
 
-use crate::windows::signals::Signals;
-use medium::{
-    BitInstant, BitTimes, Config, Event, Fault, FrameId, Input, Kind, Method, PREAMBLE_AND_SFD, Place, StationId,
-};
+use crate::scene::{Signals, Station, Stations};
+use medium::{BitInstant, Config, Event, Fault, Input, Kind, Place, StationId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -55,31 +53,6 @@ impl Note {
     }
 }
 
-/// What a station does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Doing {
-    /// It has nothing to send.
-    #[default]
-    Idle,
-    /// It has a frame, and has not begun with it.
-    Ready,
-    /// It waits for the end of the carrier and of the gap.
-    Deferring,
-    /// It sends.
-    Sending,
-    /// It has noticed a collision and sends what is left, and the jam.
-    Jamming,
-    /// It waits until then.
-    BackingOff {
-        /// When the delay is over.
-        until: BitInstant,
-    },
-    /// PLCA has told its MAC of a collision that is none, to have it wait for its turn.
-    ToldToWait,
-    /// Notes are missing, and nothing was heard of it since.
-    Unknown,
-}
-
 /// On a bus with PLCA: what the last events tell of its cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -89,17 +62,9 @@ pub enum Turn {
     Of(StationId, u32),
 }
 
-/// A station as one sees it.
+/// What is counted of a station, and what was done to it.
 #[derive(Clone, Debug, Default)]
 pub struct StationView {
-    /// What it does.
-    pub doing: Doing,
-    /// The frame that it is busy with, if any.
-    pub frame: Option<FrameId>,
-    /// That frame's attempts so far.
-    pub attempt: u32,
-    /// Frames in its queue, that one included.
-    pub queue: u64,
     /// Frames that were transmitted.
     pub transmitted: u64,
     /// Attempts that collided.
@@ -110,8 +75,6 @@ pub struct StationView {
     pub fault: Option<Fault>,
     /// It was taken off the medium.
     pub detached: bool,
-    /// The frames in its queue, by number, with their octets.
-    sizes: VecDeque<(u64, u32)>,
 }
 
 /// See the module.
@@ -122,6 +85,8 @@ pub struct View {
     pub now: BitInstant,
     /// In order of station number.
     pub stations: Vec<StationView>,
+    /// What each station does.
+    doings: Stations,
     /// Those that are long over are forgotten.
     pub signals: Signals,
     /// Where the cable is cut.
@@ -153,6 +118,7 @@ impl View {
         let stations = vec![StationView::default(); config.topology.stations()];
         View {
             signals: Signals::new(config.clone(), KEPT),
+            doings: Stations::new(stations.len()),
             config,
             now: BitInstant::ZERO,
             stations,
@@ -173,6 +139,11 @@ impl View {
     /// What the medium was made from.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What a station does.
+    pub fn station(&self, station: StationId) -> &Station {
+        self.doings.get(station)
     }
 
     /// What is told begins at `at`.
@@ -209,14 +180,12 @@ impl View {
 
     fn input(&mut self, at: BitInstant, input: Input) {
         self.pass(at);
+        self.signals.input(at, &input);
         match input {
             Input::Attach { station } => self.stations[station.index()].detached = false,
             Input::Detach { station } => self.stations[station.index()].detached = true,
             Input::SetFault { station, fault } => self.stations[station.index()].fault = fault,
-            Input::SetCut { cut } => {
-                self.cut = cut;
-                self.signals.set_cut(cut);
-            }
+            Input::SetCut { cut } => self.cut = cut,
             Input::Offer { .. } | Input::SetPlca { .. } => {}
         }
     }
@@ -225,9 +194,7 @@ impl View {
     fn miss(&mut self, count: u64) {
         self.missed += count;
         self.signals.forget();
-        for station in &mut self.stations {
-            (station.doing, station.frame, station.attempt, station.queue) = (Doing::Unknown, None, 0, 0);
-        }
+        self.doings.forget();
     }
 
     fn event(&mut self, event: &Event) {
@@ -241,74 +208,25 @@ impl View {
 
     fn follow(&mut self, event: &Event) {
         let Event { at, frame, kind, .. } = *event;
-        let slot = self.config.parameters.slot_time;
+        self.signals.event(event);
+        self.doings.event(event, &self.config);
         let station = &mut self.stations[frame.station.index()];
         match kind {
-            Kind::Offered { size } => {
-                station.sizes.push_back((frame.serial, size.get()));
-                station.queue = (station.queue + 1).min(self.config.queue_limit as u64);
-                if station.doing == Doing::Idle {
-                    station.doing = Doing::Ready;
-                }
-            }
-            Kind::QueueDrop => {
-                station.queue = station.queue.saturating_sub(1);
-                station.discarded += 1;
-            }
-            Kind::Defer { attempt } => {
-                (station.doing, station.frame, station.attempt) = (Doing::Deferring, Some(frame), attempt);
-            }
-            Kind::Attempt { attempt, burst, .. } => {
-                (station.doing, station.frame, station.attempt) = (Doing::Sending, Some(frame), attempt);
-                station.queue = station.queue.max(1);
-                let end = self.certain_end(at, frame);
-                self.signals.begin(at, frame, attempt, burst, end);
-            }
-            Kind::Collision { episode: 0, .. } => {
-                station.doing = Doing::ToldToWait;
-                self.signals.withdraw(frame);
-            }
-            Kind::Collision { episode, .. } => {
+            Kind::QueueDrop | Kind::Discarded { .. } => station.discarded += 1,
+            Kind::Collision { episode, .. } if episode > 0 => {
                 station.collisions += 1;
-                station.doing = Doing::Jamming;
                 self.episodes = self.episodes.max(episode);
-                self.signals.collide(at, frame, episode);
             }
-            Kind::JamEnd { .. } => self.signals.end(at, frame, BitTimes::ZERO),
-            Kind::Backoff { slots, .. } => station.doing = Doing::BackingOff { until: at + slot * slots },
-            Kind::Transmitted { size, attempts, extension, .. } => {
+            Kind::Transmitted { size, attempts, .. } => {
                 station.transmitted += 1;
-                station.done();
-                self.signals.end(at, frame, extension);
                 self.count(at, u64::from(size.get()) * 8, attempts);
             }
-            Kind::Discarded { .. } => {
-                station.discarded += 1;
-                // One further back in the queue leaves what the station does as it is.
-                match station.frame.is_none_or(|busy| busy == frame) {
-                    true => station.done(),
-                    false => station.queue = station.queue.saturating_sub(1),
-                }
-            }
-            Kind::Rts { .. } | Kind::Data { .. } => station.doing = Doing::Sending,
-            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
-            Kind::Cts { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
             Kind::Beacon { .. } => self.turn = Some(Turn::Beacon(event.station)),
             Kind::Commit { id } => self.turn = Some(Turn::Of(event.station, id)),
-            Kind::PlcaStatus { .. } => {}
-        }
-    }
-
-    /// When an attempt that begins at `at` ends, if nothing can cut it short: where nobody detects collisions.
-    fn certain_end(&self, at: BitInstant, frame: FrameId) -> Option<BitInstant> {
-        match self.config.method {
-            Method::CsmaCd | Method::Plca(_) => None,
-            Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-                let sizes = &self.stations[frame.station.index()].sizes;
-                let (_, size) = sizes.iter().rfind(|(serial, _)| *serial == frame.serial)?;
-                let least = self.config.parameters.min_frame_size.get();
-                Some(at + PREAMBLE_AND_SFD + BitTimes::new(u64::from((*size).max(least)) * 8))
-            }
+            Kind::Offered { .. } | Kind::Defer { .. } | Kind::Attempt { .. } | Kind::Collision { .. } => {}
+            Kind::JamEnd { .. } | Kind::Backoff { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
+            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Rts { .. } | Kind::Cts { .. } => {}
+            Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } | Kind::PlcaStatus { .. } => {}
         }
     }
 
@@ -337,23 +255,11 @@ impl View {
     }
 }
 
-impl StationView {
-    /// It is done with the frame at the head of its queue.
-    fn done(&mut self) {
-        self.queue = self.queue.saturating_sub(1);
-        while self.sizes.len() as u64 > self.queue {
-            self.sizes.pop_front();
-        }
-        (self.frame, self.attempt) = (None, 0);
-        self.doing = if self.queue > 0 { Doing::Ready } else { Doing::Idle };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::windows::signals::Part;
-    use medium::{BitRate, Topology};
+    use crate::scene::{Doing, Part};
+    use medium::{BitRate, BitTimes, Carried, FrameId, Method, Plca, Topology};
 
     fn event(at: u64, station: u16, kind: Kind) -> Note {
         let station = StationId::new(station);
@@ -370,7 +276,7 @@ mod tests {
         for (at, station, kind) in [(100, 0, attempt), (104, 1, attempt), (120, 1, collision), (124, 0, collision)] {
             view.take(&event(at, station, kind));
         }
-        assert_eq!(view.stations[0].doing, Doing::Jamming);
+        assert_eq!(view.station(StationId::new(0)).doing, Doing::Jamming);
         assert_eq!((view.episodes, view.now), (1, BitInstant::new(124)));
         let first = view.signals.iter().next().expect("two");
         let parts = [99, 100, 163, 164].map(|at| first.part(BitInstant::new(at)));
@@ -380,24 +286,37 @@ mod tests {
             view.sentence(view.recent.back().expect("four events"), &names).replace(crate::words::sentences::TIED, " ");
         assert!(told.contains("24 BT (2.4 us) after its own first bit a notices b#1, which began 4 BT"), "{told}");
         view.take(&Note::Missed { count: 7 });
-        assert_eq!((view.stations[1].doing, view.signals.iter().count(), view.missed), (Doing::Unknown, 0, 7));
+        assert_eq!(
+            (view.station(StationId::new(1)).doing, view.signals.iter().count(), view.missed),
+            (Doing::Unknown, 0, 7)
+        );
     }
 
     /// A MAC that PLCA tells to wait has sent nothing, and its collision is none.
     #[test]
     fn what_waits_for_its_turn_is_not_on_the_medium() {
-        let mut view = View::new(Arc::new(Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1)));
+        let method = Method::Plca(Plca::right(3));
+        let config = Config { method, ..Config::new(BitRate::MBIT_10, Topology::star(3, 0), 1) };
+        let mut view = View::new(Arc::new(config));
         let attempt = |attempt| Kind::Attempt { attempt, excessive_deferral: false, burst: false };
         view.take(&event(20, 0, Kind::Beacon { empty: 0, length: BitTimes::ZERO }));
         assert_eq!(view.turn, Some(Turn::Beacon(StationId::new(0))));
-        view.take(&event(30, 2, attempt(1)));
-        view.take(&event(54, 2, Kind::Collision { attempt: 1, late: false, episode: 0 }));
-        assert_eq!((view.stations[2].doing, view.stations[2].collisions, view.episodes), (Doing::ToldToWait, 0, 0));
-        assert_eq!(view.signals.iter().count(), 0, "the frame was held back");
+        view.take(&event(40, 2, Kind::PlcaStatus { ok: true }));
+        view.take(&event(50, 2, attempt(1)));
+        view.take(&event(74, 2, Kind::Collision { attempt: 1, late: false, episode: 0 }));
+        assert_eq!(
+            (view.station(StationId::new(2)).doing, view.stations[2].collisions, view.episodes),
+            (Doing::ToldToWait, 0, 0)
+        );
+        let frames = |view: &View| view.signals.iter().filter(|one| one.what == Carried::Frame).count();
+        assert_eq!(frames(&view), 0, "the frame was held back");
         view.take(&event(84, 2, Kind::Commit { id: 2 }));
         view.take(&event(104, 2, attempt(2)));
-        assert_eq!((view.turn, view.stations[2].doing), (Some(Turn::Of(StationId::new(2), 2)), Doing::Sending));
-        assert_eq!(view.signals.iter().count(), 1);
+        assert_eq!(
+            (view.turn, view.station(StationId::new(2)).doing),
+            (Some(Turn::Of(StationId::new(2), 2)), Doing::Sending)
+        );
+        assert_eq!(frames(&view), 1);
     }
 
     /// A frame that met another one may be told to wait later: nobody is met then.

@@ -11,14 +11,14 @@
 mod packets;
 
 use super::pcapng::{self, Interface};
-use super::signals::Signals;
 use super::{Known, Window};
 use crate::files::beside::{Note, take_each};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use medium::{BitInstant, BitTimes, Event, Fault, FrameId, Input, Kind};
+use crate::scene::{Signal, Signals};
+use medium::{BitInstant, Carried, Destination, Event, Fault, FrameId, Input, Kind, StationId};
 use packets::{OpenRow, Packets, Transmission, where_is};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -27,6 +27,9 @@ use std::sync::Arc;
 
 /// How long a collision waits for its parties at most, in bit times: no packet of 802.3 is longer.
 const PATIENCE: u64 = 1 << 16;
+
+/// How many frames a collision's row names at most: readers refuse packets above 262,144 octets.
+const MOST_MET: usize = 1_000;
 
 /// What frames are written with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +54,12 @@ pub struct Capture {
     first: u64,
     /// Who sends.
     sending: Vec<Sending>,
-    /// Where each transmission is, for whom a collision met.
+    /// What is on the medium.
     signals: Signals,
+    /// The number of the next signal that is none of those seen.
+    next_signal: u64,
+    /// Senders notice collisions.
+    detects: bool,
     /// Collisions that may still get more parties: which overlap, and who met in it.
     parties: Vec<(u64, FrameId)>,
     /// Of the last event.
@@ -95,10 +102,12 @@ struct Collision {
 #[derive(Debug)]
 struct Sending {
     sent: Transmission,
+    /// Which signal.
+    signal: u64,
     /// Which of those that wait.
     number: u64,
-    /// Only an RTS has been sent so far (IEEE 802.11).
-    asks: bool,
+    /// Its addressee has received it whole.
+    arrived: bool,
 }
 
 impl Capture {
@@ -114,7 +123,9 @@ impl Capture {
             waiting: VecDeque::new(),
             first: 0,
             sending: Vec::new(),
-            signals: Signals::new(packets.config.clone(), 0),
+            signals: Signals::new(packets.config.clone(), 0).remembering(),
+            next_signal: 0,
+            detects: packets.config.detects_collisions(),
             parties: Vec::new(),
             now: BitInstant::ZERO,
             drafts: Vec::new(),
@@ -178,13 +189,20 @@ impl Capture {
         number
     }
 
+    /// The same of what needs to know what is on the medium.
+    fn put_with(&mut self, make: impl FnOnce(&Packets, &Signals, &mut Vec<u8>)) -> Result<(), WriteError> {
+        let mut block = Vec::new();
+        make(&self.packets, &self.signals, &mut block);
+        self.put(|_, into| into.extend_from_slice(&block))
+    }
+
     /// Writes a draft, unless it is empty.
     fn write(&mut self, number: usize) -> Result<(), WriteError> {
         let Draft { block, collision } = &mut self.drafts[number];
         if let Some(collision) = collision.take() {
             let Collision { frame, episode, row, .. } = collision;
             let met = |(number, party): &&(u64, FrameId)| *number == episode && *party != frame;
-            let others = self.parties.iter().filter(met).map(|(_, party)| *party);
+            let others = self.parties.iter().filter(met).map(|(_, party)| *party).take(MOST_MET);
             self.packets.end_collision(block, row, frame.station, others);
         }
         let written = if block.is_empty() { Ok(()) } else { self.output.unit(|into| into.extend_from_slice(block)) };
@@ -193,51 +211,97 @@ impl Capture {
         written
     }
 
-    fn attempt(&mut self, event: &Event, attempt: u32, burst: bool) {
-        // In a burst interPacketGap of extension bits comes before the preamble.
-        let gap = if burst { self.packets.config.parameters.inter_packet_gap } else { BitTimes::ZERO };
-        let (frame, number) = (event.frame, self.first + self.waiting.len() as u64);
-        let bad_fcs = self.bad_fcs[event.station.index()];
-        self.waiting.push_back(Waiting::Open);
-        self.signals.begin(event.at, frame, attempt, burst, None);
-        let sent = Transmission { frame, begin: event.at + gap, bad_fcs, collision: None };
-        self.sending.push(Sending { sent, number, asks: false });
+    /// What the last event has changed on the medium: frames that begin, and that are over.
+    fn follow(&mut self) -> Result<(), WriteError> {
+        for place in 0..self.signals.changed().len() {
+            let number = self.signals.changed()[place];
+            let Some(signal) = self.signals.get(number) else { continue };
+            if number >= self.next_signal {
+                self.next_signal = number + 1;
+                if signal.what == Carried::Frame {
+                    let sent = Transmission {
+                        frame: signal.frame,
+                        begin: signal.preamble,
+                        bad_fcs: self.bad_fcs[signal.source.index()],
+                        collision: None,
+                    };
+                    self.opens(sent, number);
+                }
+            } else if signal.what == Carried::Rts {
+                // What began as an attempt is told of by a row.
+                self.withdraw(number);
+            }
+        }
+        Ok(())
     }
 
-    fn collision(&mut self, event: &Event, episode: u64, attempt: u32) {
-        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.sent.frame == event.frame) {
+    fn opens(&mut self, sent: Transmission, signal: u64) {
+        let number = self.first + self.waiting.len() as u64;
+        self.waiting.push_back(Waiting::Open);
+        self.sending.push(Sending { sent, signal, number, arrived: false });
+    }
+
+    fn withdraw(&mut self, signal: u64) {
+        if let Some(place) = self.sending.iter().rposition(|sending| sending.signal == signal) {
+            let Sending { number, .. } = self.sending.swap_remove(place);
+            self.waiting[(number - self.first) as usize] = Waiting::Nothing;
+        }
+    }
+
+    fn collision(&mut self, event: &Event, episode: u64, attempt: u32) -> Result<(), WriteError> {
+        let frame = event.frame;
+        if !self.detects {
+            return self.unanswered(event);
+        }
+        if let Some(sending) = self.sending.iter_mut().find(|sending| sending.sent.frame == frame) {
             sending.sent.collision = Some((event.at, episode, attempt));
         }
-        self.parties.push((episode, event.frame));
-        let (draft, frame) = (self.draft(|_, _| ()), event.frame);
+        self.parties.push((episode, frame));
+        let draft = self.draft(|_, _| ());
         let Draft { block, collision } = &mut self.drafts[draft];
         let row = self.packets.begin_collision(block, event, &self.signals);
         *collision = Some(Collision { at: event.at, frame, episode, row });
-        self.signals.collide(event.at, frame, episode);
         self.waiting.push_back(Waiting::Draft(draft));
+        Ok(())
     }
 
-    /// A logical collision of PLCA: nothing of the attempt was on the line, so nothing of it is captured.
-    fn told_to_wait(&mut self, event: &Event) -> Result<(), WriteError> {
-        self.put(|packets, into| packets.event(into, event))?;
-        self.signals.withdraw(event.frame);
-        let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == event.frame) else {
-            return Ok(());
-        };
-        let Sending { number, .. } = self.sending.swap_remove(place);
-        self.waiting[(number - self.first) as usize] = Waiting::Nothing;
-        self.settle(event.at)
+    /// A sender without collision detection has got no answer: with which frames its own met where it is for.
+    fn unanswered(&mut self, event: &Event) -> Result<(), WriteError> {
+        let to = self.addressee(event.frame);
+        let is_own = |one: &Signal| one.source == event.station && one.frame == event.frame;
+        let number = self.signals.number_of_last(is_own);
+        let mut met: Vec<FrameId> = Vec::new();
+        for other in number.into_iter().flat_map(|number| self.signals.met(number, to)) {
+            if met.len() == MOST_MET {
+                break;
+            }
+            if other.frame != event.frame && !met.contains(&other.frame) {
+                met.push(other.frame);
+            }
+        }
+        self.put_with(|packets, signals, into| {
+            let row = packets.begin_collision(into, event, signals);
+            packets.end_collision(into, row, event.station, met.into_iter());
+        })
     }
 
-    /// A transmission is over: whole with so many octets from destination address to FCS, or cut short.
-    fn ended(&mut self, at: BitInstant, frame: FrameId, whole: Option<usize>, jam: bool) -> Result<(), WriteError> {
+    /// The one station that a frame is for.
+    fn addressee(&self, frame: FrameId) -> Option<StationId> {
+        match self.packets.frames.get(frame)?.frame.destination {
+            Destination::Station(to) => Some(to),
+            Destination::All | Destination::Nobody => None,
+        }
+    }
+
+    /// A frame is over: sent whole with so many octets from destination address to FCS, or cut short.
+    fn ended(&mut self, frame: FrameId, whole: Option<usize>, at: BitInstant) -> Result<(), WriteError> {
         let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
-        let Sending { sent, number, asks } = self.sending.swap_remove(place);
-        self.signals.end(at, frame, BitTimes::ZERO);
-        let has_fragment = self.packets.framing == Framing::Whole && !asks;
+        let Sending { sent, signal, number, .. } = self.sending.swap_remove(place);
+        let end = self.signals.get(signal).and_then(|signal| signal.end).unwrap_or(at);
+        let has_fragment = self.packets.framing == Framing::Whole;
         let make = |packets: &Packets, into: &mut Vec<u8>| match whole {
-            Some(size) => packets.whole(into, &sent, size),
-            None if has_fragment => packets.fragment(into, &sent, at, jam),
+            Some(size) => packets.whole(into, &sent, size, false),
+            None if has_fragment => packets.fragment(into, &sent, end, sent.collision.is_some()),
             None => {}
         };
         if self.waiting.len() == 1 && whole.is_some() {
@@ -251,22 +315,26 @@ impl Capture {
         self.settle(at)
     }
 
-    /// The attempt began with an RTS, or, after that, the frame itself begins.
-    fn asks(&mut self, frame: FrameId, data: Option<BitInstant>) {
+    /// The addressee has a frame, which its sender need not learn.
+    fn arrives(&mut self, frame: FrameId) {
         for sending in self.sending.iter_mut().filter(|sending| sending.sent.frame == frame) {
-            sending.asks = data.is_none();
-            sending.sent.begin = data.unwrap_or(sending.sent.begin);
+            sending.arrived = true;
         }
     }
 
-    /// An attempt without collision detection is over, and was in vain: the frame went out whole all the same, unless
-    /// only an RTS did.
+    /// An attempt without collision detection is over, and was in vain. The frame went out whole all the same; it was
+    /// destroyed where it is for, unless only the answer was lost.
     fn unsuccessful(&mut self, at: BitInstant, frame: FrameId) -> Result<(), WriteError> {
-        let Some(sending) = self.sending.iter().find(|sending| sending.sent.frame == frame) else { return Ok(()) };
+        let Some(place) = self.sending.iter().position(|sending| sending.sent.frame == frame) else { return Ok(()) };
         let least = self.packets.config.parameters.min_frame_size;
         let size = self.packets.frames.get(frame).map(|offered| offered.frame.size.max(least).get() as usize);
-        let whole = size.filter(|_| !sending.asks);
-        self.ended(at, frame, whole, false)
+        let Sending { sent, number, arrived, .. } = self.sending.swap_remove(place);
+        let is_shown = arrived || self.packets.framing == Framing::Whole;
+        let draft = self.draft(|packets, into| {
+            size.filter(|_| is_shown).into_iter().for_each(|size| packets.whole(into, &sent, size, !arrived));
+        });
+        self.waiting[(number - self.first) as usize] = Waiting::Draft(draft);
+        self.settle(at)
     }
 
     /// Writes what has waited long enough.
@@ -311,7 +379,8 @@ impl Window for Capture {
     }
 
     fn passes_over(&self) -> &'static [&'static str] {
-        &["defer", "delivered", "fragment"]
+        // Where nobody detects collisions only its receiver knows whether a frame was destroyed.
+        if self.detects { &["defer", "delivered", "fragment"] } else { &["defer", "fragment"] }
     }
 }
 
@@ -325,46 +394,50 @@ impl Observer for Capture {
                 return Ok(());
             }
             Input::SetFault { station, fault } => self.bad_fcs[station.index()] = *fault == Some(Fault::BadFcs),
-            Input::SetCut { cut } => self.signals.set_cut(*cut),
-            Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
+            Input::SetCut { .. } | Input::Attach { .. } | Input::Detach { .. } | Input::SetPlca { .. } => {}
         }
+        self.signals.input(at, input);
         self.put(|packets, into| packets.input(into, at, input))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         let (at, frame) = (event.at, event.frame);
         self.now = at;
+        if !self.detects && matches!(event.kind, Kind::Attempt { .. } | Kind::Backoff { .. }) {
+            self.unsuccessful(at, frame)?;
+        }
+        self.signals.event(event);
+        self.follow()?;
         match event.kind {
             Kind::Offered { size } => self.packets.frames.offered(frame, size),
-            Kind::Attempt { attempt, burst, .. } => {
-                self.unsuccessful(at, frame)?;
-                self.attempt(event, attempt, burst);
-            }
-            Kind::Collision { episode: 0, .. } => self.told_to_wait(event)?,
-            Kind::Collision { attempt, episode, .. } => self.collision(event, episode, attempt),
-            Kind::JamEnd { .. } => self.ended(at, frame, None, true)?,
-            Kind::Backoff { .. } => {
-                self.unsuccessful(at, frame)?;
+            Kind::Collision { attempt, episode, .. } if episode > 0 => self.collision(event, episode, attempt)?,
+            Kind::JamEnd { .. } => self.ended(frame, None, at)?,
+            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Cts { .. } | Kind::Ack | Kind::Rts { .. } => {
                 self.put(|packets, into| packets.event(into, event))?;
             }
-            Kind::Rts { .. } => self.asks(frame, None),
-            Kind::Data { .. } => self.asks(frame, Some(at)),
-            Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } | Kind::Cts { .. } | Kind::Ack => {
+            Kind::Duplicate { .. } => {
+                self.arrives(frame);
                 self.put(|packets, into| packets.event(into, event))?;
             }
+            Kind::Collision { .. } | Kind::Backoff { .. } => self.put(|packets, into| packets.event(into, event))?,
             Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {
                 self.put(|packets, into| packets.event(into, event))?;
             }
             Kind::Transmitted { size, .. } => {
-                self.ended(at, frame, Some(size.get() as usize), false)?;
+                self.ended(frame, Some(size.get() as usize), at)?;
                 self.packets.frames.done(frame);
             }
             Kind::Discarded { .. } | Kind::QueueDrop => {
-                self.ended(at, frame, None, false)?;
+                if self.detects {
+                    self.ended(frame, None, at)?;
+                } else {
+                    self.unsuccessful(at, frame)?;
+                }
                 self.packets.frames.done(frame);
                 self.put(|packets, into| packets.event(into, event))?;
             }
-            Kind::Defer { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } => {}
+            Kind::Delivered { .. } => self.arrives(frame),
+            Kind::Attempt { .. } | Kind::Data { .. } | Kind::Defer { .. } | Kind::Fragment { .. } => {}
         }
         Ok(())
     }

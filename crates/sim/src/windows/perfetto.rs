@@ -5,6 +5,7 @@
 //!         transmit   |defer|attempt|jam| backoff |attempt|         what the transmit machine does
 //!         received            . . .                                what the station heard as an addressee
 //!         queue      1 2 1                                         counter
+//!         signals    |RTS|   |== frame ==|   |ACK|                 what it sends, where that is not what `transmit` has
 //! ```
 //! Flows lead from the end of an attempt to those who received the frame.
 
@@ -17,14 +18,14 @@ use crate::files::event_log::{EmulatorEvent, EmulatorKind, Names, write_emulator
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
-use crate::words::configuration::slot;
+use crate::scene::{Signal, Signals, Stations};
 use crate::words::prose::Prose;
 use fields::{
     DIGITS, annotate, annotate_number, arguments, digits, fixed, message, number, number_of, real, text, whole_packets,
 };
 use medium::{
-    BitInstant, BitRate, BitTimes, Config, Destination, Event, FrameId, Input, Kind, Octets, PREAMBLE_AND_SFD,
-    StationId,
+    BitInstant, BitRate, Config, Destination, Event, FrameId, Input, Kind, Method, Octets, PREAMBLE_AND_SFD,
+    Population, StationId,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -48,6 +49,7 @@ enum Track {
     Transmit,
     Received,
     Queue,
+    Signals,
 }
 
 /// A track's number in the trace.
@@ -76,17 +78,17 @@ pub struct Perfetto {
     /// Room for a TrackEvent.
     event: Vec<u8>,
     frames: Frames,
-    stations: Vec<OfStation>,
+    stations: Stations,
+    /// Stations whose transmit machine has a slice open.
+    acts: Vec<bool>,
+    /// What is on the medium, where that is more than what the transmit machines do.
+    signals: Option<Signals>,
+    /// Signals that have not been written, and the number of the next one.
+    unwritten: VecDeque<u64>,
+    next_signal: u64,
     /// Bits of frames that got through since the last counter, and when the next is due.
     sent: u64,
     sample_due: u64,
-}
-
-#[derive(Clone, Debug, Default)]
-struct OfStation {
-    queue: VecDeque<u64>,
-    /// A slice of the transmit machine is open.
-    acts: bool,
 }
 
 impl Perfetto {
@@ -103,7 +105,11 @@ impl Perfetto {
             name: String::new(),
             event: Vec::new(),
             frames: Frames::new(&known.header.stations, &known.macs),
-            stations: vec![OfStation::default(); known.macs.len()],
+            stations: Stations::new(known.macs.len()),
+            acts: vec![false; known.macs.len()],
+            signals: has_signals(&config).then(|| Signals::new(Arc::new(config.clone()), 0)),
+            unwritten: VecDeque::new(),
+            next_signal: 0,
             sent: 0,
             sample_due: sample(config.rate),
             config,
@@ -122,6 +128,9 @@ impl Perfetto {
                 perfetto.describe(track(station, kind), Some(own), name, false)?;
             }
             perfetto.describe(track(station, Track::Queue), Some(own), "queue", true)?;
+            if perfetto.signals.is_some() {
+                perfetto.describe(track(station, Track::Signals), Some(own), "signals", false)?;
+            }
         }
         perfetto.output.flush()?;
         Ok(perfetto)
@@ -186,7 +195,7 @@ impl Perfetto {
 
     /// Ends what the transmit machine does, if it does something.
     fn end_act(&mut self, at: BitInstant, station: StationId, flows: &[u64]) -> Result<(), WriteError> {
-        if !std::mem::take(&mut self.stations[station.index()].acts) {
+        if !std::mem::take(&mut self.acts[station.index()]) {
             return Ok(());
         }
         self.put(self.nanos.of(at), Type::End, track(station, Track::Transmit), |own| {
@@ -197,27 +206,27 @@ impl Perfetto {
     /// Ends what the transmit machine does, and has it do something else.
     fn act(&mut self, event: &Event, name: &str) -> Result<(), WriteError> {
         self.end_act(event.at, event.station, &[])?;
-        self.stations[event.station.index()].acts = true;
+        self.acts[event.station.index()] = true;
         self.mark(event, Type::Begin, track(event.station, Track::Transmit), name)
     }
 
     fn backoff(&mut self, event: &Event, slots: u64) -> Result<(), WriteError> {
         self.act(event, "backoff")?;
-        let slot = slot(&self.config.method).unwrap_or(self.config.parameters.slot_time);
-        let end = event.at + BitTimes::new(slots.saturating_mul(slot.get()));
-        self.end_act(end, event.station, &[])
+        // A station of CSMA/CA counts its slots only in silence: its next attempt ends the slice.
+        match self.config.backoff_end(event.at, slots) {
+            Some(end) => self.end_act(end, event.station, &[]),
+            None => Ok(()),
+        }
     }
 
     fn queue_length(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
-        let length = self.stations[station.index()].queue.len() as u64;
+        let length = self.stations.get(station).queue() as u64;
         self.put(self.nanos.of(at), Type::Counter, track(station, Track::Queue), |own| number(own, 30, length))
     }
 
     fn offered(&mut self, event: &Event, size: Octets) -> Result<(), WriteError> {
         self.frames.offered(event.frame, size);
-        let queue = &mut self.stations[event.station.index()].queue;
-        queue.push_back(event.frame.serial);
-        if queue.len() == 1 {
+        if self.stations.get(event.station).queue() == 1 {
             let name = self.frame_name(event.frame);
             self.mark(event, Type::Begin, track(event.station, Track::Frames), &name)?;
         }
@@ -225,13 +234,10 @@ impl Perfetto {
     }
 
     /// The MAC is done with a frame.
-    fn done(&mut self, event: &Event) -> Result<(), WriteError> {
+    fn done(&mut self, event: &Event, left: Option<usize>) -> Result<(), WriteError> {
         let (station, at) = (event.station, self.nanos.of(event.at));
-        let queue = &mut self.stations[station.index()].queue;
-        let place = queue.iter().position(|serial| *serial == event.frame.serial);
-        let Some(place) = place else { return Ok(()) };
-        queue.remove(place);
-        let next = queue.front().filter(|_| place == 0).copied();
+        let Some(place) = left else { return Ok(()) };
+        let next = self.stations.get(station).head().filter(|_| place == 0);
         self.frames.done(event.frame);
         if place == 0 {
             self.put(at, Type::End, track(station, Track::Frames), |own| arguments(own, &event.kind))?;
@@ -244,11 +250,11 @@ impl Perfetto {
         self.queue_length(event.at, station)
     }
 
-    fn transmitted(&mut self, event: &Event, size: Octets) -> Result<(), WriteError> {
+    fn transmitted(&mut self, event: &Event, size: Octets, left: Option<usize>) -> Result<(), WriteError> {
         let destination = self.frames.get(event.frame).map_or(Destination::Nobody, |offered| offered.frame.destination);
         let receivers = match destination {
             Destination::Station(station) => station.index()..station.index() + 1,
-            Destination::All => 0..self.stations.len(),
+            Destination::All => 0..self.acts.len(),
             Destination::Nobody => 0..0,
         };
         let flows: Vec<u64> = receivers
@@ -257,7 +263,7 @@ impl Perfetto {
             .collect();
         self.end_act(event.at, event.station, &flows)?;
         self.sent += (PREAMBLE_AND_SFD + size.bit_times()).get();
-        self.done(event)
+        self.done(event, left)
     }
 
     fn received(&mut self, event: &Event) -> Result<(), WriteError> {
@@ -274,6 +280,54 @@ impl Perfetto {
         });
         self.name = frame;
         put
+    }
+
+    /// Takes what the event changes on the medium.
+    fn follow(&mut self, event: &Event) -> Result<(), WriteError> {
+        if self.signals.is_none() {
+            return Ok(());
+        }
+        self.write_signals(event.at)?;
+        let Some(signals) = &mut self.signals else { return Ok(()) };
+        signals.event(event);
+        let first = self.next_signal;
+        let new = signals.changed().iter().copied().filter(|number| *number >= first);
+        new.for_each(|number| {
+            self.unwritten.push_back(number);
+            self.next_signal = number + 1;
+        });
+        Ok(())
+    }
+
+    /// Writes the signals that have ended before `now`: nothing cuts them short any more.
+    fn write_signals(&mut self, now: BitInstant) -> Result<(), WriteError> {
+        let mut waiting = std::mem::take(&mut self.unwritten);
+        let Some(signals) = self.signals.take() else { return Ok(()) };
+        let is_over = |number: &u64| signals.get(*number).is_none_or(|one| one.end.is_some_and(|end| end < now));
+        let mut place = 0;
+        while place < waiting.len() {
+            if !is_over(&waiting[place]) {
+                place += 1;
+                continue;
+            }
+            let signal = waiting.remove(place).and_then(|number| signals.get(number));
+            signal.map_or(Ok(()), |signal| self.write_signal(signal))?;
+        }
+        (self.signals, self.unwritten) = (Some(signals), waiting);
+        Ok(())
+    }
+
+    fn write_signal(&mut self, signal: &Signal) -> Result<(), WriteError> {
+        let Some(end) = signal.end else { return Ok(()) };
+        let name = self.frame_name(signal.frame);
+        let own = track(signal.source, Track::Signals);
+        self.put(self.nanos.of(signal.begin), Type::Begin, own, |into| {
+            text(into, 23, signal.name());
+            annotate(into, "frame", &name);
+            annotate_number(into, "t", 3, signal.begin.get());
+        })?;
+        self.name = name;
+        self.put(self.nanos.of(end), Type::End, own, |_| {})
     }
 
     /// The counters of utilisation that are due.
@@ -301,6 +355,17 @@ impl Perfetto {
     }
 }
 
+/// Whether stations send something else than what their transmit machines do, one signal at a time.
+fn has_signals(config: &Config) -> bool {
+    match &config.method {
+        Method::CsmaCd => false,
+        Method::CsmaCa(_) | Method::Plca(_) => true,
+        Method::SlottedAloha(own) => own.population == Population::Stations,
+        Method::Aloha(own) => own.population == Population::Stations,
+        Method::Csma(own) => own.population == Population::Stations,
+    }
+}
+
 /// Bit times between two counters of utilisation.
 fn sample(rate: BitRate) -> u64 {
     (rate.get() / SAMPLES).max(1)
@@ -325,6 +390,9 @@ impl Observer for Perfetto {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
+        if let Some(signals) = &mut self.signals {
+            signals.input(at, input);
+        }
         let (name, detail) = match input {
             Input::Offer { .. } => {
                 self.frames.input(input, octets);
@@ -341,25 +409,31 @@ impl Observer for Perfetto {
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         self.sample(event.at)?;
+        // One further back in the queue leaves what the station does as it is.
+        let is_busy = self.stations.get(event.frame.station).frame.is_none_or(|busy| busy == event.frame);
+        let left = self.stations.event(event, &self.config);
+        self.follow(event)?;
         match event.kind {
             Kind::Offered { size } => self.offered(event, size),
             Kind::QueueDrop => {
                 self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
-                self.done(event)
+                self.done(event, left)
             }
             Kind::Defer { .. } => self.act(event, "defer"),
             Kind::Attempt { .. } => self.act(event, "attempt"),
             Kind::Collision { .. } => {
                 self.mark(event, Type::Instant, track(event.station, Track::Station), "collision")?;
-                self.act(event, "jam")
+                if self.config.detects_collisions() { self.act(event, "jam") } else { Ok(()) }
             }
             Kind::JamEnd { .. } => self.end_act(event.at, event.station, &[]),
             Kind::Backoff { slots, .. } => self.backoff(event, slots),
-            Kind::Transmitted { size, .. } => self.transmitted(event, size),
+            Kind::Transmitted { size, .. } => self.transmitted(event, size, left),
             Kind::Discarded { .. } => {
-                self.end_act(event.at, event.station, &[])?;
+                if is_busy {
+                    self.end_act(event.at, event.station, &[])?;
+                }
                 self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())?;
-                self.done(event)
+                self.done(event, left)
             }
             Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {
                 self.mark(event, Type::Instant, track(event.station, Track::Station), event.kind.name())
@@ -382,6 +456,9 @@ impl Observer for Perfetto {
 
     fn missing(&mut self, inputs: u64, events: u64) -> Result<(), WriteError> {
         self.frames.forget_inputs();
+        self.stations.forget();
+        self.signals.iter_mut().for_each(Signals::forget);
+        self.unwritten.clear();
         let at = BitInstant::new(self.sample_due.saturating_sub(sample(self.config.rate)));
         self.happened(at, "missing", &format!("{inputs} inputs and {events} events are missing here"))
     }
@@ -392,6 +469,7 @@ impl Observer for Perfetto {
 
     fn end(&mut self, end: End) -> Result<(), WriteError> {
         self.sample(BitInstant::new(end.t))?;
+        self.write_signals(BitInstant::new(u64::MAX))?;
         self.output.flush()
     }
 }

@@ -7,22 +7,24 @@
 //!       collision  ________/‾‾\______________        from when the station notices one until its jam is out
 //!   turn           BEACON | none | COMMIT_3 | frame_3 | none | …              of a bus with PLCA: whose turn is used
 //! ```
-//! Of BEACONs there are those that events tell of. Carrier is worked out from who sends when and how far away. So it is
-//! what a station hears that is not deaf.
+//! Of BEACONs there are those that events tell of. Carrier is what a station hears that is not deaf.
 
+mod lines;
 mod turns;
 
-use super::{Known, Nanos, Window, append};
+use super::{Known, Nanos, Window};
 use crate::files::beside::{Note, take_each};
 use crate::files::event_log::EmulatorEvent;
 use crate::files::json_lines::{LineWriter, WriteError};
 use crate::files::observer::Observer;
 use crate::files::record::End;
+use crate::scene::Signals;
 use crate::words::prose::push_number;
+use lines::{Change, Line, Wave, label};
 use medium::{
-    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, FrameId, Input, Kind, Method, Place,
+    BitInstant, BitTimes, Config, Deference, DeferenceAct, DeferenceInput, Event, Input, Kind, Method, StationId,
+    Transmit,
 };
-use medium::{StationId, Transmit};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
@@ -37,8 +39,14 @@ pub struct Vcd {
     stations: Vec<OfStation>,
     /// Each station's lines, by [`Change::place`].
     lines: Vec<[Line; Change::ALL.len()]>,
-    sending: Vec<Sending>,
-    cut: Option<Place>,
+    /// What is on the medium.
+    signals: Signals,
+    /// The number of the next signal that is none of those seen.
+    next_signal: u64,
+    /// How many are sent at this instant.
+    sending: u32,
+    /// Senders notice collisions, and jam.
+    detects: bool,
     /// With PLCA: who uses its turn, and the turn's id.
     turn: Option<(StationId, u32)>,
     /// What will be heard, and gaps that will end: by instant, and then in the order in which they were expected.
@@ -61,109 +69,14 @@ struct OfStation {
     /// Gaps that were begun: an end of another is none of the present one.
     gap: u32,
     attached: bool,
-}
-
-#[derive(Debug)]
-struct Sending {
-    frame: FrameId,
-    /// Who hears it, the sender included.
-    hearers: Box<[u16]>,
+    carrier: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
-    SignalEnds { own: bool },
-    SignalBegins,
+    SignalEnds { signal: u64 },
+    SignalBegins { signal: u64 },
     GapEnds { gap: u32 },
-    BeaconEnds,
-}
-
-/// A station's signals in the file.
-#[derive(Clone, Copy)]
-enum Wave {
-    Transmit,
-    Deference,
-    Carrier,
-    Collision,
-}
-
-/// What a signal becomes. In the file a wire's value stands before its identifier, a string's with a blank between.
-#[derive(Clone, Copy)]
-enum Change {
-    Transmit(Transmit),
-    Deference(Deference),
-    Carrier(bool),
-    Collision(bool),
-}
-
-impl Change {
-    /// Each once, by [`Change::place`].
-    const ALL: [Change; 13] = [
-        Change::Transmit(Transmit::Idle),
-        Change::Transmit(Transmit::WaitingToSend),
-        Change::Transmit(Transmit::Transmitting),
-        Change::Transmit(Transmit::Jamming),
-        Change::Transmit(Transmit::BackingOff),
-        Change::Deference(Deference::Free),
-        Change::Deference(Deference::Busy),
-        Change::Deference(Deference::GapPart1),
-        Change::Deference(Deference::GapPart2),
-        Change::Carrier(false),
-        Change::Carrier(true),
-        Change::Collision(false),
-        Change::Collision(true),
-    ];
-
-    fn place(self) -> usize {
-        match self {
-            Change::Transmit(Transmit::Idle) => 0,
-            Change::Transmit(Transmit::WaitingToSend) => 1,
-            Change::Transmit(Transmit::Transmitting) => 2,
-            Change::Transmit(Transmit::Jamming) => 3,
-            Change::Transmit(Transmit::BackingOff) => 4,
-            Change::Deference(Deference::Free) => 5,
-            Change::Deference(Deference::Busy) => 6,
-            Change::Deference(Deference::GapPart1) => 7,
-            Change::Deference(Deference::GapPart2) => 8,
-            Change::Carrier(high) => 9 + usize::from(high),
-            Change::Collision(high) => 11 + usize::from(high),
-        }
-    }
-
-    fn text(self, station: u16) -> String {
-        let bit = u8::from;
-        match self {
-            Change::Transmit(state) => format!("s{state:?} {}\n", label(station, Wave::Transmit)),
-            Change::Deference(state) => format!("s{state:?} {}\n", label(station, Wave::Deference)),
-            Change::Carrier(high) => format!("{}{}\n", bit(high), label(station, Wave::Carrier)),
-            Change::Collision(high) => format!("{}{}\n", bit(high), label(station, Wave::Collision)),
-        }
-    }
-}
-
-/// A line of the file that is made once and used often: copied in a few instructions, without a call.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    octets: [u8; Line::ROOM],
-    length: usize,
-}
-
-impl Line {
-    /// `sWaitingToSend t65535` and the line's end take 22.
-    const ROOM: usize = 24;
-
-    fn all_of(station: u16) -> [Line; Change::ALL.len()] {
-        Change::ALL.map(|change| {
-            let text = change.text(station);
-            let (mut octets, length) = ([0; Line::ROOM], text.len());
-            octets[..length].copy_from_slice(text.as_bytes());
-            Line { octets, length }
-        })
-    }
-
-    fn append(&self, into: &mut Vec<u8>) {
-        append(into, &self.octets, self.length);
-    }
 }
 
 impl Vcd {
@@ -180,14 +93,17 @@ impl Vcd {
             own_last: false,
             gap: 0,
             attached: true,
+            carrier: false,
         };
         let mut vcd = Vcd {
             output: LineWriter::new(file, place, "changes"),
             nanos: Nanos::new(config.rate),
             stations: known.macs.iter().map(|_| station()).collect(),
             lines: (0..known.macs.len() as u16).map(Line::all_of).collect(),
-            sending: Vec::new(),
-            cut: None,
+            signals: Signals::new(Arc::new(config.clone()), 0),
+            next_signal: 0,
+            sending: 0,
+            detects: config.detects_collisions(),
             turn: None,
             agenda: VecDeque::new(),
             spare: Vec::new(),
@@ -289,36 +205,31 @@ impl Vcd {
         self.agenda[place].1.push((station, due));
     }
 
-    /// A station begins to send: those that are on its side of the cut will hear it.
-    fn begins(&mut self, event: &Event) -> Result<(), WriteError> {
-        let sender = event.station;
-        let beyond = self.cut.and_then(|cut| self.config.topology.beyond(cut).ok());
-        let same = |other: usize| beyond.as_ref().is_none_or(|beyond| beyond[other] == beyond[sender.index()]);
-        let heard = |other: &u16| same(usize::from(*other)) && self.stations[usize::from(*other)].attached;
-        let hearers: Box<[u16]> = (0..self.stations.len() as u16).filter(heard).collect();
-        for hearer in &hearers {
-            let distance = self.config.topology.distance(sender, StationId::new(*hearer));
-            self.expect(event.at + distance, *hearer, Due::SignalBegins);
+    /// What the last event has changed on the medium is expected at the places that it reaches.
+    fn follow(&mut self) {
+        for place in 0..self.signals.changed().len() {
+            let number = self.signals.changed()[place];
+            let Some(signal) = self.signals.get(number) else { continue };
+            let (source, begin, end) = (signal.source, signal.begin, signal.end);
+            let is_new = number >= self.next_signal;
+            self.next_signal = self.next_signal.max(number + 1);
+            for station in 0..self.stations.len() as u16 {
+                let reaches = |signal: &crate::scene::Signal| signal.reaches(StationId::new(station), &self.config);
+                if !self.signals.get(number).is_some_and(reaches) {
+                    continue;
+                }
+                let way = self.config.topology.distance(source, StationId::new(station));
+                if is_new {
+                    self.expect(begin + way, station, Due::SignalBegins { signal: number });
+                }
+                end.into_iter().for_each(|end| self.expect(end + way, station, Due::SignalEnds { signal: number }));
+            }
         }
-        self.sending.push(Sending { frame: event.frame, hearers });
-        self.count(event.at)
-    }
-
-    /// Its last bit is out.
-    fn ends(&mut self, at: BitInstant, frame: FrameId) -> Result<(), WriteError> {
-        let Some(place) = self.sending.iter().position(|sending| sending.frame == frame) else { return Ok(()) };
-        let sending = self.sending.swap_remove(place);
-        for hearer in &sending.hearers {
-            let hearer_id = StationId::new(*hearer);
-            let distance = self.config.topology.distance(frame.station, hearer_id);
-            self.expect(at + distance, *hearer, Due::SignalEnds { own: hearer_id == frame.station });
-        }
-        self.count(at)
     }
 
     fn count(&mut self, at: BitInstant) -> Result<(), WriteError> {
         self.stamp(at)?;
-        let count = self.sending.len();
+        let count = self.sending;
         self.output.line(|line| write!(line, "b{count:b} sending").expect("a Vec takes any text"))
     }
 
@@ -326,7 +237,12 @@ impl Vcd {
     fn run_to(&mut self, now: BitInstant) -> Result<(), WriteError> {
         while self.agenda.front().is_some_and(|(at, _)| *at <= now) {
             let Some((at, mut list)) = self.agenda.pop_front() else { break };
-            for (station, due) in list.drain(..) {
+            // Where one signal of a station follows another, carrier goes on.
+            let (begins, others): (Vec<_>, Vec<_>) = match self.config.method {
+                Method::Plca(_) => list.drain(..).partition(|(_, due)| matches!(due, Due::SignalBegins { .. })),
+                _ => (Vec::new(), Vec::new()),
+            };
+            for (station, due) in begins.into_iter().chain(others).chain(list.drain(..)) {
                 self.happens(at, station, due)?;
             }
             self.spare.push(list);
@@ -335,31 +251,57 @@ impl Vcd {
     }
 
     fn happens(&mut self, at: BitInstant, station: u16, due: Due) -> Result<(), WriteError> {
-        if due == Due::BeaconEnds {
-            return self.tell_turn(at, "none");
-        }
         let own = &mut self.stations[usize::from(station)];
-        let input = match due {
-            Due::BeaconEnds => None,
-            Due::GapEnds { gap } if gap == own.gap => Some(DeferenceInput::Timeout),
-            Due::GapEnds { .. } => None,
-            Due::SignalBegins => {
+        match due {
+            Due::GapEnds { gap } if gap == own.gap => self.defer(at, station, DeferenceInput::Timeout),
+            Due::GapEnds { .. } => Ok(()),
+            Due::SignalBegins { signal } => {
+                let Some(signal) = self.signals.get(signal) else { return Ok(()) };
+                let (is_own, what) = (signal.source.index() == usize::from(station), signal.what);
                 own.signals += 1;
-                (own.signals == 1).then_some(DeferenceInput::CarrierOn)
+                if own.signals == 1 {
+                    self.hear(at, station)?;
+                }
+                if is_own {
+                    self.sending += 1;
+                    self.count(at)?;
+                    self.tell_use(at, StationId::new(station), what)?;
+                }
+                Ok(())
             }
-            Due::SignalEnds { own: is_own } => {
-                own.signals -= 1;
-                own.own_last = is_own;
-                (own.signals == 0).then_some(DeferenceInput::CarrierOff)
+            Due::SignalEnds { signal } => {
+                let Some(signal) = self.signals.get(signal) else { return Ok(()) };
+                let source = signal.source;
+                let way = self.config.topology.distance(source, StationId::new(station));
+                if signal.end.is_none_or(|end| end + way != at) {
+                    // It was thought to end here, and does not.
+                    return Ok(());
+                }
+                own.signals = own.signals.saturating_sub(1);
+                own.own_last = source.index() == usize::from(station);
+                let (is_own, is_silent) = (own.own_last, own.signals == 0);
+                if is_silent {
+                    self.hear(at, station)?;
+                }
+                if is_own {
+                    self.sending = self.sending.saturating_sub(1);
+                    self.count(at)?;
+                    self.tell_end(at, source)?;
+                }
+                Ok(())
             }
-        };
-        let Some(input) = input else { return Ok(()) };
-        match input {
-            DeferenceInput::CarrierOn => self.change(at, station, Change::Carrier(true))?,
-            DeferenceInput::CarrierOff => self.change(at, station, Change::Carrier(false))?,
-            DeferenceInput::Timeout => {}
         }
-        self.defer(at, station, input)
+    }
+
+    /// Carrier at a station's place begins or ends, or the station comes or goes.
+    fn hear(&mut self, at: BitInstant, station: u16) -> Result<(), WriteError> {
+        let own = &mut self.stations[usize::from(station)];
+        let carrier = own.attached && own.signals > 0;
+        if std::mem::replace(&mut own.carrier, carrier) == carrier {
+            return Ok(());
+        }
+        self.change(at, station, Change::Carrier(carrier))?;
+        self.defer(at, station, if carrier { DeferenceInput::CarrierOn } else { DeferenceInput::CarrierOff })
     }
 
     /// What the deference machine does (802.3, 4.2.8), by the engine's own table.
@@ -384,17 +326,6 @@ impl Vcd {
     }
 }
 
-/// A signal's identifier: printable, and short.
-fn label(station: u16, wave: Wave) -> String {
-    let letter = match wave {
-        Wave::Transmit => 't',
-        Wave::Deference => 'd',
-        Wave::Carrier => 'c',
-        Wave::Collision => 'x',
-    };
-    format!("{letter}{station}")
-}
-
 impl Window for Vcd {
     fn write_beside(&mut self) {
         self.output.write_beside();
@@ -409,56 +340,41 @@ impl Observer for Vcd {
     type Error = WriteError;
 
     fn input(&mut self, at: BitInstant, input: &Input, _: Option<&Arc<[u8]>>) -> Result<(), WriteError> {
-        match input {
-            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } => return Ok(()),
-            Input::SetCut { cut } => self.cut = *cut,
-            Input::Attach { station } => self.stations[station.index()].attached = true,
-            Input::Detach { station } => self.stations[station.index()].attached = false,
+        if let Input::Offer { .. } = input {
+            return Ok(());
         }
-        self.run_to(at)
+        self.run_to(at)?;
+        self.signals.input(at, input);
+        let (station, attached) = match input {
+            Input::Attach { station } => (station, true),
+            Input::Detach { station } => (station, false),
+            Input::Offer { .. } | Input::SetFault { .. } | Input::SetPlca { .. } | Input::SetCut { .. } => {
+                return Ok(());
+            }
+        };
+        self.stations[station.index()].attached = attached;
+        self.hear(at, station.index() as u16)
     }
 
     fn event(&mut self, event: &Event) -> Result<(), WriteError> {
         let (at, station) = (event.at, event.station);
         self.run_to(at)?;
+        self.signals.event(event);
         match event.kind {
-            Kind::Defer { .. } => self.transmit(at, station, Transmit::WaitingToSend),
-            Kind::Attempt { .. } => {
-                // One without collision detection that was in vain.
-                self.ends(at, event.frame)?;
-                self.transmit(at, station, Transmit::Transmitting)?;
-                self.uses_turn(at, station)?;
-                self.begins(event)
-            }
-            Kind::Collision { .. } => self.transmit(at, station, Transmit::Jamming),
-            Kind::JamEnd { .. } => {
-                self.leaves_turn(at, station)?;
-                self.ends(at, event.frame)
-            }
-            Kind::Backoff { .. } => {
-                self.ends(at, event.frame)?;
-                self.transmit(at, station, Transmit::BackingOff)
-            }
-            Kind::Transmitted { .. } => {
-                self.transmit(at, station, Transmit::Idle)?;
-                self.leaves_turn(at, station)?;
-                self.ends(at, event.frame)
-            }
-            Kind::Discarded { attempts, .. } => {
-                let sends = self.sending.iter().any(|sending| sending.frame == event.frame);
-                if sends || attempts > 0 {
-                    self.transmit(at, station, Transmit::Idle)?;
-                    self.leaves_turn(at, station)?;
-                }
-                self.ends(at, event.frame)
-            }
-            Kind::Offered { .. } | Kind::QueueDrop | Kind::Delivered { .. } => Ok(()),
-            Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } | Kind::Duplicate { .. } => Ok(()),
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack => Ok(()),
-            Kind::Beacon { .. } => self.beacon(at, station),
-            Kind::Commit { id } => self.takes_turn(at, station, id),
-            Kind::PlcaStatus { .. } => Ok(()),
+            Kind::Defer { .. } => self.transmit(at, station, Transmit::WaitingToSend)?,
+            Kind::Attempt { .. } => self.transmit(at, station, Transmit::Transmitting)?,
+            Kind::Collision { .. } if self.detects => self.transmit(at, station, Transmit::Jamming)?,
+            Kind::Backoff { .. } => self.transmit(at, station, Transmit::BackingOff)?,
+            Kind::Transmitted { .. } => self.transmit(at, station, Transmit::Idle)?,
+            Kind::Discarded { attempts, .. } if attempts > 0 => self.transmit(at, station, Transmit::Idle)?,
+            Kind::Commit { id } => self.turn = Some((station, id)),
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Collision { .. } | Kind::JamEnd { .. } => {}
+            Kind::Discarded { .. } | Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } => {}
+            Kind::TooLong { .. } | Kind::Duplicate { .. } | Kind::Rts { .. } | Kind::Cts { .. } => {}
+            Kind::Data { .. } | Kind::Ack | Kind::Beacon { .. } | Kind::PlcaStatus { .. } => {}
         }
+        self.follow();
+        Ok(())
     }
 
     fn emulator(&mut self, _: &EmulatorEvent) -> Result<(), WriteError> {
@@ -470,13 +386,15 @@ impl Observer for Vcd {
             let text = format!("$comment {inputs} inputs and {events} events are missing here $end");
             line.extend_from_slice(text.as_bytes());
         })?;
-        let now = self.agenda.back().map(|(at, _)| *at);
-        for sending in std::mem::take(&mut self.sending) {
-            // When it ended is not known: at the latest where the missing begins.
-            let hearers = sending.hearers.iter().copied();
-            hearers.for_each(|hearer| {
-                self.expect(now.unwrap_or(BitInstant::ZERO), hearer, Due::SignalEnds { own: false })
-            });
+        let last = self.agenda.back().map(|(at, _)| *at);
+        self.run_to(last.unwrap_or(BitInstant::ZERO))?;
+        // When the others ended is not known: at the latest where the missing begins.
+        self.signals.forget();
+        let at = last.or(self.now).unwrap_or(BitInstant::ZERO);
+        self.sending = 0;
+        for station in 0..self.stations.len() as u16 {
+            self.stations[usize::from(station)].signals = 0;
+            self.hear(at, station)?;
         }
         Ok(())
     }

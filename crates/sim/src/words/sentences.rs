@@ -74,7 +74,9 @@ pub const QUEUE_DROP: &str = "The transmit queue is full: the frame is dropped a
 /// A station waits.
 pub const DEFER: &str = "Ready for attempt {attempt}, but it must defer (4.2.3.2.1).";
 /// A station sends.
-pub const ATTEMPT: &str = "{station} begins to send (4.2.3.2). Attempt {attempt} of at most {limit}.";
+pub const ATTEMPT: &str = "{station} begins to send{clause}. Attempt {attempt}{limit}.";
+/// How many attempts the frame may have.
+pub const ATTEMPT_OF: &str = " of at most {limit}";
 /// A frame is given up.
 pub const DISCARDED: &str = "The frame is discarded after {attempts} attempts: {cause}.";
 /// A receiver has it.
@@ -100,7 +102,7 @@ pub const PLCA_OK: &str = "plca_status is OK (148.4.6): BEACONs come, and it kee
 pub const PLCA_FAIL: &str = "plca_status is FAIL (148.4.6): no BEACON has come, and it is a station of CSMA/CD.";
 
 /// Every template under its name, for pages that fill them themselves.
-pub const ALL: [(&str, &str); 39] = [
+pub const ALL: [(&str, &str); 40] = [
     ("collision", COLLISION),
     ("met_at_once", MET_AT_ONCE),
     ("met_earlier", MET_EARLIER),
@@ -129,6 +131,7 @@ pub const ALL: [(&str, &str); 39] = [
     ("queue_drop", QUEUE_DROP),
     ("defer", DEFER),
     ("attempt", ATTEMPT),
+    ("attempt_of", ATTEMPT_OF),
     ("discarded", DISCARDED),
     ("delivered", DELIVERED),
     ("fragment", FRAGMENT),
@@ -183,8 +186,15 @@ pub fn tell(prose: &mut Prose<'_>, kind: &Kind, at: BitInstant, station: &str, c
         Kind::Defer { attempt } => tell!(prose, DEFER, "attempt" => prose.number(attempt.into())),
         Kind::Attempt { attempt, .. } => tell!(prose, ATTEMPT,
             "station" => prose.put(station),
+            "clause" => if let Some(clause) = config.clause_of_sending() {
+                prose.put(" (");
+                prose.put(clause);
+                prose.put(")");
+            },
             "attempt" => prose.number(attempt.into()),
-            "limit" => prose.number(parameters.attempt_limit.get().into()),
+            "limit" => if let Some(limit) = config.attempt_limit() {
+                tell!(prose, ATTEMPT_OF, "limit" => prose.number(limit.get().into()));
+            },
         ),
         Kind::Collision { episode: 0, .. } => prose.put(TOLD_TO_WAIT),
         Kind::Collision { attempt, episode, .. } => tell_collision(prose, attempt, episode, station, &config.method),
@@ -297,7 +307,7 @@ pub fn backoff(attempt: u32, slots: u64, at: BitInstant, config: &Config) -> Str
 
 fn tell_backoff(prose: &mut Prose<'_>, attempt: u32, slots: u64, at: BitInstant, config: &Config) {
     let (parameters, rate) = (&config.parameters, config.rate);
-    let detects = matches!(config.method, Method::CsmaCd | Method::Plca(_));
+    let detects = config.detects_collisions();
     if config.backoff.is_some() || !detects {
         tell!(prose, BACKOFF_OF_POLICY,
             "attempt" => prose.number(attempt.into()),

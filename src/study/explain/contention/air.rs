@@ -1,9 +1,7 @@
 //! What is on a medium without collision detection, as its log tells: signals, where they are when, and who meets whom.
 
 use super::super::Each;
-use medium::{
-    BitInstant, BitTimes, Config, Destination, Event, FrameId, Kind, Method, Octets, PREAMBLE_AND_SFD, StationId,
-};
+use medium::{BitInstant, BitTimes, Carried, Config, Destination, Event, FrameId, Kind, Method, Octets, StationId};
 use sim::words::configuration::longest_distance;
 use std::collections::{HashMap, VecDeque};
 
@@ -147,33 +145,21 @@ impl Air {
     }
 
     fn lasts(&self, frame: FrameId, what: What) -> BitTimes {
-        let least = self.config.parameters.min_frame_size;
-        let size = self.offered.get(&frame).map_or(least, |one| one.size.max(least));
-        match (&self.config.method, what) {
-            (Method::CsmaCa(own), What::Frame) => own.phy.frame_time(size),
-            (Method::CsmaCa(own), What::Rts) => own.phy.spans().rts,
-            (Method::CsmaCa(own), What::Cts) => own.phy.spans().cts,
-            (Method::CsmaCa(own), What::Ack) => own.phy.spans().ack,
-            (
-                Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_),
-                What::Frame | What::Rts | What::Cts | What::Ack,
-            ) => PREAMBLE_AND_SFD + size.bit_times(),
-        }
-    }
-
-    /// These two hear each other, as far as their places go.
-    pub fn joins(&self, one: StationId, other: StationId) -> bool {
-        match &self.config.method {
-            Method::CsmaCa(own) => own.reach.as_ref().is_none_or(|reach| reach.joins(one, other)),
-            Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) => true,
-        }
+        let size = self.offered.get(&frame).map_or(Octets::new(0), |one| one.size);
+        let carried = match what {
+            What::Frame => Carried::Frame,
+            What::Rts => Carried::Rts,
+            What::Cts => Carried::Cts,
+            What::Ack => Carried::Ack,
+        };
+        self.config.on_air(carried, size)
     }
 
     /// From when to when a signal is at a place; none if it does not get there.
     pub fn there(&self, signal: &Signal, place: StationId) -> Option<(BitInstant, BitInstant)> {
-        let cut = signal.far.as_ref().is_some_and(|far| far[place.index()] != far[signal.source.index()]);
         let way = self.config.topology.distance(signal.source, place);
-        (!cut && self.joins(signal.source, place)).then(|| (signal.begin + way, signal.end + way))
+        let reaches = self.config.reaches(signal.source, place, signal.far.as_deref());
+        reaches.then(|| (signal.begin + way, signal.end + way))
     }
 
     /// From when to when a station senses a signal; none if it does not get there, or the station has no carrier sense.

@@ -43,7 +43,7 @@ impl Life {
 
     fn overlap(&self, last: &Try, other: &Other) -> String {
         let (own, them) = (&last.parts[other.part], &other.signal);
-        let hidden = !self.air.joins(self.frame.station, them.source);
+        let hidden = !self.air.config.reaches(self.frame.station, them.source, None);
         let hidden = if hidden {
             format!(" of {}, hidden from {},", self.station(them.source), self.own())
         } else {

@@ -220,7 +220,7 @@ impl Life {
                 format!("{} has sent it, and it did not get here whole", self.station(to))
             }
             ("CTS", Some(Destination::Station(to)))
-                if self.air.joins(self.frame.station, to) && last.others.is_empty() =>
+                if self.air.config.reaches(self.frame.station, to, None) && last.others.is_empty() =>
             {
                 format!(
                     "nothing met the RTS, but {} was sending, or has heard that the medium is reserved (NAV)",

@@ -3,7 +3,7 @@
 use super::super::words::{list, wrap};
 use super::super::{ToldLife, ToldStep};
 use super::air::Signal;
-use super::{Life, Step, Try, What, backoff_slot, drawn, is_infinite};
+use super::{Life, Step, Try, What, drawn, is_infinite};
 use medium::{
     BitInstant, BitTimes, Cause, Destination, Event, Fault, FrameId, Input, Kind, Method, Persistence, StationId,
 };
@@ -350,7 +350,7 @@ impl Life {
             Method::CsmaCa(_) | Method::CsmaCd | Method::Plca(_) => return String::new(),
         };
         let policy = contention::name(policy).unwrap_or_default();
-        let slot = backoff_slot(&self.air.config.method);
+        let slot = self.air.config.backoff_slot();
         let until = self.until(step.at, slots, slot);
         let (drawn, times) = (group(slots.saturating_sub(1)), self.times(failures));
         let one = unit.trim_end_matches('s');

@@ -73,8 +73,15 @@ fn window(at: BitInstant, before: u64, after: u64) -> (u64, u64) {
     (at.get().saturating_sub(before), at.get() + after)
 }
 
-fn finding(number: u8, since: BitInstant, (from_bt, to_bt): (u64, u64), [cause, seen, mend]: [String; 3]) -> Finding {
-    Finding { number, since_bt: since.get(), cause, seen, mend, from_bt, to_bt }
+/// A finding; `of` has the stations that its cause names.
+fn finding(
+    number: u8,
+    since: BitInstant,
+    of: &[StationId],
+    (from_bt, to_bt): (u64, u64),
+    [cause, seen, mend]: [String; 3],
+) -> Finding {
+    Finding { number, since_bt: since.get(), stations: of.to_vec(), cause, seen, mend, from_bt, to_bt }
 }
 
 /// `with st2 (3) and st4 (1)`
@@ -153,6 +160,7 @@ fn without_coordinator(segment: &Segment, spell: &Spell) -> Option<Finding> {
     Some(finding(
         1,
         spell.from,
+        spell.who.map(|(who, _)| who).as_slice(),
         (spell.from.get().saturating_sub(10_000), last),
         [cause, fell + &collided + &back, mend],
     ))
@@ -192,6 +200,7 @@ fn two_coordinators(segment: &Segment, setup: &Setup) -> Option<Finding> {
     Some(finding(
         2,
         setup.at,
+        &both,
         window(at, 300, 2_500),
         [cause.replace(" all send", if both.len() == 2 { " both send" } else { " all send" }), seen, mend],
     ))
@@ -225,7 +234,7 @@ fn twins(segment: &Segment, setup: &Setup) -> Vec<Finding> {
             segment.name(*last),
             free_id(setup)
         );
-        found.push(finding(3, setup.at, window(first.unwrap_or(setup.at), 500, 1_500), [cause, seen, mend]));
+        found.push(finding(3, setup.at, &twins, window(first.unwrap_or(setup.at), 500, 1_500), [cause, seen, mend]));
     }
     found
 }
@@ -238,7 +247,7 @@ fn above_the_count(segment: &Segment, setup: &Setup, station: StationId) -> Opti
     if !node.is_on() || id < node_count || id == 0 {
         return None;
     }
-    let (name, first) = (segment.name(station), segment.name(first));
+    let (named, name, first) = ([station, first], segment.name(station), segment.name(first));
     let cause = format!(
         "{name}'s turn comes after the last: its id {id} is not below the node count, {node_count} at {first}."
     );
@@ -256,7 +265,7 @@ fn above_the_count(segment: &Segment, setup: &Setup, station: StationId) -> Opti
         count.min(255)
     );
     let at = now.first_offered.unwrap_or(setup.at);
-    Some(finding(4, setup.at, window(at, 300, 2_500), [cause, seen, mend]))
+    Some(finding(4, setup.at, &named, window(at, 300, 2_500), [cause, seen, mend]))
 }
 
 /// 5 and 7. A node without an id, or with PLCA off, among others.
@@ -279,7 +288,7 @@ fn off(segment: &Segment, setup: &Setup, station: StationId) -> Option<Finding> 
     );
     let (_, first) = segment.met_by(station);
     let at = first.filter(|&first| first >= setup.at).unwrap_or(setup.at);
-    Some(finding(number, setup.at, window(at, 700, 1_500), [cause, seen, mend]))
+    Some(finding(number, setup.at, &[station], window(at, 700, 1_500), [cause, seen, mend]))
 }
 
 /// 6. More turns than nodes.
@@ -308,7 +317,7 @@ fn count_too_high(segment: &Segment, setup: &Setup) -> Option<Finding> {
         idle(u64::from(node_count) - empty)
     );
     let mend = format!("`ethbus plca set {name} node-cnt {}`.", u64::from(node_count) - empty);
-    Some(finding(6, setup.at, window(setup.at, 0, 4_000), [cause, seen, mend]))
+    Some(finding(6, setup.at, &[first], window(setup.at, 0, 4_000), [cause, seen, mend]))
 }
 
 /// 8. A node that counts its turns by another timer than the coordinator.
@@ -342,7 +351,13 @@ fn other_timer(segment: &Segment, setup: &Setup, station: StationId) -> Option<F
     let mend = format!("`ethbus plca set {name} to-tmr {others}`: to_tmr must be the same at all nodes.");
     let (_, met_first) = segment.met_by(station);
     let at = met_first.unwrap_or(setup.at);
-    Some(finding(8, setup.at, window(at, 500, 1_500), [cause, format!("{falls} {}", met(segment, station)), mend]))
+    Some(finding(
+        8,
+        setup.at,
+        &[station, first],
+        window(at, 500, 1_500),
+        [cause, format!("{falls} {}", met(segment, station)), mend],
+    ))
 }
 
 /// 9. PHYs that tell their MACs of no collision.
@@ -373,7 +388,7 @@ fn no_detection(segment: &Segment) -> Option<Finding> {
     let mend = "Leave collision detection on (for example CDCTL0.CD_EN): PLCA needs it as soon as BEACONs are lost."
         .to_owned();
     let at = segment.first_damaged.unwrap_or(BitInstant::ZERO);
-    Some(finding(9, BitInstant::ZERO, window(at, 1_500, 1_000), [cause, seen, mend]))
+    Some(finding(9, BitInstant::ZERO, &silent, window(at, 1_500, 1_000), [cause, seen, mend]))
 }
 
 /// 10. A MAC that takes no notice of logical collisions.
@@ -391,7 +406,7 @@ fn heedless(segment: &Segment, station: StationId) -> Option<Finding> {
     );
     let mend = format!("Set the MAC of {name} to half duplex, and see that COL of its PHY is wired to it.");
     let at = node.first_lost.unwrap_or(BitInstant::ZERO);
-    Some(finding(10, BitInstant::ZERO, window(at, 1_500, 700), [cause, seen, mend]))
+    Some(finding(10, BitInstant::ZERO, &[station], window(at, 1_500, 700), [cause, seen, mend]))
 }
 
 /// 11. Several turns for one node.
@@ -414,7 +429,7 @@ fn several_ids(segment: &Segment, station: StationId) -> Option<Finding> {
     );
     let mend = "Nothing, if that is meant: the bound of the others grows by as many of its longest turns.".to_owned();
     let at = node.first_turn.unwrap_or(BitInstant::ZERO);
-    Some(finding(11, BitInstant::ZERO, window(at, 200, 3_500), [cause, seen, mend]))
+    Some(finding(11, BitInstant::ZERO, &[station], window(at, 200, 3_500), [cause, seen, mend]))
 }
 
 /// 12. PHYs that take their time.
@@ -439,7 +454,7 @@ fn phy_delay(segment: &Segment) -> Option<Finding> {
         }
     };
     let mend = "Nothing, as long as it is far below to_tmr; reckon with it in the bound.".to_owned();
-    Some(finding(12, BitInstant::ZERO, (0, 4_000), [cause, seen, mend]))
+    Some(finding(12, BitInstant::ZERO, &[], (0, 4_000), [cause, seen, mend]))
 }
 
 /// 13. Signals that take as long as a turn.
@@ -463,7 +478,7 @@ fn long_cable(segment: &Segment) -> Option<Finding> {
     );
     let mend = "10BASE-T1S is for 25 m: shorten the segment, or give all nodes a larger to-tmr.".to_owned();
     let at = with_plca.map(|met| met.first).min().unwrap_or(BitInstant::ZERO);
-    Some(finding(13, BitInstant::ZERO, window(at, 500, 1_500), [cause, seen, mend]))
+    Some(finding(13, BitInstant::ZERO, &[], window(at, 500, 1_500), [cause, seen, mend]))
 }
 
 /// 14. A host that is slow to hand over.
@@ -483,7 +498,7 @@ fn slow_host(segment: &Segment, station: StationId) -> Option<Finding> {
     );
     let mend = format!("Speed the way to its MAC-PHY up (SPI clock, DMA): no setting of PLCA helps {name}.");
     let at = node.first_offered.unwrap_or(BitInstant::ZERO);
-    Some(finding(14, BitInstant::ZERO, window(at, 200, delay + 1_500), [cause, seen, mend]))
+    Some(finding(14, BitInstant::ZERO, &[station], window(at, 200, delay + 1_500), [cause, seen, mend]))
 }
 
 /// 16. A node whose clock is fast or slow.
@@ -513,7 +528,7 @@ fn other_clock(segment: &Segment, station: StationId) -> Option<Finding> {
     );
     let (_, first) = segment.met_by(station);
     let at = first.or(segment.nodes[station.index()].first_offered).unwrap_or(BitInstant::ZERO);
-    Some(finding(16, BitInstant::ZERO, window(at, 700, 1_000), [cause, seen, mend]))
+    Some(finding(16, BitInstant::ZERO, &[station], window(at, 700, 1_000), [cause, seen, mend]))
 }
 
 /// 15. A node that was told settings while the bus ran.
@@ -532,7 +547,13 @@ fn reset(segment: &Segment, reset: &super::segment::Reset) -> Finding {
     let mend =
         "Tell nodes their settings before there is traffic: what they send meanwhile can meet others.".to_owned();
     let back = reset.back.unwrap_or(reset.at);
-    finding(15, reset.at, (reset.at.get().saturating_sub(800), back.get() + 1_200), [cause, seen, mend])
+    finding(
+        15,
+        reset.at,
+        &[reset.station],
+        (reset.at.get().saturating_sub(800), back.get() + 1_200),
+        [cause, seen, mend],
+    )
 }
 
 /// What is different, as ethtool says it.
@@ -569,7 +590,7 @@ fn status_fell(segment: &Segment) -> Option<Finding> {
         .map_or(String::new(), |cut| format!(" The cable was cut at t = {}.", group(cut.get())));
     let seen = format!("plca_status fell there, first at t = {}.{cut}", group(at.get()));
     let mend = "Look at the cable between them and the coordinator.".to_owned();
-    Some(finding(0, at, window(at, 3_000, 2_000), [cause, seen, mend]))
+    Some(finding(0, at, &who, window(at, 3_000, 2_000), [cause, seen, mend]))
 }
 
 /// Frames met in turns, and nothing that nodes were told says why.
@@ -583,5 +604,5 @@ fn unexplained(segment: &Segment) -> Option<Finding> {
         group(met.first.get())
     );
     let mend = "Look at faults and cuts in the log (lines of the layer `input`).".to_owned();
-    Some(finding(0, met.first, window(met.first, 500, 1_500), [cause, seen, mend]))
+    Some(finding(0, met.first, parties, window(met.first, 500, 1_500), [cause, seen, mend]))
 }

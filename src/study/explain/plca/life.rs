@@ -107,8 +107,7 @@ pub fn find(events: &Path, wanted: Wanted) -> Result<Life, ExplainError> {
     let (from, to) = (from.get().saturating_sub(BEFORE), last.get() + AFTER);
     let turns = Turns::read(&mut super::open(events)?, BitInstant::new(from), BitInstant::new(to))?;
     let segment = Segment::read(&mut super::open(events)?)?;
-    let own = &names[frame.station.index()];
-    let concerns = |finding: &Finding| finding.cause.split(|c: char| !c.is_alphanumeric()).any(|word| word == own);
+    let concerns = |finding: &Finding| finding.stations.contains(&frame.station);
     Ok(Life {
         frame,
         bound: segment.bound(),

@@ -6,9 +6,10 @@ use super::{Alone, CsmaCd, worth};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::Kind;
-use crate::frame::{FrameId, PREAMBLE_AND_SFD, Queued, StationId};
+use crate::frame::{FrameId, Queued, StationId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission, Worth};
+use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes};
 
 impl Engine<CsmaCd> {
@@ -152,9 +153,8 @@ impl Engine<CsmaCd> {
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst }, host);
 
         let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
-        let frame_end = preamble + PREAMBLE_AND_SFD + head.size.bit_times();
-        let end =
-            if burst { frame_end } else { frame_end.max(preamble + PREAMBLE_AND_SFD + parameters.least_carrier()) };
+        let frame_end = preamble + packet(head.size);
+        let end = preamble + parameters.packet(head.size, burst);
         let worth = worth(head.too_long, fault);
         let passed = now + self.core.line.longest() <= end;
         if passed && parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {

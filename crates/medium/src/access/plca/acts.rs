@@ -7,9 +7,10 @@ use crate::access::csma_cd::attempts::Below;
 use crate::access::csma_cd::{Deference, Mac, Transmit, TransmitInput, worth};
 use crate::engine::Engine;
 use crate::event::Kind;
-use crate::frame::{FrameId, PREAMBLE_AND_SFD, StationId};
+use crate::frame::{FrameId, StationId};
 use crate::inputs::Host;
 use crate::line::Worth;
+use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use std::cmp::Reverse;
@@ -44,7 +45,7 @@ impl Below for Reconciliation {
     fn attempt<H: Host>(engine: &mut Engine<Reconciliation>, station: StationId, host: &mut H) {
         let (now, parameters) = (engine.core.instant, engine.core.config.parameters);
         let this = engine.station_mut(station);
-        let (frame, bits) = (this.frame(), this.head().size.bit_times().max(parameters.least_carrier()));
+        let (frame, bits) = (this.frame(), parameters.packet(this.head().size, false));
         let mac = &mut this.mac.mac;
         let excessive_deferral = mac.starts_late(now, parameters.max_defer_time);
         mac.transmit = Transmit::Transmitting;
@@ -52,7 +53,7 @@ impl Below for Reconciliation {
         let attempt = mac.attempt();
         this.mac.line_begin = now;
         engine.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
-        engine.set_mac_timer(station, now + PREAMBLE_AND_SFD + bits);
+        engine.set_mac_timer(station, now + bits);
         engine.settle_node(station, host);
     }
 
@@ -358,7 +359,7 @@ impl Engine<Reconciliation> {
         let lost = own.node.data == Data::Normal && own.mac.begin < now;
         let worth = if lost { Worth::BadFcs } else { worth(head.too_long, this.fault) };
         let begin = if lost { own.mac.begin } else { now };
-        Sent::new(this.frame(), head, worth, begin + PREAMBLE_AND_SFD + head.size.bit_times())
+        Sent::new(this.frame(), head, worth, begin + packet(head.size))
     }
 
     fn expect_settled_early(&mut self, station: StationId) {

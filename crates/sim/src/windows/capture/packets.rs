@@ -2,12 +2,12 @@
 
 use super::super::frames::{FCS, Frames, Offered};
 use super::super::pcapng::{self, Packet};
-use super::super::signals::Signals;
 use super::super::{Known, Nanos};
 use super::Framing;
 use crate::files::columns::number;
 use crate::files::event_log::{EmulatorEvent, Names, write_emulator, write_event};
 use crate::files::inputs;
+use crate::scene::Signals;
 use crate::words::prose::Prose;
 use crate::words::sentences;
 use medium::{BitInstant, Config, Event, FrameId, Input, StationId, Topology};
@@ -64,15 +64,16 @@ impl Packets {
         }
     }
 
-    /// Appends a frame that was sent to its last bit, of so many octets from destination address to FCS.
-    pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize) {
+    /// Appends a frame that was sent to its last bit, of so many octets from destination address to FCS. `destroyed`: where
+    /// it is for it was not received.
+    pub fn whole(&self, into: &mut Vec<u8>, sent: &Transmission, size: usize, destroyed: bool) {
         let frame = sent.frame;
         let offered = self.frames.get(frame);
         let mut flags = self.flags(offered);
         let least = self.config.parameters.min_frame_size.get() as usize;
         let cut = offered.is_some_and(|offered| size < (offered.frame.size.get() as usize).max(least));
         let tagged = offered.is_some_and(|offered| offered.frame.tagged);
-        flags |= if sent.bad_fcs || cut { pcapng::CRC_ERROR } else { 0 };
+        flags |= if sent.bad_fcs || cut || destroyed { pcapng::CRC_ERROR } else { 0 };
         let most = self.config.parameters.frame_size_limit(tagged).get() as usize;
         flags |= if size > most { pcapng::TOO_LONG } else { 0 };
         let packet = self.begin(into, sent);

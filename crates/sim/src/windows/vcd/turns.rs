@@ -1,44 +1,37 @@
 //! Whose turn is used, on a bus with PLCA, as one waveform.
 
-use super::{Due, Vcd};
+use super::Vcd;
 use crate::files::json_lines::WriteError;
-use medium::{BitInstant, Method, StationId, Transmit};
+use medium::{BitInstant, Carried, Method, StationId};
 use std::io::Write as _;
 
 impl Vcd {
+    fn has_turns(&self) -> bool {
+        matches!(self.config.method, Method::Plca(_))
+    }
+
     /// What the line is used for, by the turns of PLCA.
-    pub(super) fn tell_turn(&mut self, at: BitInstant, what: &str) -> Result<(), WriteError> {
+    fn tell_turn(&mut self, at: BitInstant, what: &str) -> Result<(), WriteError> {
         self.stamp(at)?;
         self.output.line(|line| write!(line, "s{what} turn").expect("a Vec takes any text"))
     }
 
-    /// A station takes the turn of `id`.
-    pub(super) fn takes_turn(&mut self, at: BitInstant, station: StationId, id: u32) -> Result<(), WriteError> {
-        self.turn = Some((station, id));
-        let sends = self.stations[station.index()].transmit == Transmit::Transmitting;
-        self.tell_turn(at, &format!("{}_{id}", if sends { "frame" } else { "COMMIT" }))
-    }
-
-    /// A station begins to send, perhaps in its turn.
-    pub(super) fn uses_turn(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
-        match self.turn {
-            Some((whose, id)) if whose == station => self.tell_turn(at, &format!("frame_{id}")),
-            Some(_) | None => Ok(()),
+    /// A station begins a signal, perhaps in its turn.
+    pub(super) fn tell_use(&mut self, at: BitInstant, station: StationId, what: Carried) -> Result<(), WriteError> {
+        let id = self.turn.filter(|(whose, _)| *whose == station).map(|(_, id)| id);
+        match (what, id) {
+            _ if !self.has_turns() => Ok(()),
+            (Carried::Beacon, _) => self.tell_turn(at, "BEACON"),
+            (Carried::Commit, Some(id)) => self.tell_turn(at, &format!("COMMIT_{id}")),
+            (_, Some(id)) => self.tell_turn(at, &format!("frame_{id}")),
+            (_, None) => Ok(()),
         }
     }
 
-    /// A station is done with a frame, perhaps in its turn.
-    pub(super) fn leaves_turn(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
-        if self.turn.take_if(|(whose, _)| *whose == station).is_none() {
-            return Ok(());
-        }
-        self.tell_turn(at, "none")
-    }
-
-    pub(super) fn beacon(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
-        if let Method::Plca(plca) = &self.config.method {
-            self.expect(at + plca.beacon, station.index() as u16, Due::BeaconEnds);
-        }
-        self.tell_turn(at, "BEACON")
+    /// A signal of a station ends, and no other of it follows.
+    pub(super) fn tell_end(&mut self, at: BitInstant, station: StationId) -> Result<(), WriteError> {
+        let is_own = |one: &crate::scene::Signal| one.source == station && one.begin <= at;
+        let goes_on = self.signals.iter().any(|one| is_own(one) && one.end.is_none_or(|end| end > at));
+        if !self.has_turns() || goes_on { Ok(()) } else { self.tell_turn(at, "none") }
     }
 }

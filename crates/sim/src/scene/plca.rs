@@ -1,0 +1,215 @@
+//! What of the frames that MACs begin is on the line of PLCA, and when: a frame waits in its node's delay line for the
+//! node's turn, and COMMIT keeps the turn until it comes (802.3, clause 148).
+//!
+//! ```text
+//!   MAC   attempt |==== frame ====|                       transmitted at the end of the MAC's own
+//!   line          ....|== COMMIT ==|==== frame ====|ESD|== COMMIT ==|     the second one if a burst may follow
+//! ```
+//! BEACONs after empty cycles are told of with the next one that comes after another cycle; they are not here.
+
+use super::signals::{Signal, Signals};
+use medium::{
+    BitInstant, BitTimes, Carried, Config, Event, FrameId, Kind, Method, Octets, Plca, PlcaSettings, StationId,
+};
+
+/// What the events so far say of each node.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    plca: Plca,
+    nodes: Vec<Node>,
+}
+
+/// A node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    /// plca_status.
+    ok: bool,
+    /// Since when its MAC sends, what, and as which attempt.
+    mac: Option<(BitInstant, FrameId, u32)>,
+    /// What its MAC sends is on the line, since then.
+    sends: Option<BitInstant>,
+    /// It took PLCA up, and has not heard silence since then.
+    normal: Option<BitInstant>,
+    /// ESD follows what it sends.
+    delimited: bool,
+    /// COMMIT keeps its turn up to here.
+    commit: Option<BitInstant>,
+    /// Bursts of its turn so far.
+    bursts: u8,
+}
+
+impl Line {
+    /// `None` for another method.
+    pub fn of(config: &Config) -> Option<Line> {
+        match &config.method {
+            Method::Plca(plca) => Some(Line { nodes: vec![Node::default(); plca.nodes.len()], plca: plca.clone() }),
+            Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => None,
+        }
+    }
+
+    fn on_medium(&self, station: StationId, span: BitTimes) -> BitTimes {
+        self.plca.nodes[station.index()].on_medium(span)
+    }
+}
+
+impl Signals {
+    fn node(&mut self, station: StationId) -> &mut Node {
+        let line = self.line.as_mut().expect("the method is PLCA");
+        &mut line.nodes[station.index()]
+    }
+
+    pub(super) fn set_plca(&mut self, _: BitInstant, station: StationId, settings: PlcaSettings) {
+        if let Some(line) = &mut self.line {
+            line.plca.nodes[station.index()].settings = settings;
+        }
+    }
+
+    /// Takes an event of a bus with PLCA.
+    pub(super) fn on_line(&mut self, event: &Event) {
+        let Event { at, station, frame, kind } = *event;
+        match kind {
+            Kind::Attempt { attempt, .. } => self.mac_begins(at, frame, attempt),
+            Kind::Commit { .. } => self.takes_turn(at, station, frame),
+            Kind::Collision { episode: 0, .. } => self.node(station).mac = None,
+            Kind::Collision { episode, .. } => self.collide(at, frame, episode),
+            Kind::JamEnd { .. } => self.jam_ends(at, frame),
+            Kind::Transmitted { size, .. } => self.mac_ends(at, frame, size),
+            Kind::Discarded { .. } => self.discards(at, frame),
+            Kind::Beacon { .. } => {
+                let Some(line) = &self.line else { return };
+                let span = line.on_medium(station, line.plca.beacon);
+                self.begin_other(at, frame, Carried::Beacon, at + span);
+            }
+            Kind::PlcaStatus { ok } => self.status(at, station, ok),
+            Kind::Offered { .. } | Kind::QueueDrop | Kind::Defer { .. } | Kind::Backoff { .. } => {}
+            Kind::Delivered { .. } | Kind::Fragment { .. } | Kind::Damaged { .. } | Kind::TooLong { .. } => {}
+            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+        }
+    }
+
+    /// A MAC begins: into the delay line, unless its node has the turn or does without PLCA.
+    fn mac_begins(&mut self, at: BitInstant, frame: FrameId, attempt: u32) {
+        let station = frame.station;
+        let was_silent = self.node(station).normal.is_none_or(|since| self.is_silent_between(station, since, at));
+        let own = self.node(station);
+        own.normal = own.normal.filter(|_| !was_silent);
+        own.mac = Some((at, frame, attempt));
+        if own.commit.take_if(|end| *end >= at).is_some() {
+            self.change_of(station, |commit| commit.end = Some(at));
+            return self.frame_begins(at, frame, attempt, true);
+        }
+        let own = self.node(station);
+        if !own.ok || own.normal.is_some() {
+            self.frame_begins(at, frame, attempt, false);
+        }
+    }
+
+    fn frame_begins(&mut self, at: BitInstant, frame: FrameId, attempt: u32, delimited: bool) {
+        let own = self.node(frame.station);
+        (own.sends, own.delimited) = (Some(at), delimited);
+        self.begin(at, at, frame, attempt, None);
+    }
+
+    fn takes_turn(&mut self, at: BitInstant, station: StationId, frame: FrameId) {
+        let own = self.node(station);
+        own.bursts = 0;
+        match own.mac {
+            Some((_, frame, attempt)) => self.frame_begins(at, frame, attempt, true),
+            None => self.commits(at, at, station, frame, |plca, _| plca.commit),
+        }
+    }
+
+    /// COMMIT from `begin` on, for so long after `since` at most.
+    fn commits(
+        &mut self,
+        begin: BitInstant,
+        since: BitInstant,
+        station: StationId,
+        frame: FrameId,
+        span: impl FnOnce(&Plca, &PlcaSettings) -> BitTimes,
+    ) {
+        let Some(line) = &self.line else { return };
+        let settings = &line.plca.nodes[station.index()].settings;
+        let end = (since + line.on_medium(station, span(&line.plca, settings))).max(begin + BitTimes::new(1));
+        self.node(station).commit = Some(end);
+        self.begin_other(begin, frame, Carried::Commit, end);
+    }
+
+    /// After what was sent in a turn, up to `end` with its delimiter, another frame may follow.
+    fn may_burst(&mut self, end: BitInstant, sent: BitInstant, frame: FrameId) {
+        let Some(line) = &mut self.line else { return };
+        let most = line.plca.nodes[frame.station.index()].settings.burst_count;
+        let own = &mut line.nodes[frame.station.index()];
+        if own.bursts < most {
+            own.bursts += 1;
+            self.commits(end, sent, frame.station, frame, |_, settings| BitTimes::new(settings.burst_timer.into()));
+        }
+    }
+
+    fn jam_ends(&mut self, at: BitInstant, frame: FrameId) {
+        let own = self.node(frame.station);
+        own.mac = None;
+        if own.sends.take().is_some() {
+            let delimited = own.delimited;
+            self.end(at, frame, BitTimes::ZERO);
+            if delimited {
+                self.may_burst(at, at, frame);
+            }
+        }
+    }
+
+    fn mac_ends(&mut self, at: BitInstant, frame: FrameId, size: Octets) {
+        let packet = self.config().on_air(Carried::Frame, size);
+        let own = self.node(frame.station);
+        let begun = own.mac.take();
+        let Some(begin) = own.sends.take() else { return };
+        let delimited = own.delimited;
+        if !delimited {
+            return self.end(at, frame, BitTimes::ZERO);
+        }
+        // What the delay line still has follows.
+        let sent = if begun.is_some_and(|(mac, ..)| mac < begin) { begin + packet } else { at };
+        let delimiter = self.line.as_ref().map_or(BitTimes::ZERO, |line| line.plca.end_delimiter);
+        self.end(sent + delimiter, frame, delimiter);
+        self.may_burst(sent + delimiter, sent, frame);
+    }
+
+    fn discards(&mut self, at: BitInstant, frame: FrameId) {
+        let own = self.node(frame.station);
+        if own.mac.take_if(|(_, busy, _)| *busy == frame).is_some() && own.sends.take().is_some() {
+            self.end(at, frame, BitTimes::ZERO);
+        }
+    }
+
+    fn status(&mut self, at: BitInstant, station: StationId, ok: bool) {
+        let own = self.node(station);
+        own.ok = ok;
+        own.normal = ok.then_some(at);
+        let held = own.mac.filter(|_| own.sends.is_none() && !ok);
+        if !ok && own.commit.take_if(|end| *end > at).is_some() {
+            self.change_of(station, |commit| commit.end = Some(at));
+        }
+        if let Some((_, frame, attempt)) = held {
+            self.frame_begins(at, frame, attempt, false);
+        }
+    }
+
+    /// Whether there was an instant in between at which nothing was at the place of `station`.
+    fn is_silent_between(&self, station: StationId, from: BitInstant, to: BitInstant) -> bool {
+        let config = self.config();
+        let mut heard = from;
+        let covers = |one: &Signal, at: BitInstant| {
+            let way =
+                if one.source == station { BitTimes::ZERO } else { config.topology.distance(one.source, station) };
+            let end = one.end.map_or(to, |end| end + way);
+            (one.reaches(station, config) && one.begin + way <= at && end > at).then_some(end)
+        };
+        while let Some(end) = self.iter().find_map(|one| covers(one, heard)) {
+            heard = end;
+            if heard >= to {
+                return false;
+            }
+        }
+        heard < to
+    }
+}

@@ -1,0 +1,349 @@
+//! Random runs of every access method, and what is on their media by the reference models of `crates/medium`, which look
+//! at every bit time and know no window.
+#![allow(dead_code, reason = "each test file uses its own part of this module")]
+#![allow(clippy::duplicate_mod, reason = "each model has signals of its own")]
+
+#[path = "../../../medium/tests/common/dcf.rs"]
+mod dcf;
+#[path = "../../../../tests/common/logged.rs"]
+mod logged;
+#[path = "../../../medium/tests/common/model.rs"]
+mod model;
+#[path = "../../../medium/tests/common/plca.rs"]
+mod plca;
+#[path = "../../../medium/tests/common/scenario.rs"]
+mod scenario;
+#[path = "../../../medium/tests/common/aloha.rs"]
+mod slotted;
+#[path = "../../../medium/tests/common/unslotted.rs"]
+mod unslotted;
+
+use medium::{
+    Aloha, BitInstant, BitTimes, Config, Csma, CsmaCa, Event, Fault, Frame, FrameId, Input, Kind, Method, Octets,
+    OfdmRate, Persistence, Phy, Plca, Population, Reach, SlottedAloha, StationId, Topology,
+};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use scenario::{
+    Scenario, any_cable, any_medium, any_policy, any_scenario, any_topology, cut_scenario, faulty_scenario, runner,
+    standard_config,
+};
+use sim::files::event_log::{Entry, EventLogReader, Header};
+use sim::files::json_lines::LineReader;
+use sim::run::view::{Note, View};
+use sim::words::sentences::TIED;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+/// How long a scenario is run.
+pub const UNTIL: u64 = 40_000;
+/// Cases of each method, unless said otherwise.
+pub const CASES: u32 = 40;
+
+/// A signal: sender, name, first bit, and the frame that it is about; none of BEACON and COMMIT.
+pub type Key = (usize, String, u64, String);
+/// The first bit without it, and which stations it gets to.
+pub type Facts = (u64, Vec<bool>);
+pub type Signals = BTreeMap<Key, Facts>;
+/// What a model gives.
+type OnAir = (usize, &'static str, FrameId, u64, u64, Vec<bool>);
+
+/// A run of a scenario: what happened, and what was on its medium by the model.
+pub struct Case {
+    pub config: Config,
+    pub header: Header,
+    pub log: String,
+    pub entries: Vec<Entry>,
+    /// Every signal that the model has.
+    pub all: Signals,
+    /// Those that have ended by the horizon.
+    pub truth: Signals,
+    /// Signals that are not known to have ended by then are not compared.
+    pub horizon: u64,
+}
+
+fn instant(entry: &Entry) -> Option<BitInstant> {
+    match entry {
+        Entry::Medium(event) => Some(event.at),
+        Entry::Input { at, .. } => Some(*at),
+        Entry::Emulator(_) => None,
+    }
+}
+
+/// The frame of a signal; that of BEACON and COMMIT may not be there yet.
+pub fn about(what: &str, frame: String) -> String {
+    if ["BEACON", "COMMIT"].contains(&what) { String::new() } else { frame }
+}
+
+pub fn name(frame: FrameId) -> String {
+    format!("st{}#{}", frame.station.index() + 1, frame.serial)
+}
+
+impl Case {
+    /// Nothing of a scenario in which a cut falls together with a signal: which of them is first is not a window's affair.
+    pub fn new(Scenario { config, inputs }: &Scenario, until: u64) -> Option<Case> {
+        config.check().ok()?;
+        let (_, signals): (Vec<Event>, Vec<OnAir>) = match &config.method {
+            Method::CsmaCd => model::run_and_signals(config, inputs, until),
+            Method::SlottedAloha(_) => slotted::run_and_signals(config, inputs, until),
+            Method::Aloha(_) | Method::Csma(_) => unslotted::run_and_signals(config, inputs, until),
+            Method::CsmaCa(_) => dcf::run_and_signals(config, inputs, until),
+            Method::Plca(_) => plca::run_and_signals(config, inputs, until),
+        };
+        let cuts: BTreeSet<u64> =
+            inputs.iter().filter(|(_, input)| matches!(input, Input::SetCut { .. })).map(|(at, _)| *at).collect();
+        if signals.iter().any(|one| cuts.contains(&one.3)) {
+            return None;
+        }
+        let (_, log, _) = logged::logged(config, inputs, until);
+        let mut reader = EventLogReader::new(LineReader::new(log.as_bytes(), "log".to_owned())).expect("a log");
+        let header = reader.header().clone();
+        let entries: Vec<Entry> = std::iter::from_fn(|| reader.next_entry().expect("a whole log")).collect();
+        let beacons: BTreeSet<u64> = entries
+            .iter()
+            .filter_map(|entry| match entry {
+                Entry::Medium(Event { at, kind: Kind::Beacon { .. }, .. }) => Some(at.get()),
+                _ => None,
+            })
+            .collect();
+        let longest = config.topology.round_trip().get();
+        let last = entries.iter().rev().find_map(instant).map_or(0, BitInstant::get);
+        let horizon = until.saturating_sub(3 * longest + 2_000).min(last);
+        // BEACONs after empty cycles are told of later.
+        let told = |one: &&OnAir| one.1 != "BEACON" || beacons.contains(&one.3);
+        let all: Signals = signals
+            .iter()
+            .filter(told)
+            .map(|(of, what, frame, begin, end, reaches)| {
+                ((*of, (*what).to_owned(), *begin, about(what, name(*frame))), (*end, reaches.clone()))
+            })
+            .collect();
+        let truth = all.iter().filter(|(_, (end, _))| *end < horizon).map(|(key, facts)| (key.clone(), facts.clone()));
+        let truth = truth.collect();
+        Some(Case { config: config.clone(), header, log, entries, all, truth, horizon })
+    }
+
+    pub fn stations(&self) -> usize {
+        self.config.topology.stations()
+    }
+
+    pub fn nanos(&self, at: u64) -> u64 {
+        (u128::from(at) * 1_000_000_000 / u128::from(self.config.rate.get())) as u64
+    }
+
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Medium(event) => Some(event),
+            Entry::Input { .. } | Entry::Emulator(_) => None,
+        })
+    }
+}
+
+pub fn differs(what: &str, one: &Signals, truth: &Signals) -> Result<(), String> {
+    let only = |a: &Signals, b: &Signals| {
+        let list: Vec<String> =
+            a.iter().filter(|(key, facts)| b.get(*key) != Some(*facts)).map(|one| format!("{one:?}")).collect();
+        list.into_iter().take(4).collect::<Vec<_>>().join("\n    ")
+    };
+    if one == truth {
+        return Ok(());
+    }
+    Err(format!("{what}\n  it has\n    {}\n  the model has\n    {}", only(one, truth), only(truth, one)))
+}
+
+/// Which frames each station holds.
+#[derive(Default)]
+struct Queues(BTreeMap<usize, BTreeSet<u64>>);
+
+impl Queues {
+    fn take(&mut self, event: &Event) {
+        let own = self.0.entry(event.frame.station.index()).or_default();
+        match event.kind {
+            Kind::Offered { .. } => _ = own.insert(event.frame.serial),
+            Kind::Transmitted { .. } | Kind::Discarded { .. } | Kind::QueueDrop => _ = own.remove(&event.frame.serial),
+            _ => {}
+        }
+    }
+}
+
+/// What the live view has of each signal, as time goes on.
+pub fn viewed(case: &Case) -> Result<(Signals, Vec<String>), String> {
+    let mut view = View::new(Arc::new(case.config.clone()));
+    let (mut all, mut sentences, mut queues) = (Signals::new(), Vec::new(), Queues::default());
+    let limit = case.config.attempt_limit();
+    for (place, entry) in case.entries.iter().enumerate() {
+        let at = match entry {
+            Entry::Medium(event) => {
+                view.take(&Note::Event(*event));
+                queues.take(event);
+                let told = view.sentence(event, &case.header.stations).replace(TIED, " ");
+                if let Kind::Attempt { attempt, .. } = event.kind {
+                    let of = limit.map_or(String::new(), |limit| format!(" of at most {limit}"));
+                    let wanted = format!("Attempt {attempt}{of}.");
+                    if !told.ends_with(&wanted) {
+                        return Err(format!("{told:?} does not end with {wanted:?}"));
+                    }
+                }
+                sentences.push(told);
+                event.at
+            }
+            Entry::Input { at, input } => {
+                view.take(&Note::Input { at: *at, input: *input });
+                *at
+            }
+            Entry::Emulator(_) => continue,
+        };
+        for station in 0..case.stations() {
+            let held = queues.0.get(&station).map_or(0, BTreeSet::len);
+            let shown = view.station(StationId::new(station as u16)).queue();
+            if held != shown {
+                return Err(format!("at {at:?} st{} holds {held} frames, and the view shows {shown}", station + 1));
+            }
+        }
+        // Within an instant an attempt may still turn out to be an RTS.
+        let next = case.entries.get(place + 1).and_then(instant);
+        if next == Some(at) {
+            continue;
+        }
+        for one in view.signals.iter() {
+            let reaches: Vec<bool> =
+                (0..case.stations() as u16).map(|to| one.reaches(StationId::new(to), &case.config)).collect();
+            let of = about(one.name(), name(one.frame));
+            let key = (one.source.index(), one.name().to_owned(), one.begin.get(), of);
+            let end = one.end.map_or(u64::MAX, BitInstant::get);
+            all.insert(key, (end, reaches));
+        }
+    }
+    all.retain(|_, (end, _)| *end < case.horizon);
+    Ok((all, sentences))
+}
+
+/// Draws scenarios, and gives each that can be compared to `each`, with its name.
+fn hold(method: &str, scenarios: impl Strategy<Value = Scenario>, until: u64, each: &mut dyn FnMut(&str, Case)) {
+    let mut runner = runner(CASES);
+    let (mut kinds, cases) = (BTreeMap::<String, u64>::new(), runner.config().cases);
+    for number in 0..cases {
+        let scenario = scenarios.new_tree(&mut runner).expect("a scenario").current();
+        let Some(case) = Case::new(&scenario, until) else { continue };
+        case.truth.keys().for_each(|(_, what, ..)| *kinds.entry(what.clone()).or_default() += 1);
+        each(&format!("{method}, case {number}: {scenario:?}"), case);
+    }
+    println!("{method}: signals {kinds:?}");
+    assert!(kinds.get("frame").is_some_and(|frames| *frames > u64::from(cases)), "{kinds:?}");
+}
+
+fn with(
+    topology: impl Strategy<Value = Topology>,
+    method: impl Strategy<Value = Method>,
+) -> impl Strategy<Value = Config> {
+    (standard_config(topology), method).prop_map(|(config, method)| Config { method, ..config })
+}
+
+fn limit() -> impl Strategy<Value = Option<NonZeroU32>> {
+    prop_oneof![2 => Just(None), 1 => (1..=20_u32).prop_map(NonZeroU32::new)]
+}
+
+fn population() -> impl Strategy<Value = Population> {
+    prop_oneof![2 => Just(Population::Stations), 1 => Just(Population::Infinite)]
+}
+
+/// Runs of this method.
+pub fn csma_cd(each: &mut dyn FnMut(&str, Case)) {
+    hold("CSMA/CD", any_scenario(any_medium()), 1 << 20, each);
+    hold("CSMA/CD with cuts", cut_scenario(standard_config(any_cable())), 1 << 20, each);
+}
+
+/// Runs of this method.
+pub fn aloha(each: &mut dyn FnMut(&str, Case)) {
+    let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, any::<bool>());
+    let own = own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, holds_sender)| {
+        let slot = BitTimes::new(slot);
+        Method::Aloha(Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population })
+    });
+    hold("ALOHA", cut_scenario(with(any_cable(), own)), UNTIL, each);
+}
+
+/// Runs of this method.
+pub fn csma(each: &mut dyn FnMut(&str, Case)) {
+    let persistence = || {
+        prop_oneof![
+            Just(Persistence::One),
+            Just(Persistence::Non),
+            (20_000..=1_000_000_u32).prop_map(Persistence::Millionths),
+        ]
+    };
+    let own = || {
+        let own = (0..=3_u32, any_policy(), limit(), population(), 100..=900_u64, persistence(), any::<bool>());
+        own.prop_map(|(ack_delay, backoff, attempt_limit, population, slot, persistence, holds_sender)| {
+            let slot = BitTimes::new(slot);
+            Method::Csma(Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population })
+        })
+    };
+    hold("CSMA", faulty_scenario(with(any_topology(), own())), UNTIL, each);
+    hold("CSMA with cuts", cut_scenario(with(any_cable(), own())), UNTIL, each);
+}
+
+/// Runs of this method.
+pub fn slotted_aloha(each: &mut dyn FnMut(&str, Case)) {
+    let star = (2..=6_usize, 0..=60_u64).prop_map(|(stations, distance)| Topology::star(stations, distance));
+    let config =
+        (star, 0..=3_u32, limit(), population(), any::<u64>()).prop_map(|(topology, ack, limit, population, seed)| {
+            let way = BitTimes::new(topology.round_trip().get() / 2);
+            let mut own = SlottedAloha::new(Octets::new(200), way);
+            (own.ack_delay, own.attempt_limit, own.population) = (ack, limit, population);
+            Config { method: Method::SlottedAloha(own), ..Config::new(medium::BitRate::MBIT_10, topology, seed) }
+        });
+    let scenarios = any_scenario(config).prop_map(|Scenario { config, mut inputs }| {
+        let fits = |input: &Input| !matches!(input, Input::Offer { frame: Frame { size, .. }, .. } if !(18..=200).contains(&size.get()));
+        inputs.retain(|(_, input)| fits(input));
+        Scenario { config, inputs }
+    });
+    hold("slotted ALOHA", scenarios, UNTIL, each);
+}
+
+/// Runs of this method.
+pub fn csma_ca(each: &mut dyn FnMut(&str, Case)) {
+    let phy = prop_oneof![3 => Just(Phy::Dsss1), 1 => Just(Phy::Fhss1), 1 => Just(Phy::Ofdm(OfdmRate::Mbps6))];
+    let places = proptest::collection::vec(0.0..1.0_f64, 2..=6);
+    let own = (phy, places, any::<bool>(), any::<bool>(), 1..=16_u32, 0..=3_u32, any::<u64>());
+    let config = own.prop_map(|(phy, places, hidden, rts, window, stages, seed)| {
+        let most = (phy.slot().get() - 1) / 2;
+        let length = if hidden { 3 * most } else { most };
+        let positions: Vec<u64> = places.iter().map(|place| (place * (length + 1) as f64) as u64).collect();
+        let mut own = CsmaCa::new(phy, Octets::new(64));
+        (own.rts, own.window, own.most_window) = (rts, window, window << stages);
+        own.reach = hidden.then(|| Reach { range: most, positions: positions.clone() });
+        let topology = Topology::Bus { positions: positions.into_iter().map(BitTimes::new).collect() };
+        Config { method: Method::CsmaCa(own), ..Config::new(phy.rate(), topology, seed) }
+    });
+    hold("CSMA/CA", cut_scenario(config), UNTIL, each);
+}
+
+/// Runs of this method.
+pub fn plca(each: &mut dyn FnMut(&str, Case)) {
+    let own = (2..=6_usize, 0..=3_u8, any::<bool>(), any::<u64>(), 0..=8_u64);
+    let config = own.prop_map(|(nodes, bursts, faulty, seed, far)| {
+        let mut plca = Plca::right(nodes);
+        plca.nodes.iter_mut().for_each(|node| node.settings.burst_count = bursts);
+        if faulty {
+            // It knows nothing of turns, and meets others on the line.
+            plca.nodes[nodes - 1].settings = medium::PlcaSettings::off();
+        }
+        let positions = (0..nodes as u64).map(|place| BitTimes::new(place * far / 8)).collect();
+        Config {
+            method: Method::Plca(plca),
+            ..Config::new(medium::BitRate::MBIT_10, Topology::Bus { positions }, seed)
+        }
+    });
+    let scenarios = any_scenario(config).prop_map(|Scenario { config, mut inputs }| {
+        let most = config.parameters.max_frame_size.get();
+        inputs.retain(|(_, input)| match input {
+            Input::Offer { frame, .. } => (18..=most).contains(&frame.size.get()),
+            Input::SetFault { fault, .. } => *fault != Some(Fault::Babble),
+            Input::Detach { .. } | Input::Attach { .. } | Input::SetCut { .. } | Input::SetPlca { .. } => false,
+        });
+        Scenario { config, inputs }
+    });
+    hold("PLCA", scenarios, UNTIL, each);
+}

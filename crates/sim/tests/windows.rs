@@ -1,0 +1,380 @@
+//! Every window on a run shows the same bus: the live view, waveforms, the timeline and captures have each signal with the
+//! begin, the end and the hearers that the reference models of `crates/medium` give it, and the same numbers.
+//!
+//! Each method has random scenarios with distances, ranges, faults, cuts, bursts, RTS and CTS, BEACONs and COMMITs.
+//! `ETHBUS_CASES=2000` draws more of them, `ETHBUS_SEED=2` others. `tests/windows/pages.rs` holds the page of a report against the
+//! same runs.
+
+#[path = "common/case.rs"]
+mod case;
+
+use case::{Case, Facts, Key, differs, name, viewed};
+use medium::{Event, Input, Kind, Method, Population, StationId};
+use serde_json::Value;
+use sim::files::event_log::{Entry, EventLogReader};
+use sim::files::json_lines::LineReader;
+use sim::windows::capture::Framing;
+use sim::windows::{Known, WindowKind, Windows};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+/// What a window makes of a run.
+fn window(case: &Case, kind: WindowKind) -> Vec<u8> {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let known = Known::of(case.header.clone());
+    let window = kind.open(file.reopen().expect("a file"), String::new(), &known).expect("room");
+    let mut log = EventLogReader::new(LineReader::new(case.log.as_bytes(), "log".to_owned())).expect("a log");
+    log.tell(&mut Windows(vec![window])).expect("room").expect("a whole log");
+    fs::read(file.path()).expect("a file")
+}
+
+/// From when to when something is at each station's place, by the model, in nanoseconds.
+fn carrier(case: &Case) -> Vec<Vec<(u64, u64)>> {
+    let stations = case.stations() as u16;
+    let mut away: Vec<Vec<(u64, u64)>> = vec![Vec::new(); stations.into()];
+    for entry in &case.entries {
+        match entry {
+            Entry::Input { at, input: Input::Detach { station } } => away[station.index()].push((at.get(), u64::MAX)),
+            Entry::Input { at, input: Input::Attach { station } } => {
+                away[station.index()].iter_mut().for_each(|(_, to)| *to = (*to).min(at.get()));
+            }
+            _ => {}
+        }
+    }
+    let at_place = |place: u16| {
+        let mut spans: Vec<(u64, u64)> = case
+            .all
+            .iter()
+            .filter(|(_, (_, reaches))| reaches[usize::from(place)])
+            .map(|((of, _, begin, _), (end, _))| {
+                let way = case.config.topology.distance(StationId::new(*of as u16), StationId::new(place)).get();
+                (begin + way, end + way)
+            })
+            .collect();
+        for &(from, to) in &away[usize::from(place)] {
+            let cut = |(a, b): (u64, u64)| [(a, b.min(from)), (a.max(to), b)].into_iter().filter(|(a, b)| a < b);
+            spans = spans.into_iter().flat_map(cut).collect();
+        }
+        spans.sort_unstable();
+        let mut joined: Vec<(u64, u64)> = Vec::new();
+        for (from, to) in spans {
+            match joined.last_mut() {
+                Some((_, end)) if from <= *end => *end = to.max(*end),
+                _ => joined.push((from, to)),
+            }
+        }
+        joined.into_iter().map(|(from, to)| (case.nanos(from), case.nanos(to))).collect()
+    };
+    (0..stations).map(at_place).collect()
+}
+
+/// The same in the waveforms.
+fn waveforms(case: &Case) -> Vec<Vec<(u64, u64)>> {
+    let text = String::from_utf8(window(case, WindowKind::Vcd)).expect("text");
+    let mut levels: Vec<Vec<(u64, bool)>> = vec![Vec::new(); case.stations()];
+    let mut now = 0;
+    for line in text.lines().skip_while(|line| !line.starts_with("$dumpvars")) {
+        if let Some(at) = line.strip_prefix('#') {
+            now = at.parse().expect("a time");
+        } else if let Some((level, station)) = line.split_once('c').filter(|(level, _)| ["0", "1"].contains(level)) {
+            let own = &mut levels[station.parse::<usize>().expect("a station")];
+            own.retain(|(at, _)| *at != now);
+            own.push((now, level == "1"));
+        }
+    }
+    let spans = |levels: Vec<(u64, bool)>| {
+        let (mut spans, mut since) = (Vec::new(), None);
+        for (at, level) in levels {
+            match (level, since) {
+                (true, None) => since = Some(at),
+                (false, Some(from)) => {
+                    spans.push((from, at));
+                    since = None;
+                }
+                (true, Some(_)) | (false, None) => {}
+            }
+        }
+        spans
+    };
+    levels.into_iter().map(spans).collect()
+}
+
+/// Numbers of a message of protobuf, and its texts.
+fn fields(mut message: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    fn varint(message: &mut &[u8]) -> u64 {
+        let length = message.iter().position(|octet| octet & 0x80 == 0).expect("an end") + 1;
+        let (digits, rest) = message.split_at(length);
+        *message = rest;
+        digits.iter().rev().fold(0, |number, digit| number << 7 | u64::from(digit & 0x7f))
+    }
+    let mut all = Vec::new();
+    while !message.is_empty() {
+        let key = varint(&mut message);
+        let (number, octets): (u64, &[u8]) = match key & 7 {
+            0 => (varint(&mut message), &[]),
+            1 => {
+                let (fixed, rest) = message.split_at(8);
+                message = rest;
+                (u64::from_le_bytes(fixed.try_into().expect("eight")), &[])
+            }
+            _ => {
+                let length = varint(&mut message) as usize;
+                let (octets, rest) = message.split_at(length);
+                message = rest;
+                (0, octets)
+            }
+        };
+        all.push((key >> 3, number, octets));
+    }
+    all
+}
+
+/// Slices of the timeline's tracks of signals: sender, name, from when to when in nanoseconds. Under CSMA/CD an attempt and
+/// its jam are the signal.
+fn timeline(case: &Case) -> BTreeSet<(usize, String, u64, u64)> {
+    let trace = window(case, WindowKind::Perfetto);
+    let track = if case.config.method == Method::CsmaCd { 2 } else { 5 };
+    let mut open: BTreeMap<usize, (String, u64)> = BTreeMap::new();
+    let mut all = BTreeSet::new();
+    for (_, _, packet) in fields(&trace) {
+        let packet = fields(packet);
+        let number =
+            |fields: &[(u64, u64, &[u8])], wanted| fields.iter().find(|field| field.0 == wanted).map(|it| it.1);
+        let Some((_, _, event)) = packet.iter().find(|field| field.0 == 11) else { continue };
+        let (at, event) = (number(&packet, 8).expect("a time"), fields(event));
+        let on = number(&event, 11).expect("a track");
+        if on < 16 || on % 16 != track {
+            continue;
+        }
+        let station = (on / 16 - 1) as usize;
+        match number(&event, 9) {
+            Some(1) => {
+                let name = event.iter().find(|field| field.0 == 23).expect("a name").2;
+                let name = String::from_utf8(name.to_vec()).expect("text");
+                match name.as_str() {
+                    // The jam goes on where the attempt ends.
+                    "jam" => {
+                        let begun = all.iter().rfind(|(of, _, _, end)| *of == station && *end == at).cloned();
+                        let begun: (usize, String, u64, u64) = begun
+                            .unwrap_or_else(|| panic!("no attempt of {station} before its jam at {at}\n{}", case.log));
+                        all.remove(&begun);
+                        open.insert(station, (begun.1, begun.2));
+                    }
+                    "attempt" => drop(open.insert(station, ("frame".to_owned(), at))),
+                    "defer" | "backoff" => {}
+                    _ => drop(open.insert(station, (name, at))),
+                }
+            }
+            Some(2) => {
+                all.extend(open.remove(&station).map(|(name, from)| (station, name, from, at)));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+/// A packet of a station's interface: of which, when in nanoseconds, how many octets, and whether it is marked as bad.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Packet {
+    of: usize,
+    at: u64,
+    octets: u64,
+    bad: bool,
+}
+
+/// Packets of a capture, and its rows.
+fn captured(case: &Case) -> (Vec<Packet>, Vec<Value>) {
+    let capture = window(case, WindowKind::Pcapng(Framing::Whole));
+    let word = |block: &[u8], at: usize| u32::from_ne_bytes(block[at..at + 4].try_into().expect("four"));
+    let (mut packets, mut rows, mut rest) = (Vec::new(), Vec::new(), &capture[..]);
+    while !rest.is_empty() {
+        let (block, after) = rest.split_at(word(rest, 4) as usize);
+        rest = after;
+        if word(block, 0) != 6 {
+            continue;
+        }
+        let (of, octets) = (word(block, 8) as usize, word(block, 20));
+        let at = u64::from(word(block, 12)) << 32 | u64::from(word(block, 16));
+        let data = &block[28..28 + octets as usize];
+        assert!(octets <= 262_144, "no reader takes a packet of {octets} octets");
+        if of == case.stations() {
+            let json = data.iter().position(|octet| *octet == b'{').expect("an object");
+            rows.push(serde_json::from_slice(&data[json..]).expect("JSON"));
+            continue;
+        }
+        let flags = word(block, 28 + octets.next_multiple_of(4) as usize + 4);
+        packets.push(Packet { of, at, octets: octets.into(), bad: flags >> 24 & 1 == 1 });
+    }
+    (packets, rows)
+}
+
+/// What a capture should have of each frame whose fate is known: an instant, how many octets if it was sent whole, and
+/// whether it was destroyed.
+fn capture_agrees(case: &Case) -> Result<(), String> {
+    let (packets, rows) = captured(case);
+    let has_preamble = !matches!(case.config.method, Method::CsmaCa(_));
+    let detects = matches!(case.config.method, Method::CsmaCd | Method::Plca(_));
+    let events: Vec<&Event> = case.events().collect();
+    let mut begins: BTreeSet<(usize, u64)> = BTreeSet::new();
+    for ((of, what, begin, frame), (end, _)) in case.truth.iter().filter(|((_, what, ..), _)| what == "frame") {
+        let own = |event: &&&Event| name(event.frame) == *frame;
+        let burst = events
+            .iter()
+            .filter(own)
+            .any(|event| event.at.get() == *begin && matches!(event.kind, Kind::Attempt { burst: true, .. }));
+        let gap = if burst { case.config.parameters.inter_packet_gap.get() } else { 0 };
+        let at = case.nanos(begin + gap);
+        begins.insert((*of, at));
+        let after = |event: &&&Event| event.at.get() > *begin && event.frame.station == event.station;
+        let outcome = events.iter().filter(own).filter(after).find(|event| {
+            matches!(
+                event.kind,
+                Kind::Transmitted { .. } | Kind::Backoff { .. } | Kind::Discarded { .. } | Kind::Attempt { .. }
+            )
+        });
+        let Some(outcome) = outcome else { continue };
+        // Frames of an infinite population may begin together at one station.
+        let is_long = |packet: &&Packet| !has_preamble || detects || 8 * packet.octets == end - begin;
+        let shown = packets.iter().filter(|packet| (packet.of, packet.at) == (*of, at)).find(is_long);
+        if detects {
+            let is_long = end.saturating_sub(begin + gap) >= 64 + 64 + 2 * case.config.parameters.jam_size.get();
+            if is_long && shown.is_none() {
+                return Err(format!("the capture has no packet of {frame}, {what} at {begin}"));
+            }
+            continue;
+        }
+        let Some(shown) = shown else {
+            return Err(format!("the capture has no packet of {frame} at {begin}"));
+        };
+        let arrived = events.iter().filter(own).any(|event| {
+            let known = matches!(event.kind, Kind::Delivered { .. } | Kind::Duplicate { .. });
+            known && event.at.get() > *begin && event.at <= outcome.at
+        });
+        let vain = !matches!(outcome.kind, Kind::Transmitted { .. });
+        if vain && shown.bad == arrived {
+            return Err(format!("{frame}, which did {}arrive: {shown:?}", if arrived { "" } else { "not " }));
+        }
+    }
+    let foreign = packets.iter().find(|packet| {
+        packet.at < case.nanos(case.horizon.saturating_sub(20_000)) && !begins.contains(&(packet.of, packet.at))
+    });
+    if let Some(packet) = foreign {
+        return Err(format!("nobody begins with {packet:?}"));
+    }
+    let told = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+    for kind in ["rts", "cts", "ack", "collision", "backoff"] {
+        let logged = events.iter().filter(|event| event.kind.name() == kind).count();
+        if logged != told(kind) {
+            return Err(format!("{logged} of {kind} in the log, {} in the capture", told(kind)));
+        }
+    }
+    with_whom(case, &rows)
+}
+
+/// Without collision detection a row of a collision names the frames that met its own where it is for.
+fn with_whom(case: &Case, rows: &[Value]) -> Result<(), String> {
+    if matches!(case.config.method, Method::CsmaCd | Method::Plca(_)) {
+        return Ok(());
+    }
+    for row in rows.iter().filter(|row| row["kind"] == "collision") {
+        let (frame, t) = (row["frame"].as_str().expect("a frame"), row["t"].as_u64().expect("a time"));
+        let is_own = |(of, what, begin, about): &Key| {
+            let asks = what == "frame" || what == "RTS";
+            about == frame && *begin < t && asks && frame.starts_with(&format!("st{}#", of + 1))
+        };
+        let own = case.truth.iter().filter(|(key, _)| is_own(key)).max_by_key(|((_, _, begin, _), _)| *begin);
+        let Some((own_key, own_facts)) = own else { continue };
+        let there = |key: &Key, facts: &Facts, place: u16| {
+            let way = case.config.topology.distance(StationId::new(key.0 as u16), StationId::new(place)).get();
+            facts.1[usize::from(place)].then_some((key.2 + way, facts.0 + way))
+        };
+        for other in row["with"].as_array().expect("a list") {
+            let meets =
+                case.truth.iter().filter(|(key, _)| key.3 == other.as_str().expect("a name") && key.0 != own_key.0);
+            let met = meets.flat_map(|one| (0..case.stations() as u16).map(move |place| (one, place))).any(
+                |((key, facts), place)| {
+                    let (one, two) = (there(own_key, own_facts, place), there(key, facts, place));
+                    one.zip(two).is_some_and(|((a, b), (c, d))| a < d && c < b)
+                },
+            );
+            // One that had not ended by the horizon is not in the model's list.
+            if !met && t + 10_000 < case.horizon {
+                return Err(format!("{frame} at {t} is said to have met {other}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn agrees(case: &Case) -> Result<(), String> {
+    let (viewed, _) = viewed(case)?;
+    differs("the live view", &viewed, &case.truth)?;
+    let shown = waveforms(case);
+    let before = case.nanos(case.horizon.saturating_sub(4_000));
+    for (station, (shown, truth)) in shown.iter().zip(carrier(case)).enumerate() {
+        let early = |spans: &[(u64, u64)]| -> Vec<(u64, u64)> {
+            spans.iter().copied().filter(|(_, to)| *to < before).collect()
+        };
+        let (shown, truth) = (early(shown), early(&truth));
+        if shown != truth {
+            let place = shown.iter().zip(&truth).take_while(|(a, b)| a == b).count();
+            return Err(format!(
+                "waveforms: carrier of st{} from {:?}, by the model {:?}",
+                station + 1,
+                shown.get(place),
+                truth.get(place)
+            ));
+        }
+    }
+    let truth: BTreeSet<(usize, String, u64, u64)> = (case.truth.iter())
+        .map(|((of, what, begin, _), (end, _))| (*of, what.clone(), case.nanos(*begin), case.nanos(*end)))
+        .collect();
+    let is_infinite = match &case.config.method {
+        Method::SlottedAloha(own) => own.population == Population::Infinite,
+        Method::Aloha(own) => own.population == Population::Infinite,
+        Method::Csma(own) => own.population == Population::Infinite,
+        Method::CsmaCd | Method::CsmaCa(_) | Method::Plca(_) => false,
+    };
+    if !is_infinite {
+        let shown: BTreeSet<_> = timeline(case).into_iter().filter(|one| one.3 < case.nanos(case.horizon)).collect();
+        if let Some(one) = shown.symmetric_difference(&truth).next() {
+            return Err(format!("the timeline, or the model, has {one:?} alone"));
+        }
+    }
+    capture_agrees(case)
+}
+
+fn hold(method: &str, case: Case) {
+    agrees(&case).unwrap_or_else(|error| panic!("{method}\n{error}\n{}", case.log));
+}
+
+#[test]
+fn windows_agree_on_csma_cd() {
+    case::csma_cd(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_aloha() {
+    case::aloha(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_csma() {
+    case::csma(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_slotted_aloha() {
+    case::slotted_aloha(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_csma_ca() {
+    case::csma_ca(&mut hold);
+}
+
+#[test]
+fn windows_agree_on_plca() {
+    case::plca(&mut hold);
+}
