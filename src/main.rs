@@ -11,6 +11,7 @@ use ethbus::study::explain::ExplainError;
 use ethbus::study::plot::PlotError;
 use sim::files::output::WAITING;
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    WAITING.tell(|pipe| say(&format!("ethbus: waits for a program that reads {}\n", pipe.display())));
+    WAITING.begin(link::pipe::open, without_reader);
     let outcome = match &cli.command {
         None => commands::demo::run_demo(&cli.demo),
         Some(Command::Sim(args)) => commands::sim::sim(args),
@@ -85,6 +86,10 @@ fn main() -> ExitCode {
     });
     messages::finish(FAREWELL);
     code
+}
+
+fn without_reader(pipe: &Path) {
+    say(&format!("ethbus: waits for a program that reads {}\n", pipe.display()));
 }
 
 /// Prints an error with everything that led to it, each part once.

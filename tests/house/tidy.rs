@@ -48,7 +48,6 @@ const NOT_YET_PLAIN: &[&str] = &[
     "crates/medium/src/access/slotted_aloha.rs",
     "crates/sim",
     "docs/access.md",
-    "docs/backoff",
     "docs/plca.md",
     "docs/report.md",
     "docs/results.md",

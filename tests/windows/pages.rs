@@ -73,8 +73,11 @@ fn page_agrees(case: &Case, sentences: &[String], shown: &Value) -> Result<(), S
     if sentences.len() == others.len() { Ok(()) } else { Err("it has other events".to_owned()) }
 }
 
+/// The runs of a method, each handed over with the method's name.
+type Runs = fn(&mut dyn FnMut(&str, Case));
+
 /// What a method's runs look like on their pages.
-fn hold(runs: fn(&mut dyn FnMut(&str, Case))) {
+fn hold(runs: Runs) {
     if !is_installed("node") {
         return skip("needs node");
     }

@@ -16,7 +16,7 @@
 //! | [`station`] | a raw socket inside a station |
 //! | [`clock`] | monotonic time, kernel stamps, priority |
 //! | [`confine`] | giving up capabilities and system calls |
-//! | [`memory`] | files without a folder |
+//! | [`memory`], [`pipe`] | files without a folder; named pipes |
 //! | [`wait`], [`channel`], [`signals`], [`process`], [`background`] | how two processes work together |
 //!
 //! This crate never knows the medium: no bit times, no backoff, no frame times. Time here is in nanoseconds, the
@@ -40,6 +40,7 @@ pub mod memory;
 pub mod namespace;
 pub mod netlink;
 pub mod packet;
+pub mod pipe;
 pub mod process;
 pub mod signals;
 pub mod station;

@@ -5,11 +5,9 @@
 //!
 //! A pipe waits for its reader, and an interrupt ends this wait: [`Waiting`].
 
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -161,21 +159,24 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
     }
 }
 
-/// What a program does about pipes whose readers have not come yet. One for the whole process, as its signals are.
+/// How a pipe is opened for writing: at once, or not at all while it has no reader.
+pub type OpenPipe = fn(&Path) -> io::Result<Option<File>>;
+
+/// What a program does about pipes that have no reader yet. One for the whole process, as its signals are.
 #[derive(Debug)]
 pub struct Waiting {
     ended: AtomicBool,
-    tell: OnceLock<fn(&Path)>,
+    program: OnceLock<(OpenPipe, fn(&Path))>,
 }
 
 /// The process's own.
-pub static WAITING: Waiting = Waiting { ended: AtomicBool::new(false), tell: OnceLock::new() };
+pub static WAITING: Waiting = Waiting { ended: AtomicBool::new(false), program: OnceLock::new() };
 
 impl Waiting {
-    /// Has `tell` called once for each pipe without a reader.
-    pub fn tell(&self, tell: fn(&Path)) {
+    /// Opens pipes with `open` from now on, and calls `tell` once for each pipe without a reader.
+    pub fn begin(&self, open: OpenPipe, tell: fn(&Path)) {
         // The first one stays.
-        let _ = self.tell.set(tell);
+        let _ = self.program.set((open, tell));
     }
 
     /// From now on a pipe without a reader is an error. For programs whose signals do not end them.
@@ -189,26 +190,23 @@ const LOOK: Duration = Duration::from_millis(20);
 /// When the user is told what the program waits for.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Opens a pipe when it has a reader.
+/// Opens a pipe when it has a reader. Without a program that waits, the kernel does.
 fn open_pipe(path: &Path) -> Result<File, OutputError> {
     let system = |source| OutputError::System { call: "open", path: path.to_owned(), source };
+    let Some((open, tell)) = WAITING.program.get() else {
+        return File::options().write(true).open(path).map_err(system);
+    };
     let (begin, mut told) = (Instant::now(), false);
     loop {
-        match File::options().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path) {
-            Err(error) if error.raw_os_error() == Some(Errno::ENXIO as i32) => {}
-            opened => {
-                let file = opened.map_err(system)?;
-                // Writes wait, as those to any other file.
-                fcntl(&file, FcntlArg::F_SETFL(OFlag::empty())).map_err(|errno| system(errno.into()))?;
-                return Ok(file);
-            }
+        if let Some(file) = open(path).map_err(system)? {
+            return Ok(file);
         }
         if WAITING.ended.load(Ordering::Relaxed) {
             return Err(OutputError::Unread { path: path.to_owned() });
         }
         if !told && begin.elapsed() >= SILENCE {
             told = true;
-            WAITING.tell.get().into_iter().for_each(|tell| tell(path));
+            tell(path);
         }
         std::thread::sleep(LOOK);
     }
