@@ -205,7 +205,7 @@ fn a_lab_beside_an_incomplete_file_fails_and_so_does_down() {
         \"$2\" up --name fulldisk --stations 2 --background --events \"$1/run.events\" --record \"$1/run.record\" || exit 98
         \"$2\" send --name fulldisk --from st1 --to st2 --rate max --frame-size 64 --duration 300ms > /dev/null
         \"$2\" stats --name fulldisk --format json
-        \"$2\" down fulldisk; echo $? >&2";
+        \"$2\" down fulldisk > /dev/null; echo $? >&2";
     let place = tempfile::tempdir().expect("a folder for temporary files");
     let arguments = ["-m", "sh", "-c", script, "sh", place.path().to_str().expect("plain"), crate::common::ETHBUS];
     let ended = run(program("unshare", arguments)).succeeded();

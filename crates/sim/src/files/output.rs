@@ -162,11 +162,18 @@ pub fn create(path: &Path, kind: Kind) -> Result<File, OutputError> {
 /// How a pipe is opened for writing: at once, or not at all while it has no reader.
 pub type OpenPipe = fn(&Path) -> io::Result<Option<File>>;
 
+/// How a program waits for the reader of a pipe.
+#[derive(Debug)]
+struct Patience {
+    open: OpenPipe,
+    tell: fn(&Path),
+}
+
 /// What a program does about pipes that have no reader yet. One for the whole process, as its signals are.
 #[derive(Debug)]
 pub struct Waiting {
     ended: AtomicBool,
-    program: OnceLock<(OpenPipe, fn(&Path))>,
+    program: OnceLock<Patience>,
 }
 
 /// The process's own.
@@ -176,7 +183,7 @@ impl Waiting {
     /// Opens pipes with `open` from now on, and calls `tell` once for each pipe without a reader.
     pub fn begin(&self, open: OpenPipe, tell: fn(&Path)) {
         // The first one stays.
-        let _ = self.program.set((open, tell));
+        let _ = self.program.set(Patience { open, tell });
     }
 
     /// From now on a pipe without a reader is an error. For programs whose signals do not end them.
@@ -193,7 +200,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Opens a pipe when it has a reader. Without a program that waits, the kernel does.
 fn open_pipe(path: &Path) -> Result<File, OutputError> {
     let system = |source| OutputError::System { call: "open", path: path.to_owned(), source };
-    let Some((open, tell)) = WAITING.program.get() else {
+    let Some(Patience { open, tell }) = WAITING.program.get() else {
         return File::options().write(true).open(path).map_err(system);
     };
     let (begin, mut told) = (Instant::now(), false);
