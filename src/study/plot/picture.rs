@@ -116,10 +116,10 @@ pub fn write(path: &Path, kind: Kind, picture: &[u8]) -> Result<(), PlotError> {
     Ok(output::replace(path, kind.output(), picture)?)
 }
 
-/// Whether [`write`] could write a picture, before it is drawn.
+/// Whether [`write()`] could write a picture, before it is drawn.
 ///
 /// # Errors
-/// As [`write`]; there is no such folder.
+/// As [`write()`]; there is no such folder.
 pub fn ready(path: &Path, kind: Kind) -> Result<(), PlotError> {
     Ok(output::ready(path, kind.output())?)
 }
