@@ -353,8 +353,16 @@ const Ethbus = (() => {
       this.selected = i;
       const t = this.events.t[i], frame = name(this.run, this.events.of[i], this.events.serial[i]);
       this.told.textContent = `t = ${group(t)} BT, ${frame}: ${sentence(this.run, this.events, this.scene, i)}`;
-      const span = near ? Math.max(512, 4 * this.run.longest) : this.to - this.from;
-      if (near || t < this.from || t > this.to) { this.from = Math.max(t - span / 3, this.run.packed_from - span / 16); this.to = this.from + span; }
+      // Without collision detection a sender learns of a collision when its signal is over: both are in view.
+      const { at, of, serial } = this.events;
+      const own = (one) => one.begin <= t && one.of === at[i] && one.about === of[i] && one.serial === serial[i];
+      const signal = near && this.scene.all.findLast(own);
+      const begin = signal && signal.end <= t ? signal.begin : t;
+      const span = near ? Math.max(512, 4 * this.run.longest, 1.5 * (t - begin)) : this.to - this.from;
+      if (near || t < this.from || t > this.to) {
+        this.from = Math.max(Math.min(t - span / 3, begin - span / 8), this.run.packed_from - span / 16);
+        this.to = this.from + span;
+      }
       this.draw();
     }
     zoom(factor, t = (this.from + this.to) / 2) {
