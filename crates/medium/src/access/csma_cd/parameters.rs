@@ -90,7 +90,7 @@ impl Parameters {
             rule(in_range(p.slot_time.get()), "slot_time", "1 to 2^31 BT"),
             rule(in_range(p.inter_packet_gap.get()), "inter_packet_gap", "1 to 2^31 BT"),
             rule(
-                p.inter_packet_gap_part_1.get() * 3 <= p.inter_packet_gap.get() * 2,
+                p.inter_packet_gap_part_1.get().saturating_mul(3) <= p.inter_packet_gap.get().saturating_mul(2),
                 "inter_packet_gap_part_1",
                 "at most two thirds of inter_packet_gap",
             ),
@@ -98,7 +98,7 @@ impl Parameters {
             rule(in_range(p.jam_size.get()), "jam_size", "1 to 2^31 BT"),
             // A signal is never shorter than a gap, so carrier cannot come and go within part 2.
             rule(
-                64 + p.jam_size.get() >= p.inter_packet_gap.get(),
+                p.jam_size.get().saturating_add(64) >= p.inter_packet_gap.get(),
                 "inter_packet_gap",
                 "no longer than the shortest fragment (64 BT and jam_size)",
             ),
@@ -141,5 +141,23 @@ impl Parameters {
     /// How long a frame that is alone or first in a burst keeps carrier up after its SFD, with its extension.
     pub(crate) const fn least_carrier(&self) -> BitTimes {
         BitTimes::new(self.min_frame_size.bit_times().get() + self.extend_size.bit_times().get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check itself overflowed on a crafted event log, which a fuzzer found.
+    #[test]
+    fn values_beyond_all_bounds_are_out_of_range() {
+        let (most, standard) = (BitTimes::new(u64::MAX), Parameters::IEEE_802_3);
+        for parameters in [
+            Parameters { inter_packet_gap: most, ..standard },
+            Parameters { inter_packet_gap_part_1: most, ..standard },
+            Parameters { jam_size: most, ..standard },
+        ] {
+            assert!(parameters.check(&Topology::star(2, 0)).is_err(), "{parameters:?}");
+        }
     }
 }
