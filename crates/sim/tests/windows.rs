@@ -378,3 +378,30 @@ fn windows_agree_on_csma_ca() {
 fn windows_agree_on_plca() {
     case::plca(&mut hold);
 }
+
+/// Logs that nobody's engine wrote, among them those that fuzzers found to be too much for a window.
+#[test]
+fn every_window_reads_every_log_of_the_fuzzers() {
+    const KINDS: [WindowKind; 5] = [
+        WindowKind::Pcapng(Framing::Whole),
+        WindowKind::Pcapng(Framing::Plain),
+        WindowKind::Perfetto,
+        WindowKind::Vcd,
+        WindowKind::Csv,
+    ];
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/windows");
+    let mut read = 0;
+    for path in fs::read_dir(corpus).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let log = fs::read(&path).expect("a file");
+        let Ok(mut log) = EventLogReader::new(LineReader::new(log.as_slice(), "log".to_owned())) else { continue };
+        let known = Known::of(log.header().clone());
+        let open = |kind: WindowKind| {
+            kind.open(tempfile::tempfile().expect("a file"), String::new(), &known).expect("room")
+        };
+        let mut windows = Windows(KINDS.map(open).into());
+        // What is wrong with the log is for the reader to tell.
+        let _ = log.tell(&mut windows).expect("room");
+        read += 1;
+    }
+    assert!(read > 5, "{read} logs");
+}

@@ -30,6 +30,9 @@ use std::fs::File;
 use std::io::Write as _;
 use std::sync::Arc;
 
+/// The longest gap that a waveform shows, in bit times: the longest that CSMA/CD allows.
+const LONGEST_GAP: u64 = 1 << 31;
+
 /// Writes waveforms.
 #[derive(Debug)]
 pub struct Vcd {
@@ -306,14 +309,17 @@ impl Vcd {
 
     /// What the deference machine does (802.3, 4.2.8), by the engine's own table.
     fn defer(&mut self, at: BitInstant, station: u16, input: DeferenceInput) -> Result<(), WriteError> {
-        let (gap, part_1) = (self.config.parameters.inter_packet_gap, self.config.parameters.inter_packet_gap_part_1);
+        // Only CSMA/CD holds these to their ranges; a log of another method may have any.
+        let parameters = &self.config.parameters;
+        let [gap, part_1] = [parameters.inter_packet_gap, parameters.inter_packet_gap_part_1]
+            .map(|span| BitTimes::new(span.get().min(LONGEST_GAP)));
         let own = &mut self.stations[usize::from(station)];
         let (state, timer) = match own.deference.act(input) {
             None | Some(DeferenceAct::Stay) => return Ok(()),
             Some(DeferenceAct::Yield) => (Deference::Busy, None),
             Some(DeferenceAct::StartGap) if own.own_last => (Deference::GapPart2, Some(gap)),
             Some(DeferenceAct::StartGap) => (Deference::GapPart1, Some(part_1)),
-            Some(DeferenceAct::StartPart2) => (Deference::GapPart2, Some(BitTimes::new(gap.get() - part_1.get()))),
+            Some(DeferenceAct::StartPart2) => (Deference::GapPart2, Some(BitTimes::new(gap.get().saturating_sub(part_1.get())))),
             // A signal that came in part 2 keeps the station from what follows.
             Some(DeferenceAct::Release) if own.signals > 0 => (Deference::Busy, None),
             Some(DeferenceAct::Release) => (Deference::Free, None),
