@@ -1,11 +1,14 @@
 //! Reads the command line, and says in one line what is wrong with it: `--option: value: what would be right`.
 
 use super::args::Cli;
+use super::commands::CommandError;
+use crate::show::{say, with_causes};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use sim::scenario::wrong::meant;
 use std::error::Error;
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// As shells and clap end for wrong use.
@@ -66,12 +69,18 @@ const OF_ONE_RUN: [&str; 3] = ["--series", "--series-out", "--frames"];
 pub fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse_from(joined(asked_by_name(std::env::args_os().collect()))).map_err(|error| {
         if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            crate::show::say(&format!("ethbus: {}\n", what(&error)));
+            say(&format!("ethbus: {}\n", what(&error)));
             return ExitCode::from(WRONG_USE);
         }
-        // Whoever closed standard output does not want to read it.
-        let _ = error.print();
-        ExitCode::from(error.exit_code() as u8)
+        match error.print().and_then(|()| io::stdout().flush()) {
+            Ok(()) => ExitCode::from(error.exit_code() as u8),
+            // As in `ethbus --help | head -1`: the reader has what it wanted.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(source) => {
+                say(&format!("ethbus: {}\n", with_causes(&CommandError::Output(source)).trim_end()));
+                ExitCode::FAILURE
+            }
+        }
     })
 }
 

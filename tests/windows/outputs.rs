@@ -168,6 +168,60 @@ fn no_command_succeeds_beside_a_file_that_is_not_whole() {
     }
 }
 
+/// Outputs of several files, in a folder of theirs.
+#[test]
+fn no_command_succeeds_beside_a_folder_that_is_not_whole() {
+    if skipped(&["unshare", "mount", "head"]) {
+        return;
+    }
+    let inputs = inputs();
+    for command in [
+        "sim --stations 4 --duration 1s --warmup 0s --pcapng FILE --pcapng-rotate 100000",
+        "report IN/a.events -o IN/page.html --svg FILE",
+        "report IN/a.events -o IN/page.html --png FILE",
+        "man --out FILE",
+    ] {
+        for free in ["0", "8192"] {
+            let place = tempfile::tempdir().expect("a folder for temporary files");
+            let [folder, file] = [place.path().to_owned(), place.path().join("a.pcapng")]
+                .map(|path| path.to_str().expect("a name of letters").to_owned());
+            let begin = ["-m", "sh", "-c", FULL, "sh", &folder, free, &file, crate::common::ETHBUS];
+            let arguments = begin.map(str::to_owned).into_iter().chain(words(command, inputs.path(), Path::new(&file)));
+            run(program("unshare", arguments)).failed_with(1, &["cannot write", "No space left on device"]);
+        }
+    }
+}
+
+/// Words for people are a result too.
+#[test]
+fn no_command_succeeds_without_a_place_for_its_words() {
+    if skipped(&["sh"]) {
+        return;
+    }
+    for command in
+        ["--help", "--version", "help sim", "sim -h", "check --schema", "completions bash", "man sim", "list"]
+    {
+        let script = format!("\"$1\" {command} > /dev/full");
+        run(program("sh", ["-c", &script, "sh", crate::common::ETHBUS]))
+            .failed_with(1, &["cannot write the result", "No space left on device"]);
+    }
+}
+
+/// Only outputs that programs read as they are made go to standard output under this name.
+#[test]
+fn a_dash_is_no_file() {
+    let inputs = inputs();
+    for (command, _, takes) in OUTPUTS {
+        if takes == Takes::Whole {
+            let place = tempfile::tempdir().expect("a folder for temporary files");
+            let mut ended = ethbus(words(command, inputs.path(), Path::new("-")));
+            ended.current_dir(place.path());
+            assert!(!run(ended).stderr.is_empty(), "{command}");
+            assert_eq!(fs::read_dir(place.path()).expect("own folder").count(), 0, "{command}");
+        }
+    }
+}
+
 /// The demonstration goes on, says at once what is not whole, and names it in its verdict. With `--strict`, too.
 #[test]
 fn a_live_run_beside_an_incomplete_file_fails() {

@@ -395,9 +395,8 @@ fn every_window_reads_every_log_of_the_fuzzers() {
         let log = fs::read(&path).expect("a file");
         let Ok(mut log) = EventLogReader::new(LineReader::new(log.as_slice(), "log".to_owned())) else { continue };
         let known = Known::of(log.header().clone());
-        let open = |kind: WindowKind| {
-            kind.open(tempfile::tempfile().expect("a file"), String::new(), &known).expect("room")
-        };
+        let open =
+            |kind: WindowKind| kind.open(tempfile::tempfile().expect("a file"), String::new(), &known).expect("room");
         let mut windows = Windows(KINDS.map(open).into());
         // What is wrong with the log is for the reader to tell.
         let _ = log.tell(&mut windows).expect("room");

@@ -57,6 +57,9 @@ pub const PARQUET: Kind = Kind { what: "a Parquet file", beginnings: &[b"PAR1"] 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {
+    /// It is `-`, which is standard output for some outputs only.
+    #[error("`-` is no file: choose another name, or write ./- for a file of that name")]
+    Dash,
     /// It is a device, a pipe, a folder or the like.
     #[error("{} is {is}: an output is a regular file, so choose another name", path.display())]
     Irregular {
@@ -105,9 +108,12 @@ pub enum OutputError {
 /// Where an output of `kind` at `path` goes, links followed, if it may be made or replaced.
 ///
 /// # Errors
-/// There is something that is no regular file, or not of this kind.
+/// The path is `-`; there is something that is no regular file, or not of this kind.
 pub fn place(path: &Path, kind: Kind) -> Result<PathBuf, OutputError> {
     let system = |call| move |source| OutputError::System { call, path: path.to_owned(), source };
+    if path == Path::new("-") {
+        return Err(OutputError::Dash);
+    }
     let there = match metadata(path) {
         Ok(Some(there)) => there,
         Ok(None) => return Ok(path.to_owned()),

@@ -319,7 +319,9 @@ impl Vcd {
             Some(DeferenceAct::Yield) => (Deference::Busy, None),
             Some(DeferenceAct::StartGap) if own.own_last => (Deference::GapPart2, Some(gap)),
             Some(DeferenceAct::StartGap) => (Deference::GapPart1, Some(part_1)),
-            Some(DeferenceAct::StartPart2) => (Deference::GapPart2, Some(BitTimes::new(gap.get().saturating_sub(part_1.get())))),
+            Some(DeferenceAct::StartPart2) => {
+                (Deference::GapPart2, Some(BitTimes::new(gap.get().saturating_sub(part_1.get()))))
+            }
             // A signal that came in part 2 keeps the station from what follows.
             Some(DeferenceAct::Release) if own.signals > 0 => (Deference::Busy, None),
             Some(DeferenceAct::Release) => (Deference::Free, None),
