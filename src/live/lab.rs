@@ -13,17 +13,19 @@
 //! Stations of other kinds have something else where `eth0` is the host's own (`lab/outside.rs`).
 
 pub mod carrier;
+pub mod existing;
 mod fan_out;
 pub mod inventory;
 mod lent;
 pub mod links;
 mod outside;
 pub mod owner;
-mod processes;
+pub(super) mod processes;
 mod watched;
 
 use crate::live::plane::filter::Watched;
 use crate::live::plane::protocol::Port;
+use existing::ExistingError;
 pub use fan_out::FanOutMade;
 use inventory::{Inventory, InventoryError};
 use link::MacAddr;
@@ -99,7 +101,7 @@ pub enum MakeError {
         /// Which one, as the scenario says it.
         netns: String,
         /// What went wrong.
-        source: NamespaceError,
+        source: ExistingError,
     },
     /// A link, an address or an offload setting was refused.
     #[error("cannot connect {station} to the bus")]
@@ -251,7 +253,7 @@ fn namespaces(
     let mut next = || made.next().expect("one for each");
     let station = |station: &StationPlan| match &station.host {
         Host::Bridge(_) => home(),
-        Host::Existing(existing) => outside::open(station, existing),
+        Host::Existing(existing) => existing::open(station, existing),
         Host::Veth | Host::Tap | Host::Interface(_) | Host::Vxlan(_) => Ok(next()),
     };
     let stations = plan.stations.iter().map(station).collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,7 @@
 //! The supervisor's side of the data plane: starts it, asks it, ends it, and notices when it dies.
 
 use crate::live::lab::Segment;
+use crate::live::lab::processes::ended;
 use crate::live::plane::COPIER;
 use crate::live::plane::protocol::{Request, Setup, Told};
 use crate::show::say;
@@ -54,18 +55,6 @@ fn manner(status: ExitStatus) -> String {
         return format!("{status}: it made a system call that a bus has no use for, and the kernel ended it");
     }
     status.to_string()
-}
-
-/// How a process ended that is about to: on a busy machine it takes its time to give its memory back.
-fn ending(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
-    let begin = Instant::now();
-    loop {
-        let status = child.try_wait().ok().flatten();
-        if status.is_some() || begin.elapsed() >= patience {
-            return status;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// A running data plane. Killed when dropped.
@@ -193,7 +182,7 @@ impl DataPlane {
         let results = self.wait_for(Self::PATIENCE, results)?;
         self.waits();
         // It ends by itself, or it is made to: when this is dropped.
-        ending(&mut self.child, ENDING);
+        ended(&mut self.child, ENDING);
         Ok(results)
     }
 
@@ -205,7 +194,7 @@ impl DataPlane {
     /// What its end looks like from here.
     pub fn died(&mut self) -> SupervisorError {
         self.waits();
-        let status = ending(&mut self.child, DataPlane::PATIENCE);
+        let status = ended(&mut self.child, DataPlane::PATIENCE);
         // Its last words come first.
         let _ = self.said.recv_timeout(ENDING);
         SupervisorError::Died { status }

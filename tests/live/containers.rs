@@ -1,10 +1,11 @@
 //! Stations in namespaces that exist already: one with a name, and that of a container's process.
 
 use crate::common::lab::{Lab, assert_nothing_of, fresh_name};
-use crate::common::process::{Running, ethbus, program, run};
+use crate::common::process::{Finished, Running, ethbus, program, run};
 use crate::common::results::{check, number, station};
 use crate::common::skipped;
 use link::namespace::Namespace;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use tempfile::NamedTempFile;
 
@@ -111,7 +112,8 @@ fn a_container_and_a_named_namespace_are_on_the_bus_and_stay_whose_they_are() {
     run(named.command(&format!("ping -c 1 -W 5 {}", lab.ipv4("a")))).succeeded();
     let mac = run(named.command("cat /sys/class/net/eth0/address")).succeeded().stdout;
     assert_eq!(mac.trim(), lab.mac("n"));
-    run(lab.exec("c", &["true"])).failed_with(1, &["c has no namespace of the lab's own", "nsenter"]);
+    let links = run(lab.exec("c", &["ip", "-o", "link"])).succeeded().stdout;
+    assert!(links.contains("bus0") && !links.contains("eth0"), "{links}");
     let stats = lab.settled_stats();
     check(&stats);
     for name in ["a", "c", "n"] {
@@ -176,4 +178,137 @@ fn a_namespace_that_is_not_there_or_in_use_is_refused_and_nothing_is_left() {
     }
     let links = run(named.command("ip -o link")).succeeded().stdout;
     assert!(links.lines().count() == 3 && links.contains("eth0@eth9"), "what was there stays: {links}");
+}
+
+/// What container engines make of a namespace that has no network of theirs.
+const WITHOUT_IPV6: &str = "for one in default all; do echo 1 > /proc/sys/net/ipv6/conf/$one/disable_ipv6; done";
+
+/// A lab of `a` and of a station in the namespace `netns`, in the background, with this environment.
+fn up_beside(name: &str, netns: &str, variable: (&str, &str)) -> Finished {
+    let file = scenario(&format!("[[station]]\nname = 'a'\n[[station]]\nname = 'web'\nnetns = '{netns}'\n"));
+    let mut up = ethbus(["up", "--background", "--name", name, path(&file)]);
+    up.env(variable.0, variable.1);
+    run(up)
+}
+
+/// Both ways over the bus, by names; then the lab is taken down.
+fn ping_both_ways(name: &str) {
+    for (from, to) in [("a", "web"), ("web", "a")] {
+        run(ethbus(["exec", "--name", name, from, "--", "ping", "-c", "1", "-W", "5", to])).succeeded();
+    }
+    run(ethbus(["down", "--name", name])).succeeded();
+    assert_nothing_of(name);
+}
+
+/// A container is found by its name, and has an IPv4 address only if its engine has switched IPv6 off. The engine is a
+/// script that knows the container's process.
+#[test]
+fn a_container_is_found_by_its_name_and_needs_no_ipv6() {
+    if skipped(&["ip", "ping", "unshare", "nsenter", "sh"]) {
+        return;
+    }
+    let (container, folder) = (Container::start(), tempfile::tempdir().expect("a folder"));
+    let engine = folder.path().join("docker");
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = 'inspect --type container --format {{{{.State.Pid}}}} web' ] && echo {}\n",
+        container.pid()
+    );
+    std::fs::write(&engine, script).expect("own folder");
+    std::fs::set_permissions(&engine, std::fs::Permissions::from_mode(0o755)).expect("own file");
+    let programs = format!("{}:{}", folder.path().display(), std::env::var("PATH").expect("there is one"));
+    for (prepare, told) in [("true", false), (WITHOUT_IPV6, true)] {
+        let target = container.pid().to_string();
+        run(program("nsenter", ["--net", "--target", &target, "sh", "-c", prepare])).succeeded();
+        let name = fresh_name();
+        let up = up_beside(&name, "docker:web", ("PATH", &programs)).succeeded();
+        let words = "IPv6 is off in the namespace docker:web, so web has no IPv6 address; `docker run --sysctl";
+        assert_eq!(up.stderr.contains(words), told, "{up:?}");
+        ping_both_ways(&name);
+    }
+    for (script, words) in [
+        ("#!/bin/sh\necho 0\n", "the container does not run: `docker start web` starts it"),
+        (
+            "#!/bin/sh\necho 'Error: No such container: web' >&2; exit 1\n",
+            "`docker inspect web`: Error: No such container",
+        ),
+    ] {
+        std::fs::write(&engine, script).expect("own folder");
+        let name = fresh_name();
+        up_beside(&name, "docker:web", ("PATH", &programs)).failed_with(1, &["station web is to be in", words]);
+        assert_nothing_of(&name);
+    }
+    let name = fresh_name();
+    let nothing = folder.path().join("empty");
+    up_beside(&name, "podman:web", ("PATH", nothing.to_str().expect("letters")))
+        .failed_with(1, &["cannot run `podman`: install it", "pid:N"]);
+    assert_nothing_of(&name);
+}
+
+/// A daemon of Docker's, with an image of Debian's busybox. Ended with the test, its container before it.
+struct Docker {
+    socket: String,
+    folder: tempfile::TempDir,
+    daemon: Option<Running>,
+}
+
+impl Docker {
+    fn start() -> Docker {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name).to_str().expect("letters").to_owned();
+        let socket = format!("unix://{}", at("docker.sock"));
+        let words = ["--iptables=false", "--bridge=none", "--storage-driver=vfs", "-H", &socket];
+        let places = [("--data-root", at("data")), ("--exec-root", at("exec")), ("-p", at("pid"))];
+        let places = places.iter().flat_map(|(option, place)| [*option, place.as_str()]);
+        let daemon = Running::start(program("dockerd", words.into_iter().chain(places)), "");
+        let docker = Docker { socket, folder, daemon: Some(daemon) };
+        let answers = || run(docker.command("version")).code() == Some(0);
+        crate::common::wait_until(crate::common::PATIENCE, "the daemon's answer", answers);
+        docker
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = program("docker", words.split(' '));
+        command.env("DOCKER_HOST", &self.socket);
+        command
+    }
+
+    fn import_busybox(&self) {
+        let bin = self.folder.path().join("image/bin");
+        std::fs::create_dir_all(&bin).expect("own folder");
+        std::fs::copy("/bin/busybox", bin.join("busybox")).expect("the package busybox-static");
+        let script = "tar -C \"$1\" -c . | docker import - busybox";
+        let image = self.folder.path().join("image");
+        let mut import = program("sh", ["-c", script, "sh", image.to_str().expect("letters")]);
+        import.env("DOCKER_HOST", &self.socket);
+        run(import).succeeded();
+    }
+}
+
+impl Drop for Docker {
+    fn drop(&mut self) {
+        let _ = self.command("rm -f web").output();
+        if let Some(daemon) = self.daemon.take() {
+            daemon.signal("TERM");
+            daemon.wait();
+        }
+    }
+}
+
+/// Real containers, as docs/ports.md shows them: one without IPv6, as Docker makes it, and one with it.
+#[test]
+#[ignore = "needs Docker's daemon: .ci/full installs it"]
+fn containers_of_docker_are_on_the_bus() {
+    let docker = Docker::start();
+    docker.import_busybox();
+    for (option, told) in [("", true), (" --sysctl net.ipv6.conf.all.disable_ipv6=0", false)] {
+        let start = format!("run -d --name web --network none{option} busybox /bin/busybox sleep 600");
+        run(docker.command(&start)).succeeded();
+        let name = fresh_name();
+        let up = up_beside(&name, "docker:web", ("DOCKER_HOST", &docker.socket)).succeeded();
+        assert_eq!(up.stderr.contains("IPv6 is off in the namespace docker:web"), told, "{up:?}");
+        let pinged = run(docker.command("exec web /bin/busybox ping -c 1 -W 5 10.77.0.1")).succeeded();
+        assert!(pinged.stdout.contains("1 packets received"), "{pinged:?}");
+        ping_both_ways(&name);
+        run(docker.command("rm -f web")).succeeded();
+    }
 }

@@ -55,6 +55,13 @@ pub fn silence_ipv6_everywhere() -> Result<(), SysctlError> {
     disable_ipv6("all")
 }
 
+/// Whether later interfaces of the calling thread's namespace have IPv6.
+///
+/// Container engines switch it off in a namespace that has no network of theirs.
+pub fn has_ipv6() -> bool {
+    fs::read_to_string(format!("{IPV6_SETTINGS}/default/disable_ipv6")).is_ok_and(|setting| setting.trim() == "0")
+}
+
 /// Limits an interface of the calling thread's namespace to three router solicitations when it comes up (RFC 4861,
 /// clause 10: MAX_RTR_SOLICITATIONS).
 ///

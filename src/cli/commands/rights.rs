@@ -52,7 +52,10 @@ pub fn station(lab: &str, content: &Content, name: &str) -> Result<Namespace, Co
     let is_station = content.stations.iter().any(|port| port.name == name);
     let Some(claim) = content.namespaces.iter().find(|claim| is_station && claim.whose == name) else {
         if is_station {
-            return Err(CommandError::NoNamespace { station: name.to_owned() });
+            // A container's, or another that was there before the lab.
+            let mut homes = content.outside.iter().filter_map(|outside| outside.stands_in(name));
+            let found = homes.next().and_then(|home| home.find());
+            return found.ok_or_else(|| CommandError::NoNamespace { station: name.to_owned() });
         }
         let stations = super::station_names(content);
         return Err(CommandError::NoStation { lab: lab.to_owned(), station: name.to_owned(), stations });

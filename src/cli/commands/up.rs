@@ -15,7 +15,7 @@ use crate::live::control::{self, Control, Farewell};
 use crate::live::driver::scenario::Prepared;
 use crate::live::lab::inventory::Inventory;
 use crate::live::lab::links::Links;
-use crate::live::lab::{self, Protocols, Segment, carrier};
+use crate::live::lab::{self, Protocols, Segment, carrier, existing};
 use crate::live::plane::protocol::{Change, Outputs, Request, Setup};
 use crate::live::scrape;
 use crate::live::supervisor::DataPlane;
@@ -58,10 +58,14 @@ pub fn up(args: &UpArgs) -> Outcome {
     // In the background it goes on without what it was started with: somebody may wait for the other end.
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
-    let plan = plan(args)?;
+    let mut plan = plan(args)?;
     // Before there is a lab, since somebody else may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
+    // Only root's lab reaches namespaces of others.
+    if named {
+        existing::adapt(&mut plan)?;
+    }
     let interrupts = interrupts()?;
     let mut record = Inventory::take(&plan.name)?;
     remove_if_panicking(&plan.name);

@@ -134,7 +134,8 @@ impl Inventory {
     pub fn check_entered(name: &str, station: &str, entered: &Namespace) -> Result<(), InventoryError> {
         let content = Inventory::of_running(name)?;
         let is_it = |claim: &Claim| claim.whose == station && claim.identity() == entered.identity();
-        match content.namespaces.iter().any(is_it) {
+        let stands_in = |outside: &Outside| outside.stands_in(station).is_some_and(|home| home.is(entered));
+        match content.namespaces.iter().any(is_it) || content.outside.iter().any(stands_in) {
             true => Ok(()),
             false => Err(InventoryError::NotUp { name: name.to_owned() }),
         }

@@ -104,7 +104,13 @@ impl Home {
         Ok(Home { device, inode, cookie: namespace.cookie()? })
     }
 
-    fn find(self) -> Option<Namespace> {
+    /// Whether this namespace is it.
+    pub fn is(self, namespace: &Namespace) -> bool {
+        Home::of(namespace).is_ok_and(|home| home == self)
+    }
+
+    /// The namespace, if it is still there.
+    pub fn find(self) -> Option<Namespace> {
         Namespace::find(NamespaceId { device: self.device, inode: self.inode }, self.cookie)
     }
 }
@@ -119,6 +125,11 @@ pub struct UndoError {
 }
 
 impl Outside {
+    /// The namespace of somebody else's that this station is in.
+    pub fn stands_in(&self, station: &str) -> Option<Home> {
+        (self.station == station && matches!(self.what, What::StandIn { .. })).then_some(self.home)
+    }
+
     /// Makes undone what was done outside. `station` is the station's namespace, if that is still there.
     ///
     /// # Errors

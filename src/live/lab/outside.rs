@@ -16,7 +16,7 @@
 
 use super::inventory::Inventory;
 use super::lent::{Home, Outside, What};
-use super::{AnyError, INTERFACE, LARGEST_MTU, MakeError, OUTSIDE, Protocols, TAP, beside, configure_station, silence};
+use super::{AnyError, INTERFACE, LARGEST_MTU, OUTSIDE, Protocols, TAP, beside, configure_station, silence};
 use crate::show::say;
 use link::MacAddr;
 use link::ethtool::disable_offloads;
@@ -26,7 +26,7 @@ use link::netlink::{LinkError, LinkInfo, Netlink, VethPair, Vxlan};
 use link::sysctl::{carry_unfiltered, silence_ipv6};
 use link::tap::create_tap;
 use sim::scenario::plan::StationPlan;
-use sim::scenario::plan::host::{Existing, Host, Netns, Tunnel};
+use sim::scenario::plan::host::{Existing, Host, Tunnel};
 
 /// What joins a station's interface with what its host is.
 const BRIDGE: &str = "br0";
@@ -131,16 +131,6 @@ pub fn connect(
     let payload = surroundings.payload;
     namespace.run(|| join(outer, pair.station_index, payload, &station.name))??;
     Ok(pair)
-}
-
-/// The namespace that a station is to be in. It is its owner's: nothing in it is changed but the station's interface.
-pub fn open(station: &StationPlan, existing: &Existing) -> Result<Namespace, MakeError> {
-    let opened = match &existing.netns {
-        Netns::Named(name) => Namespace::open_listed(name),
-        Netns::Process(number) => Namespace::open_of_process(*number),
-    };
-    let (station, netns) = (station.name.clone(), existing.netns.to_string());
-    opened.map_err(|source| MakeError::Existing { station, netns, source })
 }
 
 /// Makes a veth from the bus into a namespace that is there already.

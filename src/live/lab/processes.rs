@@ -3,6 +3,7 @@
 use super::inventory::Claim;
 use link::namespace::{Member, Namespace, NamespaceId, UserNamespace, members};
 use link::signals::Signal;
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How long processes in a station get to end by themselves.
@@ -81,4 +82,16 @@ fn found(ids: &[NamespaceId]) -> impl Iterator<Item = Member> {
     let own = |member: &Member| member.pid().as_raw() as u32 == std::process::id();
     let found = if ids.is_empty() { None } else { members(ids).ok() };
     found.into_iter().flatten().filter(move |member| !own(member))
+}
+
+/// How a child ended, waited for no longer than `patience`: on a busy machine it takes its time to give its memory back.
+pub fn ended(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    loop {
+        let status = child.try_wait().ok().flatten();
+        if status.is_some() || begin.elapsed() >= patience {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }

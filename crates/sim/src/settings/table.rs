@@ -514,7 +514,7 @@ macro_rules! settings {
                 interface: Given<String>, Text(any), "an interface in quotes, like `interface = \"eth1\"`",
                     default "none; with `netns` `\"eth0\"`";
                 /// *live*, of `"veth"`: the namespace that its host is in already
-                netns: Given<String>, Text(any), "a namespace in quotes, like `netns = \"web\"` or `netns = \"pid:4711\"`",
+                netns: Given<String>, Text(any), "a namespace in quotes, like `netns = \"web\"`, `netns = \"pid:4711\"` or `netns = \"docker:web\"`",
                     default "one of its own";
                 /// *live*, of `"bridge"`: the bridge that it leads to
                 bridge: Given<String>, Text(any), "a bridge in quotes, like `bridge = \"br-lan\"`",

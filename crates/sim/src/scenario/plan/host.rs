@@ -50,6 +50,60 @@ pub enum Netns {
     Named(String),
     /// As that of a process, by its number.
     Process(u32),
+    /// As that of a container.
+    Container {
+        /// What runs it.
+        engine: Engine,
+        /// Its name or number there.
+        name: String,
+    },
+}
+
+/// A program that runs containers, and tells the process of one by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Docker.
+    Docker,
+    /// Podman.
+    Podman,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Docker => "docker",
+            Engine::Podman => "podman",
+        })
+    }
+}
+
+impl Netns {
+    /// What `netns` says, or what is wrong with it and what would be right.
+    fn read(text: &str) -> Result<Netns, &'static str> {
+        match text.split_once(':') {
+            Some(("pid", number)) => match number.parse() {
+                Ok(number) if number > 0 => Ok(Netns::Process(number)),
+                Ok(_) | Err(_) => Err("no number of a process: write one from 1 on, like `\"pid:4711\"`"),
+            },
+            Some(("docker", name)) => Netns::container(Engine::Docker, name),
+            Some(("podman", name)) => Netns::container(Engine::Podman, name),
+            Some(_) | None if text.is_empty() || text.contains('/') || text == "." || text == ".." => {
+                Err("no name of a namespace: write one of `ip netns list`, `\"pid:4711\"` or `\"docker:web\"`")
+            }
+            Some(_) | None => Ok(Netns::Named(text.to_owned())),
+        }
+    }
+
+    /// Names have the letters that Docker and Podman allow, so none is an option to them.
+    fn container(engine: Engine, name: &str) -> Result<Netns, &'static str> {
+        let begins = name.starts_with(|first: char| first.is_ascii_alphanumeric());
+        match begins && name.chars().all(|it| it.is_ascii_alphanumeric() || "_.-".contains(it)) {
+            true => Ok(Netns::Container { engine, name: name.to_owned() }),
+            false => {
+                Err("no name of a container: write one that `docker ps` or `podman ps` has, like `\"docker:web\"`")
+            }
+        }
+    }
 }
 
 impl fmt::Display for Netns {
@@ -57,6 +111,7 @@ impl fmt::Display for Netns {
         match self {
             Netns::Named(name) => f.write_str(name),
             Netns::Process(number) => write!(f, "pid:{number}"),
+            Netns::Container { engine, name } => write!(f, "{engine}:{name}"),
         }
     }
 }
@@ -166,15 +221,7 @@ impl Planner<'_> {
     fn namespace(&self, name: &str, section: &StationSection, hosts: &mut Hosts) -> Result<Host, PlanError> {
         let Some(netns) = &section.netns else { return Ok(Host::Veth) };
         let text = netns.get_ref().as_str();
-        let wrong = |what: &str| Err(self.at("netns", netns, format!("`{text}`: {what}")));
-        let netns_is = match text.strip_prefix("pid:").map(str::parse::<u32>) {
-            Some(Ok(number)) if number > 0 => Netns::Process(number),
-            Some(_) => return wrong("no number of a process: write one from 1 on, like `\"pid:4711\"`"),
-            None if text.is_empty() || text.contains('/') || text == "." || text == ".." => {
-                return wrong("no name of a namespace: write one of `ip netns list`, or `\"pid:4711\"`");
-            }
-            None => Netns::Named(text.to_owned()),
-        };
+        let netns_is = Netns::read(text).map_err(|what| self.at("netns", netns, format!("`{text}`: {what}")))?;
         let interface = section.interface.as_ref().map_or(INTERFACE_THERE, |interface| interface.get_ref());
         if let Some(written) = &section.interface {
             interface_name(interface).map_err(|what| self.at("interface", written, what))?;
@@ -290,10 +337,14 @@ mod tests {
     #[test]
     fn a_namespace_that_is_there_is_found_by_its_name_or_by_a_process() {
         let existing = |netns, interface: &str| Host::Existing(Existing { netns, interface: interface.to_owned() });
-        let text = "[[station]]\nnetns = 'web'\n[[station]]\nnetns = 'pid:12'\ninterface = 'bus0'";
+        let text = "[[station]]\nnetns = 'web'\n[[station]]\nnetns = 'pid:12'\ninterface = 'bus0'\n\
+                    [[station]]\nnetns = 'docker:web'\n[[station]]\nnetns = 'podman:a.b-c'";
+        let container = |engine, name: &str| Netns::Container { engine, name: name.to_owned() };
         let expected = [
             ("st1".to_owned(), existing(Netns::Named("web".to_owned()), "eth0")),
             ("st2".to_owned(), existing(Netns::Process(12), "bus0")),
+            ("st3".to_owned(), existing(container(Engine::Docker, "web"), "eth0")),
+            ("st4".to_owned(), existing(container(Engine::Podman, "a.b-c"), "eth0")),
         ];
         assert_eq!(hosts(text, &[]), expected);
     }
@@ -317,6 +368,8 @@ mod tests {
             ("[[station]]\nkind = 'tap'\nnetns = 'web'", vec![], ["lab.toml:3", "kind = \"veth\""]),
             ("[[station]]\nnetns = 'pid:web'", vec![], ["lab.toml:2:9: netns: `pid:web`", "pid:4711"]),
             ("[[station]]\nnetns = '../web'", vec![], ["lab.toml:2", "ip netns list"]),
+            ("[[station]]\nnetns = 'docker:--help'", vec![], ["lab.toml:2:9: netns: `docker:--help`", "docker:web"]),
+            ("[[station]]\nnetns = 'podman:'", vec![], ["lab.toml:2", "podman ps"]),
             (
                 "[[station]]\nnetns = 'web'\ninterface = 'no such/name'",
                 vec![],

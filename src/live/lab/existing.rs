@@ -1,0 +1,132 @@
+//! Network namespaces that others have made: how they are found, and what they lack.
+
+use super::MakeError;
+use super::processes::ended;
+use crate::show::say;
+use link::namespace::{Namespace, NamespaceError};
+use link::sysctl::has_ipv6;
+use sim::scenario::plan::host::{Engine, Existing, Host, Netns};
+use sim::scenario::plan::{Plan, StationPlan};
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// How long a container engine may take to tell of a container.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a namespace could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExistingError {
+    /// No such name or process, or no right to it.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The engine's program cannot be run.
+    #[error("cannot run `{engine}`: install it, or write `netns = \"pid:N\"` with a process of the container")]
+    NoEngine {
+        /// Which one.
+        engine: Engine,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The engine does not answer.
+    #[error("`{engine} inspect {name}` has not answered for {} s", PATIENCE.as_secs())]
+    Silent {
+        /// Which one.
+        engine: Engine,
+        /// The container.
+        name: String,
+    },
+    /// The engine knows no such container, or does not let the user ask.
+    #[error("`{engine} inspect {name}`: {says}")]
+    Refused {
+        /// Which one.
+        engine: Engine,
+        /// The container.
+        name: String,
+        /// Its own words.
+        says: String,
+    },
+    /// The container has no process.
+    #[error("the container does not run: `{engine} start {name}` starts it")]
+    Stopped {
+        /// Which one.
+        engine: Engine,
+        /// The container.
+        name: String,
+    },
+}
+
+/// The namespace that a station is to be in. It is its owner's: nothing in it is changed but the station's interface.
+pub fn open(station: &StationPlan, existing: &Existing) -> Result<Namespace, MakeError> {
+    let opened = match &existing.netns {
+        Netns::Named(name) => Namespace::open_listed(name).map_err(ExistingError::from),
+        Netns::Process(number) => Namespace::open_of_process(*number).map_err(ExistingError::from),
+        Netns::Container { engine, name } => {
+            process_of(*engine, name).and_then(|pid| Ok(Namespace::open_of_process(pid)?))
+        }
+    };
+    let (station, netns) = (station.name.clone(), existing.netns.to_string());
+    opened.map_err(|source| MakeError::Existing { station, netns, source })
+}
+
+/// Takes from the plan what these namespaces lack: where IPv6 is off, the station has no IPv6 address.
+///
+/// # Errors
+/// As [`open`].
+pub fn adapt(plan: &mut Plan) -> Result<(), MakeError> {
+    for station in &mut plan.stations {
+        let Host::Existing(existing) = &station.host else { continue };
+        let namespace = open(station, existing)?;
+        let with_ipv6 = namespace.run(has_ipv6).map_err(|source| MakeError::Existing {
+            station: station.name.clone(),
+            netns: existing.netns.to_string(),
+            source: source.into(),
+        })?;
+        if !with_ipv6 && station.addresses.iter().any(|network| network.address.is_ipv6()) {
+            say(&without_ipv6(&station.name, &existing.netns));
+            station.addresses.retain(|network| network.address.is_ipv4());
+        }
+    }
+    Ok(())
+}
+
+fn without_ipv6(station: &str, netns: &Netns) -> String {
+    let remedy = match netns {
+        Netns::Container { engine, .. } => {
+            format!("; `{engine} run --sysctl net.ipv6.conf.all.disable_ipv6=0` switches it on")
+        }
+        Netns::Named(_) | Netns::Process(_) => String::new(),
+    };
+    format!("ethbus: IPv6 is off in the namespace {netns}, so {station} has no IPv6 address{remedy}\n")
+}
+
+/// The number of a container's first process.
+fn process_of(engine: Engine, name: &str) -> Result<u32, ExistingError> {
+    let mut command = Command::new(engine.to_string());
+    command.args(["inspect", "--type", "container", "--format", "{{.State.Pid}}", name]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|source| ExistingError::NoEngine { engine, source })?;
+    let name = name.to_owned();
+    let Some(status) = ended(&mut child, PATIENCE) else {
+        // Its end is waited for: nothing of it stays.
+        let _ = child.kill().and_then(|()| child.wait());
+        return Err(ExistingError::Silent { engine, name });
+    };
+    if !status.success() {
+        let says = text(child.stderr.take()).lines().next().unwrap_or("no such container").to_owned();
+        return Err(ExistingError::Refused { engine, name, says });
+    }
+    match text(child.stdout.take()).trim().parse() {
+        Ok(pid) if pid > 0 => Ok(pid),
+        Ok(_) | Err(_) => Err(ExistingError::Stopped { engine, name }),
+    }
+}
+
+/// What a program that has ended said in a line or two.
+fn text(stream: Option<impl Read>) -> String {
+    let mut text = String::new();
+    // Words that are no text are no answer.
+    let _ = stream.map(|mut stream| stream.read_to_string(&mut text));
+    text
+}
