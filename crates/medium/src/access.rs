@@ -76,7 +76,7 @@ pub(crate) trait Access: Sized + Debug {
 
     /// Runs the part of an attempt that the method has put off, since nothing can come before it; false if there is
     /// none.
-    fn goes_on<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
+    fn runs_put_off<H: Host>(engine: &mut Engine<Self>, host: &mut H) -> bool {
         let _ = (engine, host);
         false
     }

@@ -12,11 +12,9 @@ use crate::timers::{NEVER, Timers};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The parts of one instant, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The parts of one instant after its decisions, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    Timers,
-    Arrivals,
     SignalsEnd,
     SignalsBegin,
     Settled,
@@ -52,22 +50,17 @@ impl Agenda {
         self.ends.next.min(self.silences.next).min(self.begins.next).min(self.settled.next)
     }
 
-    /// The next event, and its part of that instant; `NEVER` if there is none.
+    /// The part of its instant to which the next event that is no timer belongs.
     #[inline(always)]
-    pub fn next(&self) -> (BitInstant, Phase) {
-        let mut next = (self.timers.next(), Phase::Timers);
-        let others = [
-            (self.ends.next.min(self.silences.next), Phase::SignalsEnd),
-            (self.begins.next, Phase::SignalsBegin),
-            (self.settled.next, Phase::Settled),
-        ];
-        // In order of their phases: at one instant the first stays.
-        for (at, phase) in others {
-            if at < next.0 {
-                next = (at, phase);
-            }
+    pub fn phase(&self) -> Phase {
+        let next = self.next_signal();
+        if self.ends.next.min(self.silences.next) == next {
+            Phase::SignalsEnd
+        } else if self.begins.next == next {
+            Phase::SignalsBegin
+        } else {
+            Phase::Settled
         }
-        next
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! It is compiled for each access method and each host. Nothing here knows what a method does when it is called.
 
+pub(crate) mod clock;
 mod settle;
 mod signals;
 pub(crate) mod state;
 
 use crate::access::{Access, queued};
-use crate::agenda::Phase;
+use crate::agenda::{Agenda, Phase};
 use crate::config::{Config, ConfigError};
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, Frame, FrameId, StationId};
@@ -15,6 +16,7 @@ use crate::inputs::{Fault, Host, Input};
 use crate::station::Station;
 use crate::time::BitInstant;
 use crate::topology::segments::Place;
+use clock::{Next, Path};
 use state::Core;
 
 /// A medium whose stations use the access method `A`.
@@ -48,7 +50,7 @@ impl<A: Access> Engine<A> {
 
     /// The next event; `NEVER` if there is none.
     pub fn next_due(&self) -> BitInstant {
-        self.core.agenda.next().0.min(A::due(self))
+        self.core.agenda.timers.next().min(self.core.agenda.next_signal()).min(A::due(self))
     }
 
     /// Counts from zero again.
@@ -59,7 +61,7 @@ impl<A: Access> Engine<A> {
 
     /// Runs everything before `limit`.
     pub fn run_until<H: Host>(&mut self, limit: BitInstant, host: &mut H) {
-        self.run_before((limit, Phase::Timers), host);
+        self.run_before(limit, false, host);
         if !host.stops() {
             self.core.instant = limit;
         }
@@ -67,7 +69,8 @@ impl<A: Access> Engine<A> {
 
     /// Takes one input at `now`, after the ends of timers at it.
     pub fn give<H: Host>(&mut self, now: BitInstant, input: Input, host: &mut H) {
-        self.run_before((now, Phase::Arrivals), host);
+        // Timers that end at an instant come before its arrivals.
+        self.run_before(now, true, host);
         self.core.instant = now;
         match input {
             Input::Offer { station, frame } => self.offer(station, frame, host),
@@ -86,45 +89,13 @@ impl<A: Access> Engine<A> {
         self.feed(host);
     }
 
-    fn run_before<H: Host>(&mut self, limit: (BitInstant, Phase), host: &mut H) {
-        // Timers that end at the limit come before its arrivals.
-        let (limit, timers_too) = (limit.0, limit.1 > Phase::Timers);
-        if A::runs(self, limit, timers_too, host) {
-            return;
-        }
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it.
+    fn run_before<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         self.core.limit = limit;
-        while !host.stops() {
-            if A::goes_on(self, host) {
-                continue;
-            }
-            let (timer, signal) = (self.core.agenda.timers.next(), self.core.agenda.next_signal());
-            if H::FEEDS && !self.core.done.is_empty() && timer > self.core.instant && self.core.instant < limit {
-                self.feed(host);
-            } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
-                self.core.instant = timer;
-                let timer = self.core.agenda.timers.take();
-                A::timer_ends(self, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
-            } else if signal < limit && signal < timer {
-                self.core.instant = signal;
-                self.run_signals(host);
-            } else {
-                break;
-            }
+        if !A::runs(self, limit, timers_too, host) {
+            self.run_path::<Agenda, H>(limit, timers_too, host);
         }
         self.core.limit = BitInstant::ZERO;
-    }
-
-    /// Runs the signal phase of this instant.
-    pub fn run_signals<H: Host>(&mut self, host: &mut H) {
-        match self.core.agenda.next().1 {
-            Phase::SignalsEnd => self.signals_end(host),
-            Phase::SignalsBegin => self.signals_begin(host),
-            Phase::Settled => {
-                let settled = self.core.agenda.settled.pop(self.core.instant);
-                settled.into_iter().for_each(|(_, transmission)| self.core.settle(transmission));
-            }
-            Phase::Timers | Phase::Arrivals => panic!("no signals are due"),
-        }
     }
 
     /// Asks the host for the next frames of stations that have finished one.
@@ -179,5 +150,40 @@ impl<A: Access> Engine<A> {
             Err(error) => panic!("{error}"),
         }));
         A::parted(self);
+    }
+}
+
+/// The general engine.
+impl<A: Access> Path<A> for Agenda {
+    type Decision = ();
+
+    #[inline(always)]
+    fn next(engine: &mut Engine<A>) -> Next<()> {
+        let agenda = &engine.core.agenda;
+        Next { decides: agenda.timers.next(), signals: agenda.next_signal(), decision: () }
+    }
+
+    #[inline(always)]
+    fn instant_ends<H: Host>(engine: &mut Engine<A>, _: BitInstant, host: &mut H) -> bool {
+        A::runs_put_off(engine, host)
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<A>, (): (), host: &mut H) {
+        let timer = engine.core.agenda.timers.take();
+        A::timer_ends(engine, StationId::new((timer / A::TIMERS) as u16), timer % A::TIMERS, host);
+    }
+
+    /// Runs the first signal phase of this instant.
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<A>, host: &mut H) {
+        match engine.core.agenda.phase() {
+            Phase::SignalsEnd => engine.signals_end(host),
+            Phase::SignalsBegin => engine.signals_begin(host),
+            Phase::Settled => {
+                let settled = engine.core.agenda.settled.pop(engine.core.instant);
+                settled.into_iter().for_each(|(_, transmission)| engine.core.settle(transmission));
+            }
+        }
     }
 }

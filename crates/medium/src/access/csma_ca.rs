@@ -270,7 +270,7 @@ impl Access for Dcf {
     fn runs<H: Host>(engine: &mut Engine<Dcf>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         let holds = engine.method.here.holds();
         if holds {
-            engine.run_in_one_place(limit, timers_too, host);
+            engine.run_path::<OnePlace, H>(limit, timers_too, host);
         }
         holds
     }

@@ -152,7 +152,7 @@ impl Access for CsmaCd {
     }
 
     #[inline(always)]
-    fn goes_on<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) -> bool {
+    fn runs_put_off<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) -> bool {
         match engine.method.alone.take() {
             Some(alone) => {
                 engine.finish_alone(alone, host);
@@ -165,7 +165,7 @@ impl Access for CsmaCd {
     #[inline(always)]
     fn runs<H: Host>(engine: &mut Engine<CsmaCd>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         if engine.method.here.holds() {
-            engine.run_in_one_place(limit, timers_too, host);
+            engine.run_path::<OnePlace, H>(limit, timers_too, host);
         }
         engine.method.here.holds()
     }

@@ -3,6 +3,7 @@
 use super::together::Together;
 use super::{Contends, addressee};
 use crate::engine::Engine;
+use crate::engine::clock::{Next, Path};
 use crate::inputs::Host;
 use crate::time::BitInstant;
 
@@ -27,7 +28,25 @@ pub(crate) trait InOnePlace: Contends {
     fn hear<H: Host>(engine: &mut Engine<Self>, host: &mut H);
 }
 
-/// The loop of such a method.
+impl<A: InOnePlace> Path<A> for Together {
+    type Decision = ();
+
+    #[inline(always)]
+    fn next(engine: &mut Engine<A>) -> Next<()> {
+        Next { decides: engine.method.next_decision(), signals: engine.method.next_signal(), decision: () }
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<A>, (): (), host: &mut H) {
+        A::decide(engine, host);
+    }
+
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<A>, host: &mut H) {
+        A::hear(engine, host);
+    }
+}
+
 impl<A: InOnePlace> Engine<A> {
     /// Runs everything before `limit`, and with `decisions_too` the decisions at it, if all places are one; whether they are.
     pub(in crate::access) fn run_in_one_place<H: Host>(
@@ -39,20 +58,7 @@ impl<A: InOnePlace> Engine<A> {
         if !self.method.is_one_place() {
             return false;
         }
-        while !host.stops() {
-            let (decision, signal, now) = (self.method.next_decision(), self.method.next_signal(), self.core.instant);
-            if H::FEEDS && !self.core.done.is_empty() && decision > now && now < limit {
-                self.feed(host);
-            } else if decision <= signal && (decision < limit || (decisions_too && decision == limit)) {
-                self.core.instant = decision;
-                A::decide(self, host);
-            } else if signal < limit && signal < decision {
-                self.core.instant = signal;
-                A::hear(self, host);
-            } else {
-                break;
-            }
-        }
+        self.run_path::<Together, H>(limit, decisions_too, host);
         true
     }
 

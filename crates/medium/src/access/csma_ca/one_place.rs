@@ -25,6 +25,7 @@ use super::{Dcf, State, WAIT};
 use crate::access::Access;
 use crate::config::Config;
 use crate::engine::Engine;
+use crate::engine::clock::{Next, Path};
 use crate::frame::{Destination, StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::time::{BitInstant, BitTimes};
@@ -258,41 +259,47 @@ impl OnePlace {
     }
 }
 
-impl Engine<Dcf> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
-    /// loop.
-    pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
-        self.core.limit = limit;
-        while self.method.here.holds && !host.stops() {
-            let (timer, signal) = (self.core.agenda.timers.first(), self.core.agenda.next_signal());
-            let here = &self.method.here;
-            let (crowd, other, now) = (here.first, here.first_other, self.core.instant);
-            let first = timer.min(crowd).min(other);
-            let at = instant(first);
-            if here.new && here.last.begin < at.min(signal).min(limit) {
-                self.settle_in_one_place();
-            } else if H::FEEDS && !self.core.done.is_empty() && at > now && now < limit {
-                self.feed(host);
-            } else if at <= signal && (at < limit || (timers_too && at == limit)) {
-                self.core.instant = at;
-                if first == timer {
-                    let timer = self.core.agenda.timers.take();
-                    Dcf::timer_ends(self, StationId::new((timer / Dcf::TIMERS) as u16), timer % Dcf::TIMERS, host);
-                } else if first == crowd {
-                    self.first_of_crowd(host);
-                } else {
-                    self.first_of_others(host);
-                }
-            } else if signal < limit && signal < at {
-                self.core.instant = signal;
-                self.signals_end_in_one_place(host);
-            } else {
-                break;
-            }
-        }
-        self.core.limit = BitInstant::ZERO;
+/// The next decision is that of a timer, of the first of the crowd, or of the first station outside it.
+impl Path<Dcf> for OnePlace {
+    type Decision = (Key, Key, Key);
+
+    #[inline(always)]
+    fn next(engine: &mut Engine<Dcf>) -> Next<(Key, Key, Key)> {
+        let timer = engine.core.agenda.timers.first();
+        let OnePlace { first: crowd, first_other: other, .. } = engine.method.here;
+        let decides = instant(timer.min(crowd).min(other));
+        Next { decides, signals: engine.core.agenda.next_signal(), decision: (timer, crowd, other) }
     }
 
+    #[inline(always)]
+    fn instant_ends<H: Host>(engine: &mut Engine<Dcf>, next: BitInstant, _: &mut H) -> bool {
+        let here = &engine.method.here;
+        let are_heard = here.new && here.last.begin < next;
+        if are_heard {
+            engine.settle_in_one_place();
+        }
+        are_heard
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<Dcf>, (timer, crowd, other): (Key, Key, Key), host: &mut H) {
+        if timer <= crowd.min(other) {
+            let timer = engine.core.agenda.timers.take();
+            Dcf::timer_ends(engine, StationId::new((timer / Dcf::TIMERS) as u16), timer % Dcf::TIMERS, host);
+        } else if crowd <= other {
+            engine.first_of_crowd(host);
+        } else {
+            engine.first_of_others(host);
+        }
+    }
+
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<Dcf>, host: &mut H) {
+        engine.signals_end_in_one_place(host);
+    }
+}
+
+impl Engine<Dcf> {
     /// Schedules the end of signal `id` of `source` at its addressees.
     #[inline]
     pub(super) fn expect_ends(

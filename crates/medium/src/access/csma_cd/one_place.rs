@@ -15,6 +15,7 @@ use super::tables::{Transmit, TransmitAct, TransmitInput};
 use super::{CsmaCd, Mac, cut_short, deferring::Deferring, worth};
 use crate::config::Config;
 use crate::engine::Engine;
+use crate::engine::clock::{Next, Path};
 use crate::event::Kind;
 use crate::frame::{Destination, FrameId, StationId};
 use crate::inputs::Host;
@@ -234,44 +235,42 @@ impl Station<Mac> {
     }
 }
 
-impl Engine<CsmaCd> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
-    /// loop.
-    pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
-        while !host.stops() {
-            let here = &self.method.here;
-            let (begins, ends, signals) = (here.begins, here.ends, here.signals);
-            let own = begins.min(ends);
-            let backoff = self.core.agenda.timers.first();
-            let timer = instant(own.min(backoff));
-            let now = self.core.instant;
-            if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
-                self.feed(host);
-            } else if timer <= signals && (timer < limit || (timers_too && timer == limit)) {
-                self.core.instant = timer;
-                if backoff < own {
-                    let station = StationId::new(self.core.agenda.timers.take() as u16);
-                    self.station(station).would(TransmitAct::Wait, TransmitInput::Timeout);
-                    self.wait_in_one_place(station, host);
-                } else if begins < ends {
-                    self.method.here.begin_first();
-                    self.attempt_in_one_place(StationId::new(number(begins)), host);
-                } else {
-                    self.first_ends(StationId::new(number(ends)), host);
-                }
-            } else if signals < limit && signals < timer {
-                self.core.instant = signals;
-                self.method.here.signals = NEVER;
-                match self.method.here.pending {
-                    Pending::Begin => self.collide(host),
-                    Pending::End => self.arrive(host),
-                }
-            } else {
-                break;
-            }
+/// The next decision is the first of a gap's end, an attempt's or jam's end, and a backoff's end.
+impl Path<CsmaCd> for OnePlace {
+    type Decision = (Key, Key, Key);
+
+    #[inline(always)]
+    fn next(engine: &mut Engine<CsmaCd>) -> Next<(Key, Key, Key)> {
+        let OnePlace { begins, ends, signals, .. } = engine.method.here;
+        let backoff = engine.core.agenda.timers.first();
+        Next { decides: instant(begins.min(ends).min(backoff)), signals, decision: (begins, ends, backoff) }
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<CsmaCd>, (begins, ends, backoff): (Key, Key, Key), host: &mut H) {
+        if backoff < begins.min(ends) {
+            let station = StationId::new(engine.core.agenda.timers.take() as u16);
+            engine.station(station).would(TransmitAct::Wait, TransmitInput::Timeout);
+            engine.wait_in_one_place(station, host);
+        } else if begins < ends {
+            engine.method.here.begin_first();
+            engine.attempt_in_one_place(StationId::new(number(begins)), host);
+        } else {
+            engine.first_ends(StationId::new(number(ends)), host);
         }
     }
 
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) {
+        engine.method.here.signals = NEVER;
+        match engine.method.here.pending {
+            Pending::Begin => engine.collide(host),
+            Pending::End => engine.arrive(host),
+        }
+    }
+}
+
+impl Engine<CsmaCd> {
     /// The attempt or the jam of a station is over.
     #[inline]
     fn first_ends<H: Host>(&mut self, station: StationId, host: &mut H) {

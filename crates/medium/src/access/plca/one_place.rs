@@ -25,6 +25,7 @@ use super::{Own, Reconciliation};
 use crate::access::csma_cd::{Transmit, TransmitInput};
 use crate::config::Config;
 use crate::engine::Engine;
+use crate::engine::clock::{Next, Path};
 use crate::frame::StationId;
 use crate::inputs::Host;
 use crate::line::StationSet;
@@ -166,34 +167,46 @@ impl OnePlace {
     }
 }
 
-/// The loop.
-impl Engine<Reconciliation> {
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, as long as the fast path is
-    /// valid.
-    pub(super) fn run_in_one_place<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
-        while self.method.here.holds && !host.stops() {
-            let (next, now) = (self.first_timer().min(self.method.here.turn), self.core.instant);
-            let here = &self.method.here;
-            let (timer, signal) = (instant(next), here.edge.0);
-            let told = here.may_change || !self.method.changed.is_empty();
-            if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
-                self.feed(host);
-            } else if told && timer.min(signal).min(limit) > now {
-                self.end_instant_in_one_place();
-            } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
-                self.core.instant = timer;
-                self.method.in_timers = true;
-                self.run_timer_in_one_place(StationId::new(number(next)), host);
-                self.method.in_timers = false;
-            } else if signal < limit && signal < timer {
-                self.core.instant = signal;
-                self.run_edge(host);
-            } else {
-                return;
-            }
-        }
+/// The next decision is that of the first station, or the next turn that matters.
+impl Path<Reconciliation> for OnePlace {
+    type Decision = Key;
+
+    #[inline(always)]
+    fn is_valid(engine: &Engine<Reconciliation>) -> bool {
+        engine.method.here.holds
     }
 
+    #[inline(always)]
+    fn next(engine: &mut Engine<Reconciliation>) -> Next<Key> {
+        let first = engine.first_timer().min(engine.method.here.turn);
+        Next { decides: instant(first), signals: engine.method.here.edge.0, decision: first }
+    }
+
+    #[inline(always)]
+    fn instant_ends<H: Host>(engine: &mut Engine<Reconciliation>, next: BitInstant, _: &mut H) -> bool {
+        let changes = engine.method.here.may_change || !engine.method.changed.is_empty();
+        let is_over = changes && next > engine.core.instant;
+        if is_over {
+            engine.end_instant_in_one_place();
+        }
+        is_over
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<Reconciliation>, first: Key, host: &mut H) {
+        engine.method.in_timers = true;
+        engine.run_timer_in_one_place(StationId::new(number(first)), host);
+        engine.method.in_timers = false;
+    }
+
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<Reconciliation>, host: &mut H) {
+        engine.run_edge(host);
+    }
+}
+
+/// The follower's events.
+impl Engine<Reconciliation> {
     /// The next event that is visible from outside.
     pub(super) fn due_in_one_place(&self) -> BitInstant {
         let here = &self.method.here;

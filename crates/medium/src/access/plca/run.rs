@@ -1,11 +1,13 @@
 //! The loop of a medium with PLCA: the next event, in the written order of ties, and skipped cycles.
 
 use super::acts::nameless;
+use super::one_place::OnePlace;
 use super::tables::Data;
-use super::wire::{EVERYWHERE, Edge};
+use super::wire::{EVERYWHERE, Edge, Wire};
 use super::{Own, PlcaCounters, Reconciliation};
 use crate::access::csma_cd::{Transmit, cut_short};
 use crate::engine::Engine;
+use crate::engine::clock::{Next, Path};
 use crate::event::Kind;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::inputs::Host;
@@ -15,38 +17,56 @@ use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use std::cmp::Reverse;
 
+/// Each node by itself.
+impl Path<Reconciliation> for Wire {
+    type Decision = BitInstant;
+
+    #[inline(always)]
+    fn is_valid(engine: &Engine<Reconciliation>) -> bool {
+        !engine.method.here.holds
+    }
+
+    #[inline(always)]
+    fn next(engine: &mut Engine<Reconciliation>) -> Next<BitInstant> {
+        let decides = engine.next_timer();
+        Next { decides, signals: engine.next_signal(), decision: decides }
+    }
+
+    #[inline(always)]
+    fn instant_ends<H: Host>(engine: &mut Engine<Reconciliation>, next: BitInstant, _: &mut H) -> bool {
+        let is_over = !engine.method.changed.is_empty() && next > engine.core.instant;
+        if is_over {
+            engine.end_instant();
+        }
+        is_over
+    }
+
+    #[inline(always)]
+    fn decide<H: Host>(engine: &mut Engine<Reconciliation>, at: BitInstant, host: &mut H) {
+        engine.method.in_timers = true;
+        engine.run_timer(at, host);
+        engine.method.in_timers = false;
+    }
+
+    #[inline(always)]
+    fn signals_change<H: Host>(engine: &mut Engine<Reconciliation>, host: &mut H) {
+        engine.run_edges(host);
+    }
+}
+
 impl Engine<Reconciliation> {
     /// Runs everything before `limit`, and with `timers_too` the ends of timers at it.
     pub(super) fn run_plca<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
-        self.core.limit = limit;
         while !host.stops() {
-            self.run_in_one_place(limit, timers_too, host);
-            if self.method.here.holds || !self.step(limit, timers_too, host) {
+            self.run_path::<OnePlace, H>(limit, timers_too, host);
+            if self.method.here.holds {
+                break;
+            }
+            self.run_path::<Wire, H>(limit, timers_too, host);
+            if !self.method.here.holds {
                 break;
             }
         }
-        self.core.limit = BitInstant::ZERO;
-    }
-
-    /// Handles the next event, if it is before `limit`, or, with `timers_too`, is the end of a timer at it.
-    fn step<H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
-        let (timer, signal, now) = (self.next_timer(), self.next_signal(), self.core.instant);
-        if H::FEEDS && !self.core.done.is_empty() && timer > now && now < limit {
-            self.feed(host);
-        } else if !self.method.changed.is_empty() && timer.min(signal).min(limit) > now {
-            self.end_instant();
-        } else if timer <= signal && (timer < limit || (timers_too && timer == limit)) {
-            self.core.instant = timer;
-            self.method.in_timers = true;
-            self.run_timer(timer, host);
-            self.method.in_timers = false;
-        } else if signal < limit && signal < timer {
-            self.core.instant = signal;
-            self.run_edges(host);
-        } else {
-            return false;
-        }
-        true
     }
 
     /// The next event that is visible from outside.
