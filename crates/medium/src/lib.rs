@@ -37,6 +37,7 @@ mod inputs;
 mod line;
 mod medium;
 mod outputs;
+mod receive;
 mod rules;
 mod station;
 mod tally;

@@ -17,8 +17,9 @@ use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
-use crate::inputs::{Fault, Host};
+use crate::inputs::Host;
 use crate::line::Worth;
+use crate::receive::Arrival;
 use crate::time::{BitInstant, BitTimes};
 use backoff::{Generator, Law, Policy};
 use std::num::NonZeroU32;
@@ -308,10 +309,7 @@ impl<A: Contends> Engine<A> {
         contender.attempts += 1;
         let (frame, attempt) = (contender.frame, contender.attempts);
         self.core.emit(frame.station, frame, Kind::Attempt { attempt, excessive_deferral: false, burst: false }, host);
-        match self.station(frame.station).fault {
-            Some(Fault::BadFcs) => Worth::BadFcs,
-            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-        }
+        Worth::sent(false, self.station(frame.station).fault)
     }
 
     /// The sender learns what became of its attempt.
@@ -429,7 +427,7 @@ impl<A: Contends> Engine<A> {
     pub(super) fn judge(&mut self, id: TransmissionId, end: BitInstant) -> Fate {
         let line = &self.core.line;
         let sent = line.get(id);
-        let (begin, good) = (sent.begin, sent.worth == Worth::Good);
+        let (begin, worth) = (sent.begin, sent.worth);
         let place = addressee(sent.destination, sent.source());
         let there = place.is_none_or(|place| self.station(place).attached && sent.reaches(place));
         let met = line.meets(place, id);
@@ -440,7 +438,7 @@ impl<A: Contends> Engine<A> {
             contenders.episodes = contenders.episodes.max(episode);
             episode
         });
-        Fate { arrived: there && good && !met, begin, end, episode }
+        Fate { arrived: there && worth.is_handed_up(met), begin, end, episode }
     }
 }
 
@@ -455,10 +453,5 @@ fn addressee(destination: Destination, source: StationId) -> Option<StationId> {
 /// What a station makes of a transmission that ends at its place and was sent whole, where every overlap spoils.
 pub(super) fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Kind {
     let transmission = core.line.get(id);
-    let size = transmission.size;
-    match transmission.worth {
-        Worth::TooLong => Kind::TooLong { size },
-        Worth::Good if !core.line.damaged_at(place, id) => Kind::Delivered { size },
-        Worth::Good | Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
-    }
+    transmission.worth.received(transmission.size, Arrival::met(core.line.damaged_at(place, id)))
 }

@@ -32,7 +32,8 @@ use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{Frame, HEADER_AND_FCS, PREAMBLE_AND_SFD, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
-use crate::line::{Course, Worth};
+use crate::line::{Course, Transmission, Worth};
+use crate::receive::{Arrival, Cut};
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
 use backoff::{Backoff, Generator, Limits};
@@ -183,22 +184,15 @@ impl Access for CsmaCd {
     }
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
-        let transmission = core.line.get(id);
-        let size = transmission.size;
-        match transmission.course {
-            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", transmission.frame),
-            // A length above the limit comes before a bad FCS (802.3, 4.2.9 ReceiveDataDecap).
-            Course::Whole { .. } if transmission.worth == Worth::TooLong => Some(Kind::TooLong { size }),
-            Course::Whole { .. } if transmission.worth == Worth::BadFcs => {
-                Some(Kind::Damaged { bits: size.bit_times() })
-            }
-            Course::Whole { .. } if !core.line.damaged_at(place, id) => Some(Kind::Delivered { size }),
-            Course::Whole { .. } => Some(Kind::Damaged { bits: size.bit_times() }),
+        let Transmission { frame, worth, size, course, begin, preamble, frame_end, .. } = *core.line.get(id);
+        match course {
+            Course::OnAir { .. } => panic!("{frame} ended at {place} before it ended"),
+            Course::Whole { .. } => Some(worth.received(size, Arrival::met(core.line.damaged_at(place, id)))),
             // A station that sends does not receive.
             Course::Cut { .. } if core.line.spoke_over(place, id) => None,
             Course::Cut { end } => {
-                let span = (transmission.begin, transmission.frame_end);
-                transmission.preamble.map(|preamble| cut_short(&core.config.parameters, span, preamble, end))
+                let cut = |preamble| Cut { begin, preamble, frame_end, end };
+                preamble.map(|preamble| cut(preamble).received(&core.config.parameters))
             }
         }
     }
@@ -207,24 +201,6 @@ impl Access for CsmaCd {
     fn exposed(config: &Config) -> Option<BitTimes> {
         Some(config.parameters.inter_packet_gap)
     }
-}
-
-/// 802.3, 4.2.9: a frame below slotTime, or in a burst below minFrameSize, is a collision fragment, and no error. The
-/// signal began, and its frame would have ended, at `span`; it was cut at `end`.
-pub(super) fn cut_short(
-    parameters: &Parameters,
-    span: (BitInstant, BitInstant),
-    preamble: BitInstant,
-    end: BitInstant,
-) -> Kind {
-    let bits = (end - preamble).get() - PREAMBLE_AND_SFD.get();
-    let first = preamble == span.0;
-    if bits < parameters.least_received(first).get() {
-        return Kind::Fragment { bits: BitTimes::new(bits) };
-    }
-    // The jam of an extension counts with the octets, and the error is in the extension.
-    let in_extension = end >= span.1 + parameters.jam_size;
-    Kind::Damaged { bits: BitTimes::new(if in_extension { bits - bits % 8 } else { bits }) }
 }
 
 /// Accepts or refuses `frame` from the host of a station with this `fault`; gives the frame that the MAC sends.
@@ -240,15 +216,6 @@ pub(super) fn admit(config: &Config, frame: Frame, fault: Option<Fault>) -> Resu
     let cut_off = (p.jabber_limit.get() - PREAMBLE_AND_SFD.get()) / 8;
     let size = frame.size.get().max(p.min_frame_size.get()).min(cut_off as u32);
     Ok(Admitted { size: Octets::new(size), too_long })
-}
-
-/// How receivers treat a frame if its sender has this `fault`.
-pub(super) fn worth(too_long: bool, fault: Option<Fault>) -> Worth {
-    match fault {
-        _ if too_long => Worth::TooLong,
-        Some(Fault::BadFcs) => Worth::BadFcs,
-        Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-    }
 }
 
 impl Mac {

@@ -21,7 +21,8 @@ use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, Frame, FrameId, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
-use crate::line::{Transmission, Worth};
+use crate::line::Transmission;
+use crate::receive::Arrival;
 use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes, Octets};
 use crate::timers::NEVER;
@@ -181,9 +182,8 @@ impl Access for Contention {
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
         let transmission = core.line.get(id);
-        let size = transmission.size;
-        let whole = transmission.worth == Worth::Good && !core.line.began_together(place, id);
-        Some(if whole { Kind::Delivered { size } } else { Kind::Damaged { bits: size.bit_times() } })
+        let met = core.line.began_together(place, id);
+        Some(transmission.worth.received(transmission.size, Arrival::met(met)))
     }
 }
 
@@ -395,7 +395,7 @@ impl Engine<Contention> {
                 let heard = self.station(place).attached && sent.reaches(place);
                 heard && matches!(Contention::verdict(&self.core, place, id), Some(Kind::Delivered { .. }))
             }
-            Destination::Station(_) | Destination::All | Destination::Nobody => sent.worth == Worth::Good && !met,
+            Destination::Station(_) | Destination::All | Destination::Nobody => sent.worth.is_handed_up(met),
         }
     }
 }

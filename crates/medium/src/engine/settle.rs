@@ -9,7 +9,7 @@
 use super::state::Core;
 use crate::access::Access;
 use crate::frame::{StationId, TransmissionId};
-use crate::line::{Course, Worth};
+use crate::line::Course;
 use crate::outputs::Output;
 use crate::time::BitInstant;
 
@@ -71,15 +71,11 @@ impl Core {
     fn spoilt_places(&self, id: TransmissionId, met: bool) -> Vec<StationId> {
         let transmission = self.line.get(id);
         let (frame, worth) = (transmission.frame, transmission.worth);
-        let others =
-            || (0..self.line.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
-        match worth {
-            Worth::BadFcs | Worth::TooLong => others().collect(),
-            Worth::Good if met => {
-                let spoilt = |&place: &StationId| !transmission.reaches(place) || self.line.damaged_at(place, id);
-                others().filter(spoilt).collect()
-            }
-            Worth::Good => Vec::new(),
+        if worth.is_handed_up(met) {
+            return Vec::new();
         }
+        let others = (0..self.line.topology().stations() as u16).map(StationId::new).filter(|&it| it != frame.station);
+        let is_spoilt = |place| !transmission.reaches(place) || self.line.damaged_at(place, id);
+        others.filter(|&place| !worth.is_handed_up(met && is_spoilt(place))).collect()
     }
 }

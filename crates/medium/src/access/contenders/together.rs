@@ -5,6 +5,7 @@
 use crate::event::Kind;
 use crate::frame::{Destination, FrameId, Queued, StationId};
 use crate::line::Worth;
+use crate::receive::Arrival;
 use crate::time::{BitInstant, Octets};
 use crate::timers::NEVER;
 
@@ -108,17 +109,12 @@ impl Together {
     /// What a station makes of one of them.
     #[inline]
     pub fn verdict(&self, sent: &Sent) -> Kind {
-        let size = sent.size;
-        match sent.worth {
-            Worth::TooLong => Kind::TooLong { size },
-            Worth::Good if !self.met() => Kind::Delivered { size },
-            Worth::Good | Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
-        }
+        sent.worth.received(sent.size, Arrival::met(self.met()))
     }
 
     /// Whether one of them has arrived at whom it is for, if that station is `there`.
     #[inline]
     pub fn arrives(&self, sent: &Sent, there: bool) -> bool {
-        there && sent.worth == Worth::Good && !self.met()
+        there && sent.worth.is_handed_up(self.met())
     }
 }

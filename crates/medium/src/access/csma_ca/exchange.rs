@@ -8,6 +8,7 @@ use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Transmission, Worth};
+use crate::receive::Arrival;
 use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
 
@@ -44,13 +45,10 @@ impl Engine<Dcf> {
     ) -> (TransmissionId, BitInstant) {
         let begin = self.core.instant;
         let end = begin + lasts;
-        let worth = match self.station(station).fault {
-            Some(Fault::BadFcs) => Worth::BadFcs,
-            Some(Fault::Deaf | Fault::Babble) | None => Worth::Good,
-        };
+        let worth = Worth::sent(false, self.station(station).fault);
         let frame = if content == Content::Data { about } else { FrameId { station, serial: 0 } };
         let to = addressee(destination, station);
-        let good = worth == Worth::Good;
+        let good = worth.is_handed_up(false);
         let (id, parted) = if self.method.here.holds() {
             self.method.here.begin(begin, station, end, good.then_some((to, reserves)));
             (self.method.air.next_id(), None)
@@ -242,17 +240,18 @@ impl Engine<Dcf> {
 
     pub(super) fn receive_data<H: Host>(&mut self, place: StationId, id: TransmissionId, is_clear: bool, host: &mut H) {
         let Signal { about: frame, size, destination, .. } = *self.method.air.get(id);
-        let kind = if !is_clear {
-            Kind::Damaged { bits: size.bit_times() }
+        let arrival = if !is_clear {
+            Arrival::Spoilt
         } else if destination == Destination::All {
-            Kind::Delivered { size }
+            Arrival::Clear
         } else {
             let turn = self.stations[frame.station.index()].mac.turn.as_mut().filter(|turn| turn.frame == frame);
             match turn.is_some_and(|turn| std::mem::replace(&mut turn.arrived, true)) {
-                true => Kind::Duplicate { size },
-                false => Kind::Delivered { size },
+                true => Arrival::Again,
+                false => Arrival::Clear,
             }
         };
+        let kind = Worth::Good.received(size, arrival);
         self.core.emit(place, frame, kind, host);
     }
 }

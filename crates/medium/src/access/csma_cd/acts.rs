@@ -2,13 +2,14 @@
 
 use super::deferring::Deferring;
 use super::tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitInput};
-use super::{Alone, CsmaCd, worth};
+use super::{Alone, CsmaCd};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::Kind;
 use crate::frame::{FrameId, Queued, StationId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission, Worth};
+use crate::receive::Arrival;
 use crate::rules::packet;
 use crate::time::{BitInstant, BitTimes};
 
@@ -155,7 +156,7 @@ impl Engine<CsmaCd> {
         let preamble = now + if burst { parameters.inter_packet_gap } else { BitTimes::ZERO };
         let frame_end = preamble + packet(head.size);
         let end = preamble + parameters.packet(head.size, burst);
-        let worth = worth(head.too_long, fault);
+        let worth = Worth::sent(head.too_long, fault);
         let passed = now + self.core.line.longest() <= end;
         if passed && parameters.burst_limit == BitTimes::ZERO && self.core.is_alone_until(station, end) {
             self.method.alone = Some(Alone { station, frame_end, end, worth });
@@ -283,12 +284,7 @@ impl Engine<CsmaCd> {
     fn receive_alone<H: Host>(&mut self, sent: &Queued, frame: FrameId, worth: Worth, host: &mut H) {
         for place in sent.destination.places(self.stations.len()) {
             if place != frame.station && self.stations[place.index()].attached {
-                let kind = match worth {
-                    Worth::Good => Kind::Delivered { size: sent.size },
-                    Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
-                    Worth::TooLong => Kind::TooLong { size: sent.size },
-                };
-                self.core.emit(place, frame, kind, host);
+                self.core.emit(place, frame, worth.received(sent.size, Arrival::Clear), host);
             }
         }
     }

@@ -12,7 +12,7 @@
 //! station becomes deaf ([`leave_one_place`](Engine::leave_one_place)).
 
 use super::tables::{Transmit, TransmitAct, TransmitInput};
-use super::{CsmaCd, Mac, cut_short, deferring::Deferring, worth};
+use super::{CsmaCd, Mac, deferring::Deferring};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
@@ -20,6 +20,7 @@ use crate::event::Kind;
 use crate::frame::{Destination, FrameId, StationId};
 use crate::inputs::Host;
 use crate::line::{Course, StationSet, Transmission, Worth};
+use crate::receive::{Arrival, Cut};
 use crate::rules::packet;
 use crate::station::Station;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -308,7 +309,7 @@ impl Engine<CsmaCd> {
         this.mac.begin = now;
         let (head, frame, attempt) = (this.head(), this.frame(), this.mac.attempt());
         let (frame_end, end) = (now + packet(head.size), now + parameters.packet(head.size, false));
-        let worth = worth(head.too_long, this.fault);
+        let worth = Worth::sent(head.too_long, this.fault);
         let signal = Signal { frame, size: head.size, destination: head.destination, frame_end, worth };
         self.method.here.begin(now, end, signal);
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
@@ -399,13 +400,13 @@ impl Engine<CsmaCd> {
         if place == frame.station || !receiver.attached {
             return;
         }
-        let kind = match worth {
-            // A station that sends does not receive.
-            _ if cut && receiver.mac.begin == begin => return,
-            _ if cut => cut_short(&self.core.config.parameters, (begin, frame_end), begin, end),
-            Worth::TooLong => Kind::TooLong { size },
-            Worth::BadFcs => Kind::Damaged { bits: size.bit_times() },
-            Worth::Good => Kind::Delivered { size },
+        // A station that sends does not receive.
+        if cut && receiver.mac.begin == begin {
+            return;
+        }
+        let kind = match cut {
+            true => Cut { begin, preamble: begin, frame_end, end }.received(&self.core.config.parameters),
+            false => worth.received(size, Arrival::Clear),
         };
         self.core.emit(place, frame, kind, host);
     }

@@ -4,7 +4,7 @@ use super::tables::{Control, Data};
 use super::wire::{Piece, Sent, What};
 use super::{Own, PlcaSettings, Reconciliation};
 use crate::access::csma_cd::attempts::Below;
-use crate::access::csma_cd::{Deference, Mac, Transmit, TransmitInput, worth};
+use crate::access::csma_cd::{Deference, Mac, Transmit, TransmitInput};
 use crate::engine::Engine;
 use crate::event::Kind;
 use crate::frame::{FrameId, StationId};
@@ -357,7 +357,7 @@ impl Engine<Reconciliation> {
         let this = self.station(station);
         let (head, own) = (this.head(), &this.mac);
         let lost = own.node.data == Data::Normal && own.mac.begin < now;
-        let worth = if lost { Worth::BadFcs } else { worth(head.too_long, this.fault) };
+        let worth = if lost { Worth::BadFcs } else { Worth::sent(head.too_long, this.fault) };
         let begin = if lost { own.mac.begin } else { now };
         Sent::new(this.frame(), head, worth, begin + packet(head.size))
     }

@@ -5,14 +5,14 @@ use super::one_place::OnePlace;
 use super::tables::Data;
 use super::wire::{EVERYWHERE, Edge, Wire};
 use super::{Own, PlcaCounters, Reconciliation};
-use crate::access::csma_cd::{Transmit, cut_short};
+use crate::access::csma_cd::Transmit;
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::event::Kind;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::inputs::Host;
-use crate::line::Worth;
 use crate::outputs::Output;
+use crate::receive::{Arrival, Cut};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use std::cmp::Reverse;
@@ -201,15 +201,11 @@ impl Engine<Reconciliation> {
                 return;
             }
             // A signal that a delay line held back may be cut before the preamble is out.
-            let preamble = piece.begin;
-            let least = preamble + PREAMBLE_AND_SFD;
-            cut_short(&self.core.config.parameters, (preamble, sent.frame_end), preamble, end.max(least))
+            let end = end.max(piece.begin + PREAMBLE_AND_SFD);
+            let cut = Cut { begin: piece.begin, preamble: piece.begin, frame_end: sent.frame_end, end };
+            cut.received(&self.core.config.parameters)
         } else {
-            match sent.worth {
-                Worth::TooLong => Kind::TooLong { size: sent.size },
-                Worth::Good if !piece.is_spoilt_at(place) => Kind::Delivered { size: sent.size },
-                Worth::Good | Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
-            }
+            sent.worth.received(sent.size, Arrival::met(piece.is_spoilt_at(place)))
         };
         self.core.emit(place, sent.id, kind, host);
     }
@@ -228,8 +224,7 @@ impl Engine<Reconciliation> {
         }
         let delimited = self.stations[piece.source.index()].mac.delimited;
         let end = piece.end.unwrap_or(sent.frame_end + if delimited { esd } else { BitTimes::ZERO });
-        let spoilt =
-            |&place: &StationId| sent.worth != Worth::Good || piece.is_spoilt_at(place) || !piece.reaches(place);
+        let spoilt = |&place: &StationId| !sent.worth.is_handed_up(piece.is_spoilt_at(place) || !piece.reaches(place));
         let others = (0..stations).map(StationId::new).filter(|&place| place != piece.source);
         let damaged = others.filter(spoilt).collect();
         let piece = self.method.wire.get_mut(id);

@@ -4,10 +4,9 @@ use super::Signal;
 use crate::access::plca::Reconciliation;
 use crate::access::plca::wire::{Edge, Sent, What};
 use crate::engine::Engine;
-use crate::event::Kind;
 use crate::frame::StationId;
 use crate::inputs::Host;
-use crate::line::Worth;
+use crate::receive::Arrival;
 use crate::timers::{NEVER, instant, number};
 
 /// The signal at all places changes.
@@ -67,11 +66,7 @@ impl Engine<Reconciliation> {
 
     /// The addressees of a frame hear its end.
     fn receive_in_one_place<H: Host>(&mut self, sent: &Sent, host: &mut H) {
-        let kind = match sent.worth {
-            Worth::TooLong => Kind::TooLong { size: sent.size },
-            Worth::Good => Kind::Delivered { size: sent.size },
-            Worth::BadFcs => Kind::Damaged { bits: sent.size.bit_times() },
-        };
+        let kind = sent.worth.received(sent.size, Arrival::Clear);
         for place in sent.destination.places(self.stations.len()) {
             if place != sent.id.station {
                 self.core.emit(place, sent.id, kind, host);
