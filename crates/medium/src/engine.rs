@@ -164,7 +164,7 @@ impl<A: Access> Path<A> for Agenda {
     }
 
     #[inline(always)]
-    fn instant_ends<H: Host>(engine: &mut Engine<A>, _: BitInstant, host: &mut H) -> bool {
+    fn runs_put_off<H: Host>(engine: &mut Engine<A>, host: &mut H) -> bool {
         A::runs_put_off(engine, host)
     }
 

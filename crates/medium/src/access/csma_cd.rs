@@ -184,15 +184,16 @@ impl Access for CsmaCd {
     }
 
     fn verdict(core: &Core, place: StationId, id: TransmissionId) -> Option<Kind> {
-        let Transmission { frame, worth, size, course, begin, preamble, frame_end, .. } = *core.line.get(id);
-        match course {
-            Course::OnAir { .. } => panic!("{frame} ended at {place} before it ended"),
-            Course::Whole { .. } => Some(worth.received(size, Arrival::met(core.line.damaged_at(place, id)))),
+        let sent = core.line.get(id);
+        match sent.course {
+            Course::OnAir { .. } => panic!("{} ended at {place} before it ended", sent.frame),
+            Course::Whole { .. } => Some(sent.worth.received(sent.size, Arrival::met(core.line.damaged_at(place, id)))),
             // A station that sends does not receive.
             Course::Cut { .. } if core.line.spoke_over(place, id) => None,
             Course::Cut { end } => {
+                let Transmission { begin, frame_end, .. } = *sent;
                 let cut = |preamble| Cut { begin, preamble, frame_end, end };
-                preamble.map(|preamble| cut(preamble).received(&core.config.parameters))
+                sent.preamble.map(|preamble| cut(preamble).received(&core.config.parameters))
             }
         }
     }

@@ -22,6 +22,13 @@ pub(crate) trait Path<A: Access> {
         true
     }
 
+    /// Runs what the last decision has put off, since nothing can come before it; false if there is none.
+    #[inline(always)]
+    fn runs_put_off<H: Host>(engine: &mut Engine<A>, host: &mut H) -> bool {
+        let _ = (engine, host);
+        false
+    }
+
     /// The next events.
     fn next(engine: &mut Engine<A>) -> Next<Self::Decision>;
 
@@ -54,6 +61,9 @@ impl<A: Access> Engine<A> {
     #[inline]
     pub fn run_path<P: Path<A>, H: Host>(&mut self, limit: BitInstant, timers_too: bool, host: &mut H) {
         while P::is_valid(self) && !host.stops() {
+            if P::runs_put_off(self, host) {
+                continue;
+            }
             let Next { decides, signals, decision } = P::next(self);
             let now = self.core.instant;
             if H::FEEDS && !self.core.done.is_empty() && decides > now && now < limit {
