@@ -12,8 +12,7 @@ pub(crate) mod csma_cd;
 pub(crate) mod plca;
 pub(crate) mod slotted_aloha;
 
-use self::plca::PlcaSettings;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, PlcaSettings};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -43,9 +42,6 @@ pub(crate) trait Access: Sized + Debug {
 
     /// The method's state for a medium made from `config`, which [`Config::check`] has accepted.
     fn new(config: &Config) -> Self;
-
-    /// Checks the method's own values against their ranges.
-    fn check(config: &Config) -> Result<(), ConfigError>;
 
     /// The MAC of `station` at the start.
     fn mac(config: &Config, station: StationId) -> Self::Mac;

@@ -1,16 +1,30 @@
-//! The configuration of a medium.
+//! The configuration of a medium: what all methods share, and in `config/*` the settings of each method.
+//!
+//! Knows stations, frames, bit times and lines. Nothing here knows how a method works.
 
-use crate::access::Access;
-use crate::access::aloha::{Aloha, PureAloha};
-use crate::access::csma::{CarrierSense, Csma};
-use crate::access::csma_ca::{CsmaCa, Dcf};
-use crate::access::csma_cd::{CsmaCd, Parameters};
-use crate::access::plca::{Plca, Reconciliation};
-use crate::access::slotted_aloha::{Contention, SlottedAloha};
+mod aloha;
+mod csma;
+mod csma_ca;
+mod error;
+mod parameters;
+mod phy;
+mod plca;
+mod slotted_aloha;
+
+pub use aloha::{Aloha, Population};
+pub(crate) use csma::CERTAIN;
+pub use csma::{Csma, Persistence};
+pub use csma_ca::{CsmaCa, Reach};
+pub use error::ConfigError;
+pub use parameters::Parameters;
+pub use phy::{OfdmRate, Phy, Spans};
+pub use plca::{Plca, PlcaNode, PlcaSettings};
+pub use slotted_aloha::SlottedAloha;
+
 use crate::time::BitRate;
 use crate::topology::Topology;
 use backoff::Policy;
-use std::fmt;
+use error::rule;
 use std::num::NonZeroU32;
 
 /// How stations access the medium, and the method's settings beside the parameters.
@@ -58,7 +72,7 @@ pub struct Config {
 
 impl Config {
     /// The most stations on one medium (802.3, 8.1.1.3 for 10 Mb/s; also 13.3).
-    pub const MAX_STATIONS: usize = 1024;
+    pub const MAX_STATIONS: usize = error::MAX_STATIONS;
     /// The default capacity of a transmit queue, in frames.
     pub const DEFAULT_QUEUE_LIMIT: usize = 100;
 
@@ -89,13 +103,17 @@ impl Config {
             rule(self.queue_limit > 0, "queue_limit", "at least 1 frame"),
         ];
         rules.into_iter().collect::<Result<(), ConfigError>>()?;
+        let Config { parameters, topology, .. } = self;
         match &self.method {
-            Method::CsmaCd => CsmaCd::check(self),
-            Method::SlottedAloha(_) => Contention::check(self),
-            Method::Aloha(_) => PureAloha::check(self),
-            Method::Csma(_) => CarrierSense::check(self),
-            Method::CsmaCa(_) => Dcf::check(self),
-            Method::Plca(_) => Reconciliation::check(self),
+            Method::CsmaCd => parameters.check(topology),
+            Method::SlottedAloha(own) => own.check(parameters, topology),
+            Method::Aloha(own) => own.check(),
+            Method::Csma(own) => own.check(parameters),
+            Method::CsmaCa(own) => own.check(self.rate, topology),
+            Method::Plca(own) => {
+                parameters.check(topology)?;
+                own.check(self.rate, parameters, stations)
+            }
         }
     }
 
@@ -111,44 +129,40 @@ impl Config {
     }
 }
 
-pub(crate) fn in_range(bits: u64) -> bool {
-    (1..=1 << 31).contains(&bits)
-}
+/// The part of the configuration that a method's engine is made from.
+impl Config {
+    /// The settings of slotted ALOHA, whose medium this is.
+    pub(crate) fn slotted_aloha(&self) -> &SlottedAloha {
+        let Method::SlottedAloha(own) = &self.method else {
+            panic!("a medium of slotted ALOHA with another method's settings")
+        };
+        own
+    }
 
-pub(crate) fn rule(holds: bool, parameter: &'static str, allowed: &'static str) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError::Parameter { parameter, allowed }) }
-}
+    /// The settings of ALOHA, whose medium this is.
+    pub(crate) fn aloha(&self) -> &Aloha {
+        let Method::Aloha(own) = &self.method else { panic!("a medium of ALOHA with another method's settings") };
+        own
+    }
 
-/// Why a configuration makes no medium.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// No station, or more than 802.3 allows.
-    Stations {
-        /// The number asked for.
-        stations: usize,
-    },
-    /// A parameter is out of its range.
-    Parameter {
-        /// Its name.
-        parameter: &'static str,
-        /// The allowed values.
-        allowed: &'static str,
-    },
-}
+    /// The settings of CSMA, whose medium this is.
+    pub(crate) fn csma(&self) -> &Csma {
+        let Method::Csma(own) = &self.method else { panic!("a medium of CSMA with another method's settings") };
+        own
+    }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ConfigError::Stations { stations } => {
-                write!(f, "a medium with {stations} stations: 802.3 allows 1 to {} of them", Config::MAX_STATIONS)
-            }
-            ConfigError::Parameter { parameter, allowed } => write!(f, "{parameter} is out of range: {allowed}"),
-        }
+    /// The settings of CSMA/CA, whose medium this is.
+    pub(crate) fn csma_ca(&self) -> &CsmaCa {
+        let Method::CsmaCa(own) = &self.method else { panic!("a medium of CSMA/CA with another method's settings") };
+        own
+    }
+
+    /// The settings of PLCA, whose medium this is.
+    pub(crate) fn plca(&self) -> &Plca {
+        let Method::Plca(own) = &self.method else { panic!("a medium of PLCA with another method's settings") };
+        own
     }
 }
-
-impl std::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

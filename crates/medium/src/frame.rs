@@ -8,6 +8,12 @@ pub const PREAMBLE_AND_SFD: BitTimes = BitTimes::new(64);
 /// Destination, source, type and FCS: the parts of a frame besides data and padding.
 pub(crate) const HEADER_AND_FCS: Octets = Octets::new(18);
 
+/// How long a frame of `size` octets with preamble and SFD lasts, where nothing follows it.
+#[inline]
+pub(crate) fn packet(size: Octets) -> BitTimes {
+    PREAMBLE_AND_SFD + size.bit_times()
+}
+
 /// A station's number on the medium, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StationId(u16);

@@ -1,6 +1,6 @@
 //! The inputs of the medium, and the host that a run calls.
 
-use crate::access::plca::PlcaSettings;
+use crate::config::PlcaSettings;
 use crate::event::Event;
 use crate::frame::{Frame, StationId};
 use crate::time::BitInstant;

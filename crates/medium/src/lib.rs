@@ -45,14 +45,10 @@ mod time;
 mod timers;
 mod topology;
 
-pub use access::aloha::Aloha;
-pub use access::contenders::Population;
-pub use access::csma::{Csma, Persistence};
-pub use access::csma_ca::{CsmaCa, OfdmRate, Phy, Reach, Spans};
-pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters, Transmit, TransmitAct, TransmitInput};
-pub use access::plca::{Plca, PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaNode, PlcaSettings, PlcaStatus};
-pub use access::slotted_aloha::SlottedAloha;
-pub use config::{Config, ConfigError, Method};
+pub use access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
+pub use access::plca::{PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStatus};
+pub use config::{Aloha, Csma, CsmaCa, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings, Population};
+pub use config::{Config, ConfigError, Method, Parameters, Reach, SlottedAloha, Spans};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
 pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input};

@@ -3,7 +3,7 @@
 //! Holds values only. Which stations are there, which of them have sent meanwhile, and which signals have met is up to
 //! the access method and its line.
 
-use crate::access::csma_cd::Parameters;
+use crate::config::Parameters;
 use crate::event::Kind;
 use crate::frame::PREAMBLE_AND_SFD;
 use crate::inputs::Fault;

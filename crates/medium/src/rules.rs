@@ -2,8 +2,8 @@
 //! two signals meet at a place, what counts as late or as a fragment, and when the jam begins. Knows values only, no
 //! state.
 
-use crate::access::csma_cd::Parameters;
-use crate::config::{Config, Method};
+use crate::config::{Config, Method, Parameters};
+pub(crate) use crate::frame::packet;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::time::{BitInstant, BitTimes, Octets};
 
@@ -24,12 +24,6 @@ pub enum Carried {
     Commit,
     /// The jam after a collision (802.3, 4.2.3.2.4).
     Jam,
-}
-
-/// How long a frame of `size` octets with preamble and SFD lasts, where nothing follows it.
-#[inline]
-pub(crate) fn packet(size: Octets) -> BitTimes {
-    PREAMBLE_AND_SFD + size.bit_times()
 }
 
 impl Config {

@@ -9,9 +9,9 @@
 //! Nobody listens: whoever sends learns what became of it from an acknowledgement, which takes nothing of the medium.
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
-use super::contenders::{self, Contender, Contenders, Contends, Population, State};
+use super::contenders::{self, Contender, Contenders, Contends, State};
 use super::{Access, Admitted};
-use crate::config::{Config, ConfigError, Method, in_range, rule};
+use crate::config::{Aloha, Config};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -19,43 +19,7 @@ use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::Transmission;
 use crate::rules::packet;
-use crate::time::{BitTimes, Octets};
-use backoff::{Generator, Policy};
-use std::num::NonZeroU32;
-
-/// What pure ALOHA needs beside the frame sizes of [`Parameters`](crate::Parameters).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Aloha {
-    /// A frame time: what a slot of the policy takes, and a unit of `ack_delay`.
-    pub slot: BitTimes,
-    /// After how many frame times beyond a round trip a sender knows what became of a frame.
-    pub ack_delay: u32,
-    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
-    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
-    pub holds_sender: bool,
-    /// How many frame times to wait after the n-th unsuccessful attempt; of
-    /// [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT) each. Its attempt limit and its limit of time are not used.
-    pub backoff: Policy,
-    /// Attempts per frame, the first included; `None`: until it gets through.
-    pub attempt_limit: Option<NonZeroU32>,
-    /// Who sends.
-    pub population: Population,
-}
-
-impl Aloha {
-    /// A frame of `size` octets as the frame time; retransmission after 0 to 19 frame times, known after a round trip, no
-    /// attempt limit, and the stations as senders.
-    pub fn new(size: Octets) -> Aloha {
-        Aloha {
-            slot: packet(size),
-            ack_delay: 0,
-            holds_sender: true,
-            backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
-            attempt_limit: None,
-            population: Population::Stations,
-        }
-    }
-}
+use backoff::Generator;
 
 /// What the engine keeps.
 #[derive(Debug)]
@@ -70,31 +34,17 @@ pub(crate) struct Mac {
     generator: Generator,
 }
 
-/// The method's own part of the configuration.
-fn own(config: &Config) -> &Aloha {
-    match &config.method {
-        Method::Aloha(own) => own,
-        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-            panic!("another method's configuration made a medium of ALOHA")
-        }
-    }
-}
-
 impl Access for PureAloha {
     type Mac = Mac;
 
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> PureAloha {
-        let Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
+        let Aloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.aloha();
         PureAloha {
             known: contenders::Known::new(config.topology.round_trip(), *slot * u64::from(*ack_delay), *holds_sender),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
         }
-    }
-
-    fn check(config: &Config) -> Result<(), ConfigError> {
-        rule(in_range(own(config).slot.get()), "slot", "1 to 2^31 BT")
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {

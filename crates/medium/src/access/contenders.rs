@@ -13,6 +13,7 @@ pub(crate) mod together;
 use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;
 use super::Access;
+use crate::config::Population;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -23,16 +24,6 @@ use crate::receive::Arrival;
 use crate::time::{BitInstant, BitTimes};
 use backoff::{Generator, Law, Policy};
 use std::num::NonZeroU32;
-
-/// Who sends on a medium without collision detection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Population {
-    /// The stations: each sends one frame after the other, and the others wait in its queue.
-    Stations,
-    /// Infinitely many users: each frame has one of its own, and goes out whatever became of those before it. The
-    /// stations are where they come from and go to; their queues have no limit.
-    Infinite,
-}
 
 /// A method whose frames are contenders.
 pub(crate) trait Contends: Access {

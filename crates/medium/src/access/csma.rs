@@ -16,9 +16,9 @@
 mod one_place;
 
 use super::contenders::together::{Sent, Together};
-use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, Population, State};
+use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, State};
 use super::{Access, Admitted, Begun};
-use crate::config::{Config, ConfigError, Method, in_range, rule};
+use crate::config::{CERTAIN, Config, Csma, Persistence};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -26,64 +26,10 @@ use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission};
 use crate::rules::packet;
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
-use backoff::{Generator, Policy};
+use backoff::Generator;
 use one_place::OnePlace;
-use std::num::NonZeroU32;
-
-/// What CSMA needs beside the frame sizes of [`Parameters`](crate::Parameters).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Csma {
-    /// What a sender does when it finds the line busy or silent.
-    pub persistence: Persistence,
-    /// A frame time: the slot of the policy, and the unit of `ack_delay`.
-    pub slot: BitTimes,
-    /// After how many frame times beyond a round trip a sender knows the fate of a frame.
-    pub ack_delay: u32,
-    /// Whether a sender waits as long to learn that its frame arrived, and holds its station's next frame until then.
-    /// Otherwise only the news of a failure is delayed, as in Lam's chain: after a success the station may send at once.
-    pub holds_sender: bool,
-    /// How many frame times to wait after the n-th failure; each is [`SlottedAloha::SLOT`](crate::SlottedAloha::SLOT)
-    /// to the policy. A failure is an attempt that did not arrive, or giving way to another sender. The attempt limit
-    /// and the time limit of the policy are not used.
-    pub backoff: Policy,
-    /// Attempts per frame, the first included; `None`: without limit.
-    pub attempt_limit: Option<NonZeroU32>,
-    /// The senders.
-    pub population: Population,
-}
-
-/// What a sender does when it finds the line busy or silent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Persistence {
-    /// Busy: waits for silence, then sends. Silent: sends.
-    One,
-    /// Busy: gives way, and looks again after a backoff. Silent: sends.
-    Non,
-    /// Busy: waits for silence. Silent: sends in each slot of the line with this probability in millionths, 1 to
-    /// 1,000,000; if a signal comes before, it gives way.
-    Millionths(u32),
-}
-
-/// The millionths of certainty.
-const CERTAIN: u32 = 1_000_000;
-
-impl Csma {
-    /// 1-persistent, a frame of `size` octets as the frame time; retransmission after 0 to 19 frame times, fate known
-    /// after a round trip, 16 attempts as in 802.3, and the stations as senders.
-    pub fn new(size: Octets) -> Csma {
-        Csma {
-            persistence: Persistence::One,
-            slot: packet(size),
-            ack_delay: 0,
-            holds_sender: true,
-            backoff: Policy::aloha_uniform(crate::SlottedAloha::SLOT, 20),
-            attempt_limit: NonZeroU32::new(16),
-            population: Population::Stations,
-        }
-    }
-}
 
 /// The method's state for the medium.
 #[derive(Debug)]
@@ -112,23 +58,13 @@ pub(crate) struct Mac {
     own_heard_at: Option<BitInstant>,
 }
 
-/// The method's own part of the configuration.
-fn own(config: &Config) -> &Csma {
-    match &config.method {
-        Method::Csma(own) => own,
-        Method::CsmaCd | Method::Plca(_) | Method::SlottedAloha(_) | Method::Aloha(_) | Method::CsmaCa(_) => {
-            panic!("another method's configuration made a medium of CSMA")
-        }
-    }
-}
-
 impl Access for CarrierSense {
     type Mac = Mac;
 
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> CarrierSense {
-        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
+        let Csma { persistence, slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.csma();
         let round_trip = config.topology.round_trip();
         CarrierSense {
             persistence: *persistence,
@@ -138,17 +74,6 @@ impl Access for CarrierSense {
             group: Vec::new(),
             here: OnePlace::new(config),
         }
-    }
-
-    fn check(config: &Config) -> Result<(), ConfigError> {
-        let Csma { persistence, slot, .. } = own(config);
-        let probable = match persistence {
-            Persistence::One | Persistence::Non => true,
-            Persistence::Millionths(millionths) => (1..=CERTAIN).contains(millionths),
-        };
-        rule(in_range(slot.get()), "slot", "1 to 2^31 BT")?;
-        rule(config.parameters.inter_packet_gap > BitTimes::ZERO, "inter_packet_gap", "at least 1 BT")?;
-        rule(probable, "persistence", "a chance of 0.000001 to 1")
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {

@@ -17,16 +17,14 @@ mod acts;
 pub(super) mod attempts;
 mod deferring;
 mod one_place;
-mod parameters;
 mod tables;
 
 use attempts::Below;
 use one_place::OnePlace;
-pub use parameters::Parameters;
 pub use tables::{Deference, DeferenceAct, DeferenceInput, Transmit, TransmitAct, TransmitInput};
 
 use super::{Access, Admitted, Begun};
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -96,10 +94,6 @@ impl Access for CsmaCd {
 
     fn new(config: &Config) -> CsmaCd {
         CsmaCd { here: OnePlace::new(config), alone: None, silent: None }
-    }
-
-    fn check(config: &Config) -> Result<(), ConfigError> {
-        config.parameters.check(&config.topology)
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {

@@ -19,19 +19,17 @@ mod cycles;
 mod node;
 mod one_place;
 mod run;
-mod settings;
 mod tables;
 mod watch;
 mod wire;
 
 pub use counters::PlcaCounters;
 pub use cycles::PlcaCycles;
-pub use settings::{Plca, PlcaNode, PlcaSettings};
 pub use tables::{Control as PlcaControl, Data as PlcaData, Status as PlcaStatus};
 
 use super::csma_cd::{Mac, admit};
 use super::{Access, Admitted};
-use crate::config::{Config, ConfigError, Method};
+use crate::config::{Config, Plca, PlcaSettings};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -91,23 +89,13 @@ pub(crate) struct Reconciliation {
     told: Vec<StationId>,
 }
 
-/// The method's own part of the configuration.
-fn own(config: &Config) -> &Plca {
-    match &config.method {
-        Method::Plca(own) => own,
-        Method::CsmaCd | Method::SlottedAloha(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-            panic!("another method's configuration made a medium of PLCA")
-        }
-    }
-}
-
 impl Access for Reconciliation {
     type Mac = Own;
 
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Reconciliation {
-        let plca = own(config).clone();
+        let plca = config.plca().clone();
         let stations = config.topology.stations();
         Reconciliation {
             wire: Wire::new(config, plca.phy_on, plca.phy_off),
@@ -124,15 +112,10 @@ impl Access for Reconciliation {
         }
     }
 
-    fn check(config: &Config) -> Result<(), ConfigError> {
-        config.parameters.check(&config.topology)?;
-        own(config).check(config)
-    }
-
     fn mac(config: &Config, station: StationId) -> Own {
         Own {
             mac: Mac::new(config, station),
-            node: Node::new(own(config).nodes[station.index()]),
+            node: Node::new(config.plca().nodes[station.index()]),
             counters: PlcaCounters::default(),
             watch: Watch::SILENT,
             mac_at: NEVER,

@@ -13,9 +13,9 @@
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
 use super::contenders::together::{Sent, Together};
-use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, Population, State};
+use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State};
 use super::{Access, Admitted};
-use crate::config::{Config, ConfigError, Method, rule};
+use crate::config::{Config, SlottedAloha};
 use crate::engine::Engine;
 use crate::engine::state::Core;
 use crate::event::{Cause, Kind};
@@ -24,49 +24,10 @@ use crate::inputs::{Fault, Host};
 use crate::line::Transmission;
 use crate::receive::Arrival;
 use crate::rules::packet;
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use crate::topology::Topology;
-use backoff::{Generator, Policy};
-use std::num::NonZeroU32;
-use std::time::Duration;
-
-/// What slotted ALOHA needs beside the frame sizes of [`Parameters`](crate::Parameters).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlottedAloha {
-    /// How long a slot is: one frame with its preamble, and the farthest way on the line.
-    pub slot: BitTimes,
-    /// R: from the end of its slot, after how many slots the sender knows what became of a frame.
-    pub ack_delay: u32,
-    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
-    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
-    pub holds_sender: bool,
-    /// How many slots to wait after the n-th unsuccessful attempt; of [`SlottedAloha::SLOT`] each. Its attempt limit and
-    /// its limit of time are not used.
-    pub backoff: Policy,
-    /// Attempts per frame, the first included; `None`: until it gets through.
-    pub attempt_limit: Option<NonZeroU32>,
-    /// Who sends.
-    pub population: Population,
-}
-
-impl SlottedAloha {
-    /// The slot that policies for slotted ALOHA count in: 1 ns, so that their delays are numbers of slots.
-    pub const SLOT: Duration = Duration::from_nanos(1);
-
-    /// Slots as long as a frame of `size` octets takes to the farthest station; retransmission in one of the next 20
-    /// slots, known at the end of the slot, no attempt limit, and the stations as senders.
-    pub fn new(size: Octets, farthest: BitTimes) -> SlottedAloha {
-        SlottedAloha {
-            slot: packet(size) + farthest,
-            ack_delay: 0,
-            holds_sender: true,
-            backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
-            attempt_limit: None,
-            population: Population::Stations,
-        }
-    }
-}
+use backoff::Generator;
 
 /// What the engine keeps: who contends, and what is in the slot that goes on.
 #[derive(Debug)]
@@ -95,53 +56,29 @@ pub(crate) struct Mac {
     generator: Generator,
 }
 
-/// The farthest way on the line, in bit times.
-fn farthest(config: &Config) -> u64 {
-    config.topology.round_trip().get() / 2
-}
-
-/// The method's own part of the configuration.
-fn own(config: &Config) -> &SlottedAloha {
-    match &config.method {
-        Method::SlottedAloha(own) => own,
-        Method::CsmaCd | Method::Plca(_) | Method::Aloha(_) | Method::Csma(_) | Method::CsmaCa(_) => {
-            panic!("another method's configuration made a medium of slotted ALOHA")
-        }
-    }
-}
-
 impl Access for Contention {
     type Mac = Mac;
 
     const TIMERS: usize = 1;
 
     fn new(config: &Config) -> Contention {
-        let SlottedAloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = own(config);
+        let SlottedAloha { slot, ack_delay, holds_sender, backoff, attempt_limit, population } = config.slotted_aloha();
+        let farthest = config.topology.round_trip().get() / 2;
         Contention {
             slot: *slot,
             known: Known::new(BitTimes::ZERO, *slot * u64::from(*ack_delay), *holds_sender),
-            longest: BitTimes::new(slot.get() - farthest(config)),
+            longest: BitTimes::new(slot.get() - farthest),
             contenders: Contenders::new(*slot, backoff, *attempt_limit, *population),
             now: BitInstant::ZERO,
             sending: Vec::new(),
             learning: Vec::new(),
             star: match config.topology {
-                Topology::Star { .. } if !config.keep_outputs => Some(BitTimes::new(farthest(config))),
+                Topology::Star { .. } if !config.keep_outputs => Some(BitTimes::new(farthest)),
                 Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
             },
             air: Together::new(),
             earlier: Together::new(),
         }
-    }
-
-    fn check(config: &Config) -> Result<(), ConfigError> {
-        let (own, p) = (own(config), &config.parameters);
-        let least = packet(p.min_frame_size).get() + farthest(config);
-        rule(
-            (least..=1 << 31).contains(&own.slot.get()),
-            "slot",
-            "min_frame_size with preamble, and the farthest way, at least; at most 2^31 BT",
-        )
     }
 
     fn mac(config: &Config, station: StationId) -> Mac {

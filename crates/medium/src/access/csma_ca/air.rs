@@ -3,6 +3,7 @@
 //! Every signal is sent whole, so its end is known as it begins. No station is notified of signals: it works out what
 //! it has heard when it looks. Nothing here knows how stations react.
 
+use crate::config::Reach;
 use crate::frame::{Destination, FrameId, StationId, TransmissionId};
 use crate::line::Sides;
 use crate::time::{BitInstant, BitTimes, Octets};
@@ -57,31 +58,6 @@ impl Signal {
     #[inline]
     pub fn parted(&self) -> Option<&Sides> {
         self.shadow.as_ref().and_then(|shadow| shadow.parted.as_ref())
-    }
-}
-
-/// Which stations hear each other: stations on a line, and the greatest distance at which they hear each other, in a
-/// unit of its own.
-///
-/// Bit times are too coarse: at 1 Mb/s one of them is 300 m.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
-    /// Stations that are farther apart than this do not hear each other.
-    pub range: u64,
-    /// Where each station is.
-    pub positions: Vec<u64>,
-}
-
-impl Reach {
-    /// Whether these two hear each other.
-    #[inline]
-    pub fn joins(&self, a: StationId, b: StationId) -> bool {
-        self.positions[a.index()].abs_diff(self.positions[b.index()]) <= self.range
-    }
-
-    fn hides_some(&self) -> bool {
-        let (first, last) = (self.positions.iter().min(), self.positions.iter().max());
-        last.zip(first).is_some_and(|(last, first)| last - first > self.range)
     }
 }
 

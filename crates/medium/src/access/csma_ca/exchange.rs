@@ -2,7 +2,8 @@
 
 use super::air::{Content, Shadow, Signal};
 use super::listening::Listening;
-use super::{ANSWER, Answer, CsmaCa, Dcf, Mac, Question, State, Turn, WAIT};
+use super::{ANSWER, Answer, Dcf, Mac, Question, State, Turn, WAIT};
+use crate::config::CsmaCa;
 use crate::engine::Engine;
 use crate::event::{Cause, Kind};
 use crate::frame::{Destination, FrameId, Queued, StationId, TransmissionId};

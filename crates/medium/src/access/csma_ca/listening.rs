@@ -244,8 +244,3 @@ impl Place<'_> {
         self.alike && signal.parted().is_none() && signal.begin + self.air.longest() < now
     }
 }
-
-/// A sender of one slot is heard everywhere in the next, and answers begin in time.
-pub(super) fn fits(longest: BitTimes, spans: &Spans) -> bool {
-    longest * 2 < spans.slot
-}

@@ -20,10 +20,9 @@ mod alone;
 mod leaving;
 
 use super::listening::{Gap, Listening};
-use super::phy::Spans;
 use super::{Dcf, State, WAIT};
 use crate::access::Access;
-use crate::config::Config;
+use crate::config::{Config, Spans};
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::frame::{Destination, StationId, TransmissionId};
@@ -111,7 +110,7 @@ impl OnePlace {
         let together = config.topology.is_one_place();
         let gap = Gap::default();
         OnePlace {
-            holds: together && !config.keep_outputs && super::own(config).reach.is_none(),
+            holds: together && !config.keep_outputs && config.csma_ca().reach.is_none(),
             spans,
             heard: Heard { gap, exempt: [None; 2], reserved_before: BitInstant::ZERO, tangled: BitInstant::ZERO },
             last: Together::default(),

@@ -1,7 +1,7 @@
 //! The state of the process Deference at a place (802.3, 4.2.8), derived from the carrier that was there.
 
-use super::parameters::Parameters;
 use super::tables::Deference;
+use crate::config::Parameters;
 use crate::line::Carrier;
 use crate::time::BitInstant;
 

@@ -2,9 +2,10 @@
 
 use super::tables::{Control, Data};
 use super::wire::{Piece, Sent, What};
-use super::{Own, PlcaSettings, Reconciliation};
+use super::{Own, Reconciliation};
 use crate::access::csma_cd::attempts::Below;
 use crate::access::csma_cd::{Deference, Mac, Transmit, TransmitInput};
+use crate::config::PlcaSettings;
 use crate::engine::Engine;
 use crate::event::Kind;
 use crate::frame::{FrameId, StationId};

@@ -4,9 +4,9 @@
 //! computes the number of passed turns on request.
 
 use super::counters::PlcaCounters;
-use super::settings::{Plca, PlcaNode, PlcaSettings};
 use super::tables::{Control, Data, Seen, Status};
 use super::wire::{Heard, What};
+use crate::config::{Plca, PlcaNode, PlcaSettings};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 

@@ -4,7 +4,8 @@
 //! The carrier that PLCA reports to a MAC, and a BEACON that a node without PLCA hears, may be shorter than a gap. So
 //! the process is followed step by step, and not derived from the last stretches of carrier.
 
-use crate::access::csma_cd::{Deference, DeferenceAct, DeferenceInput, Parameters};
+use crate::access::csma_cd::{Deference, DeferenceAct, DeferenceInput};
+use crate::config::Parameters;
 use crate::time::{BitInstant, BitTimes};
 
 /// The state of the process.

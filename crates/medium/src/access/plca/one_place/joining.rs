@@ -1,11 +1,11 @@
 //! Whether one follower can replace all control machines, and how it begins.
 
 use super::OnePlace;
-use crate::access::plca::settings::PlcaSettings;
 use crate::access::plca::tables::{Control, Data, Status};
 use crate::access::plca::watch::Watch;
 use crate::access::plca::wire::{Edge, What};
 use crate::access::plca::{Own, Reconciliation};
+use crate::config::PlcaSettings;
 use crate::engine::Engine;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::line::StationSet;

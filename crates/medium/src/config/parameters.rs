@@ -1,6 +1,6 @@
 //! The parameters of CSMA/CD, and their ranges.
 
-use crate::config::{ConfigError, in_range, rule};
+use super::error::{ConfigError, in_range, rule};
 use crate::time::{BitRate, BitTimes, Octets};
 use crate::topology::Topology;
 use std::num::NonZeroU32;

@@ -1,6 +1,8 @@
 //! The user's settings of PLCA: those of each node, under ethtool's names, and the timers of clause 148.
 
-use crate::config::{Config, ConfigError, rule};
+use super::error::{ConfigError, rule};
+use super::parameters::Parameters;
+use crate::frame::PREAMBLE_AND_SFD;
 use crate::time::{BitRate, BitTimes};
 
 /// The settings of a node (802.3, 30.16), under ethtool's names.
@@ -158,14 +160,14 @@ impl Plca {
     }
 
     /// Checks every value against its range.
-    pub(crate) fn check(&self, config: &Config) -> Result<(), ConfigError> {
-        rule(config.rate == BitRate::MBIT_10, "rate", "10 Mb/s with PLCA (802.3, clauses 147 and 148)")?;
-        rule(config.parameters.burst_limit == BitTimes::ZERO, "burst_limit", "0 with PLCA: bursts are PLCA's own")?;
-        rule(self.nodes.len() == config.topology.stations(), "nodes", "one for each station")?;
+    pub(super) fn check(&self, rate: BitRate, parameters: &Parameters, stations: usize) -> Result<(), ConfigError> {
+        rule(rate == BitRate::MBIT_10, "rate", "10 Mb/s with PLCA (802.3, clauses 147 and 148)")?;
+        rule(parameters.burst_limit == BitTimes::ZERO, "burst_limit", "0 with PLCA: bursts are PLCA's own")?;
+        rule(self.nodes.len() == stations, "nodes", "one for each station")?;
         self.nodes.iter().try_for_each(|node| node.settings.check())?;
         let clocks = self.nodes.iter().all(|node| node.clock_ppm.unsigned_abs() <= MOST_PPM);
         rule(clocks, "clock-ppm", "-100000 to 100000")?;
-        let least = crate::frame::PREAMBLE_AND_SFD.get() + config.parameters.min_frame_size.bit_times().get();
+        let least = PREAMBLE_AND_SFD.get() + parameters.min_frame_size.bit_times().get();
         let longest = Plca::LONGEST_DELAY_LINE.min(BitTimes::new(least - 1));
         rule(
             (BitTimes::new(1)..=longest).contains(&self.delay_line),

@@ -1,0 +1,59 @@
+//! The settings of slotted ALOHA.
+
+use super::aloha::Population;
+use super::error::{ConfigError, rule};
+use super::parameters::Parameters;
+use crate::frame::packet;
+use crate::time::{BitTimes, Octets};
+use crate::topology::Topology;
+use backoff::Policy;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// What slotted ALOHA needs beside the frame sizes of [`Parameters`](crate::Parameters).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlottedAloha {
+    /// How long a slot is: one frame with its preamble, and the farthest way on the line.
+    pub slot: BitTimes,
+    /// R: from the end of its slot, after how many slots the sender knows what became of a frame.
+    pub ack_delay: u32,
+    /// A sender waits as long to learn that its frame arrived, and holds its station's next frame until then. Without it the
+    /// delay is that of bad news alone, as in Lam's chain: whose frame arrived may send again at once.
+    pub holds_sender: bool,
+    /// How many slots to wait after the n-th unsuccessful attempt; of [`SlottedAloha::SLOT`] each. Its attempt limit and
+    /// its limit of time are not used.
+    pub backoff: Policy,
+    /// Attempts per frame, the first included; `None`: until it gets through.
+    pub attempt_limit: Option<NonZeroU32>,
+    /// Who sends.
+    pub population: Population,
+}
+
+impl SlottedAloha {
+    /// The slot that policies for slotted ALOHA count in: 1 ns, so that their delays are numbers of slots.
+    pub const SLOT: Duration = Duration::from_nanos(1);
+
+    /// Slots as long as a frame of `size` octets takes to the farthest station; retransmission in one of the next 20
+    /// slots, known at the end of the slot, no attempt limit, and the stations as senders.
+    pub fn new(size: Octets, farthest: BitTimes) -> SlottedAloha {
+        SlottedAloha {
+            slot: packet(size) + farthest,
+            ack_delay: 0,
+            holds_sender: true,
+            backoff: Policy::aloha_uniform(SlottedAloha::SLOT, 20),
+            attempt_limit: None,
+            population: Population::Stations,
+        }
+    }
+
+    /// Checks every value against its range.
+    pub(super) fn check(&self, parameters: &Parameters, topology: &Topology) -> Result<(), ConfigError> {
+        let farthest = topology.round_trip().get() / 2;
+        let least = packet(parameters.min_frame_size).get() + farthest;
+        rule(
+            (least..=1 << 31).contains(&self.slot.get()),
+            "slot",
+            "min_frame_size with preamble, and the farthest way, at least; at most 2^31 BT",
+        )
+    }
+}
