@@ -39,6 +39,7 @@ mod medium;
 mod outputs;
 mod receive;
 mod rules;
+mod star;
 mod station;
 mod tally;
 mod time;

@@ -8,7 +8,6 @@
 
 mod due;
 mod in_one_place;
-pub(crate) mod together;
 
 use self::due::{Due, Entry, Key, key};
 pub(crate) use self::in_one_place::InOnePlace;

@@ -15,7 +15,6 @@
 
 mod one_place;
 
-use super::contenders::together::{Sent, Together};
 use super::contenders::{self, Contender, Contenders, Contends, Fate, InOnePlace, State};
 use super::{Access, Admitted, Begun};
 use crate::config::{CERTAIN, Config, Csma, Persistence};
@@ -26,6 +25,7 @@ use crate::frame::{Frame, StationId, TransmissionId};
 use crate::inputs::{Fault, Host};
 use crate::line::{Course, Transmission};
 use crate::rules::packet;
+use crate::star::{OnStar, Sent, Together};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use backoff::Generator;
@@ -166,15 +166,22 @@ impl Access for CarrierSense {
     }
 }
 
+impl OnStar for CarrierSense {
+    #[inline]
+    fn air(&self) -> &Together {
+        &self.here.air
+    }
+
+    #[inline]
+    fn air_mut(&mut self) -> &mut Together {
+        &mut self.here.air
+    }
+}
+
 impl InOnePlace for CarrierSense {
     #[inline]
     fn is_one_place(&self) -> bool {
         self.here.holds
-    }
-
-    #[inline]
-    fn air(&mut self) -> &mut Together {
-        &mut self.here.air
     }
 
     #[inline]

@@ -12,7 +12,6 @@
 //!
 //! Who contends, and how a sender waits and tries again, is in `contenders`.
 
-use super::contenders::together::{Sent, Together};
 use super::contenders::{Contender, Contenders, Contends, Fate, InOnePlace, Known, State};
 use super::{Access, Admitted};
 use crate::config::{Config, SlottedAloha};
@@ -24,6 +23,7 @@ use crate::inputs::{Fault, Host};
 use crate::line::Transmission;
 use crate::receive::Arrival;
 use crate::rules::packet;
+use crate::star::{OnStar, Sent, Together};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::NEVER;
 use crate::topology::Topology;
@@ -76,8 +76,8 @@ impl Access for Contention {
                 Topology::Star { .. } if !config.keep_outputs => Some(BitTimes::new(farthest)),
                 Topology::Star { .. } | Topology::Bus { .. } | Topology::Segments(_) => None,
             },
-            air: Together::new(),
-            earlier: Together::new(),
+            air: Together::default(),
+            earlier: Together::default(),
         }
     }
 
@@ -124,15 +124,22 @@ impl Access for Contention {
     }
 }
 
+impl OnStar for Contention {
+    #[inline]
+    fn air(&self) -> &Together {
+        &self.air
+    }
+
+    #[inline]
+    fn air_mut(&mut self) -> &mut Together {
+        &mut self.air
+    }
+}
+
 impl InOnePlace for Contention {
     #[inline]
     fn is_one_place(&self) -> bool {
         self.star.is_some()
-    }
-
-    #[inline]
-    fn air(&mut self) -> &mut Together {
-        &mut self.air
     }
 
     /// The next slot in which anything happens.
@@ -181,14 +188,11 @@ impl Contends for Contention {
 impl Contention {
     /// On a star, a signal begins in the slot that begins at `now`. Nobody looks for it by its number.
     fn send(&mut self, now: BitInstant, sent: Sent) -> TransmissionId {
-        if self.sending.is_empty() {
-            if self.air.next_end() != NEVER {
-                std::mem::swap(&mut self.air, &mut self.earlier);
-            }
-            self.air.begin(now, sent);
-        } else {
-            self.air.join(sent);
+        let is_first = self.sending.is_empty();
+        if is_first && self.air.next_end() != NEVER {
+            std::mem::swap(&mut self.air, &mut self.earlier);
         }
+        self.air.send(now, is_first, sent);
         TransmissionId::new(0)
     }
 }

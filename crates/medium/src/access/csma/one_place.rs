@@ -13,12 +13,12 @@
 
 use super::CarrierSense;
 use crate::access::contenders::State;
-use crate::access::contenders::together::{Sent, Together};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::frame::{Queued, StationId};
 use crate::inputs::Host;
 use crate::line::{Course, Transmission};
+use crate::star::{self, Sent, Together};
 use crate::time::BitInstant;
 use crate::timers::NEVER;
 
@@ -74,10 +74,9 @@ impl Gathered {
 impl OnePlace {
     /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
-        let together = config.topology.is_one_place();
         OnePlace {
-            holds: together && !config.keep_outputs,
-            air: Together::new(),
+            holds: star::is_shared(config),
+            air: Together::default(),
             begins: false,
             sensing: Vec::new(),
             counting: Vec::new(),
@@ -95,12 +94,9 @@ impl OnePlace {
     /// A signal begins at `now`.
     #[inline]
     pub fn send(&mut self, now: BitInstant, sent: Sent) {
-        if self.air.begin == now && !self.air.signals.is_empty() {
-            self.air.join(sent);
-        } else {
-            self.air.begin(now, sent);
-            self.begins = true;
-        }
+        let is_first = self.air.begin != now || self.air.signals.is_empty();
+        self.air.send(now, is_first, sent);
+        self.begins |= is_first;
     }
 
     pub fn sense(&mut self, index: usize) {
@@ -223,17 +219,14 @@ impl Engine<CarrierSense> {
                 over.push((end, id));
             }
         }
-        let mut there = Vec::new();
         if begin < now {
-            self.core.agenda.begins.take_everywhere(begin, &mut there);
-            self.core.line.got_there(there.len());
+            self.core.have_begun(begin);
         }
         over.sort_unstable();
         for (end, id) in over {
             self.core.line.end(end, id, true, &mut self.core.agenda);
             if end < now {
-                self.core.agenda.ends.take_everywhere(end, &mut there);
-                self.core.line.ended_there(there.len());
+                self.core.have_ended(end);
             }
         }
     }

@@ -27,6 +27,7 @@ use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::frame::{Destination, StationId, TransmissionId};
 use crate::inputs::Host;
+use crate::star::{self, Together};
 use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
 use std::cmp::Reverse;
@@ -40,8 +41,12 @@ pub(super) struct OnePlace {
     spans: Spans,
     /// The effect of all signals; without the last ones while `new` is set.
     heard: Heard,
-    /// The last signals, which began together.
-    last: Together,
+    /// The sources of the last signals, which began together.
+    last: Together<StationId>,
+    /// If there is only one and it can be decoded: its addressee, and the end of its reservation.
+    clear: Option<(Option<StationId>, BitInstant)>,
+    /// The sources of the signals before them.
+    earlier: Vec<StationId>,
     /// `heard` does not include the last signals yet.
     new: bool,
     /// The instant after the begin of the signals before them; 0 if there were none.
@@ -73,18 +78,6 @@ struct Heard {
     tangled: BitInstant,
 }
 
-/// Signals that began together.
-#[derive(Debug, Default)]
-struct Together {
-    begin: BitInstant,
-    end: BitInstant,
-    sources: Vec<StationId>,
-    /// If there is only one and it can be decoded: its addressee, and the end of its reservation.
-    clear: Option<(Option<StationId>, BitInstant)>,
-    /// The senders of the signals before them.
-    earlier: Vec<StationId>,
-}
-
 /// A waiting station's place in the shared countdown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stand {
@@ -107,13 +100,14 @@ fn wait_key(at: BitInstant, station: StationId) -> Key {
 impl OnePlace {
     /// A medium made from `config` before the first signal.
     pub fn new(config: &Config, spans: Spans) -> OnePlace {
-        let together = config.topology.is_one_place();
         let gap = Gap::default();
         OnePlace {
-            holds: together && !config.keep_outputs && config.csma_ca().reach.is_none(),
+            holds: star::is_shared(config) && config.csma_ca().reach.is_none(),
             spans,
             heard: Heard { gap, exempt: [None; 2], reserved_before: BitInstant::ZERO, tangled: BitInstant::ZERO },
             last: Together::default(),
+            clear: None,
+            earlier: Vec::new(),
             new: false,
             before_last: 0,
             from: gap.end(&spans),
@@ -155,28 +149,26 @@ impl OnePlace {
         clear: Option<(Option<StationId>, BitTimes)>,
     ) {
         if self.new {
-            self.last.end = self.last.end.max(end);
-            self.last.clear = None;
-        } else {
-            self.before_last = self.begun();
-            (self.new, self.last.begin, self.last.end) = (true, now, end);
-            self.last.clear = clear.map(|(to, reserves)| (to, end + reserves));
-            std::mem::swap(&mut self.last.sources, &mut self.last.earlier);
-            self.last.sources.clear();
+            self.last.join(end, source);
+            self.clear = None;
+            return;
         }
-        self.last.sources.push(source);
+        (self.before_last, self.new) = (self.begun(), true);
+        self.clear = clear.map(|(to, reserves)| (to, end + reserves));
+        std::mem::swap(&mut self.last.signals, &mut self.earlier);
+        self.last.begin(now, end, source);
     }
 
     /// The last signal, which has just begun, is an answer to this station.
     pub fn answers(&mut self, station: StationId) {
-        if let Some((to, _)) = &mut self.last.clear {
+        if let Some((to, _)) = &mut self.clear {
             *to = Some(station);
         }
     }
 
     /// The instant after the begin of the last signals.
     fn begun(&self) -> u64 {
-        if self.last.sources.is_empty() { 0 } else { self.last.begin.get() + 1 }
+        if self.last.signals.is_empty() { 0 } else { self.last.begin.get() + 1 }
     }
 
     /// A signal that stations know by now began at `since` or later.
@@ -189,7 +181,7 @@ impl OnePlace {
     #[inline]
     fn view(&self, station: StationId) -> Option<Gap> {
         let Heard { gap, exempt, reserved_before, tangled } = self.heard;
-        let sources = if self.new { &self.last.earlier } else { &self.last.sources };
+        let sources = if self.new { &self.earlier } else { &self.last.signals };
         let spoilt = gap.spoilt && !sources.contains(&station);
         if gap.silent < tangled {
             return None;
@@ -202,19 +194,19 @@ impl OnePlace {
 
     /// The last signal was for this station alone, and it could decode it.
     fn is_clear_for(&self, station: StationId) -> bool {
-        self.last.clear.is_some_and(|(to, _)| to == Some(station))
+        self.clear.is_some_and(|(to, _)| to == Some(station))
     }
 
     /// Adds the effect of the last signals.
     fn take_in_last(&mut self) {
         self.new = false;
-        let Together { begin, end, clear, .. } = self.last;
+        let (begin, end, clear) = (self.last.begin, self.last.end, self.clear);
         self.counted += begin.since(self.from).get() / self.spans.slot.get();
         let heard = &mut self.heard;
         heard.gap.silent = heard.gap.silent.max(end);
         heard.gap.spoilt = clear.is_none();
         if let Some((to, until)) = clear {
-            let pair = [Some(self.last.sources[0]), to];
+            let pair = [Some(self.last.signals[0]), to];
             if pair != heard.exempt && [pair[1], pair[0]] != heard.exempt {
                 if heard.gap.reserved > heard.gap.silent {
                     heard.tangled = heard.tangled.max(heard.gap.reserved);
@@ -447,7 +439,7 @@ impl Engine<Dcf> {
         let here = &self.method.here;
         // A waiting station that sent the signal has answered. Its own signal is never spoilt, and never reserves for
         // the sender.
-        if let [source] = here.last.sources[..]
+        if let [source] = here.last.signals[..]
             && (here.heard.gap.spoilt || here.heard.gap.reserved > here.heard.gap.silent)
         {
             self.step_out(source);

@@ -17,13 +17,14 @@ use crate::config::Config;
 use crate::engine::Engine;
 use crate::engine::clock::{Next, Path};
 use crate::event::Kind;
-use crate::frame::{Destination, FrameId, StationId};
+use crate::frame::{StationId, TransmissionId};
 use crate::inputs::Host;
 use crate::line::{Course, StationSet, Transmission, Worth};
 use crate::receive::{Arrival, Cut};
 use crate::rules::packet;
+use crate::star::{self, OnStar, Sent, Together};
 use crate::station::Station;
-use crate::time::{BitInstant, BitTimes, Octets};
+use crate::time::{BitInstant, BitTimes};
 use crate::timers::{Key, NEVER, NONE, instant, key, number};
 
 /// The state of the medium that all stations share.
@@ -36,43 +37,20 @@ pub(super) struct OnePlace {
     /// Stations whose attempt or jam is in progress, in order of number; the first `done` of them have finished.
     sending: Vec<StationId>,
     done: usize,
-    /// The last signals, in the order in which they began.
-    air: Vec<Signal>,
-    /// When all of them began.
-    begin: BitInstant,
-    /// When all of them end, or ended.
-    end: BitInstant,
+    /// The last signals. All of them end together.
+    pub(super) air: Together,
     /// A collision cut them short.
     cut: bool,
     /// The medium is silent, and no station has sent since the silence began.
     silent: bool,
     /// The end of the gap at its beginning.
     gap_end: BitInstant,
-    /// The next effect of the signals.
-    pending: Pending,
-    /// The instant of that effect; `NEVER` if there is none.
-    signals: BitInstant,
+    /// When they collide; `NEVER` if they do not, or have done so.
+    collides: BitInstant,
     /// The first station of `waiting` whose gap ends, and when.
     begins: Key,
     /// The first sending station, and when it finishes.
     ends: Key,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pending {
-    /// The signals that began together collide.
-    Begin,
-    /// The signals end.
-    End,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Signal {
-    frame: FrameId,
-    size: Octets,
-    destination: Destination,
-    frame_end: BitInstant,
-    worth: Worth,
 }
 
 /// Stations that begin at the same instant, one after the other in order of number.
@@ -123,21 +101,17 @@ impl OnePlace {
     /// A medium made from `config` before the first signal.
     pub fn new(config: &Config) -> OnePlace {
         let stations = config.topology.stations();
-        let together = config.topology.is_one_place();
         OnePlace {
-            // Early outputs, and bursts, need each signal separately.
-            holds: together && !config.keep_outputs && config.parameters.burst_limit == BitTimes::ZERO,
+            // Bursts need each signal by itself.
+            holds: star::is_shared(config) && config.parameters.burst_limit == BitTimes::ZERO,
             waiting: Crowd::new(stations),
             sending: Vec::new(),
             done: 0,
-            air: Vec::new(),
-            begin: BitInstant::ZERO,
-            end: BitInstant::ZERO,
+            air: Together::default(),
             cut: false,
             silent: true,
             gap_end: BitInstant::ZERO,
-            pending: Pending::End,
-            signals: NEVER,
+            collides: NEVER,
             begins: NONE,
             ends: NONE,
         }
@@ -151,13 +125,19 @@ impl OnePlace {
     /// The next event other than backoff.
     #[inline]
     pub fn due(&self) -> BitInstant {
-        instant(self.begins.min(self.ends)).min(self.signals)
+        instant(self.begins.min(self.ends)).min(self.next_signal())
+    }
+
+    /// The next effect of the signals: their collision, or their end.
+    #[inline]
+    fn next_signal(&self) -> BitInstant {
+        self.collides.min(self.air.next_end())
     }
 
     /// Deference at `now`, as decisions see it: whether a station that becomes ready may begin.
     #[inline]
     fn is_free(&self, now: BitInstant) -> bool {
-        if self.sending.is_empty() { self.silent && now >= self.gap_end } else { self.begin == now }
+        if self.sending.is_empty() { self.silent && now >= self.gap_end } else { self.air.begin == now }
     }
 
     #[inline]
@@ -167,7 +147,7 @@ impl OnePlace {
 
     #[inline]
     fn look_who_ends(&mut self) {
-        self.ends = first_at(self.end, self.sending.get(self.done).copied());
+        self.ends = first_at(self.air.end, self.sending.get(self.done).copied());
     }
 
     #[inline]
@@ -182,27 +162,27 @@ impl OnePlace {
         self.look_who_begins();
     }
 
-    /// A station begins to send at `now`, and ends at `end` unless a collision cuts it short.
+    /// A station begins to send at `now`.
     #[inline]
-    fn begin(&mut self, now: BitInstant, end: BitInstant, signal: Signal) {
-        let station = signal.frame.station;
-        if self.sending.is_empty() {
-            self.air.clear();
-            (self.begin, self.end, self.cut) = (now, end, false);
+    fn begin(&mut self, now: BitInstant, sent: Sent) {
+        let station = sent.frame.station;
+        let is_first = self.sending.is_empty();
+        self.air.send(now, is_first, sent);
+        if is_first {
+            self.cut = false;
             self.sending.push(station);
-            self.ends = first_at(end, Some(station));
+            self.ends = first_at(sent.end, Some(station));
         } else {
             self.join(now, station);
         }
-        self.air.push(signal);
         // Others whose gap ends at this instant may follow.
         self.silent &= !self.waiting.is_empty();
     }
 
     /// A station begins at the same instant as others.
     fn join(&mut self, now: BitInstant, station: StationId) {
-        debug_assert_eq!(self.begin, now, "whoever begins later hears the others");
-        (self.pending, self.signals) = (Pending::Begin, now);
+        debug_assert_eq!(self.air.begin, now, "a station that begins later hears the others");
+        self.collides = now;
         let place = self.sending.partition_point(|&other| other < station);
         self.sending.insert(place, station);
         self.look_who_ends();
@@ -215,7 +195,6 @@ impl OnePlace {
         if self.done == self.sending.len() {
             self.sending.clear();
             self.done = 0;
-            (self.pending, self.signals) = (Pending::End, self.end);
         }
         self.look_who_ends();
     }
@@ -236,13 +215,39 @@ impl Station<Mac> {
     }
 }
 
+impl OnStar for CsmaCd {
+    #[inline]
+    fn air(&self) -> &Together {
+        &self.here.air
+    }
+
+    #[inline]
+    fn air_mut(&mut self) -> &mut Together {
+        &mut self.here.air
+    }
+
+    #[inline]
+    fn heard(engine: &Engine<CsmaCd>, place: StationId, sent: &Sent) -> Option<Kind> {
+        let OnePlace { air, cut, .. } = &engine.method.here;
+        let (begin, end) = (air.begin, sent.end);
+        if !cut {
+            return Some(sent.worth.received(sent.size, Arrival::Clear));
+        }
+        // A station that sends does not receive.
+        let receives = engine.station(place).mac.begin != begin;
+        let cut = Cut { begin, preamble: begin, frame_end: begin + packet(sent.size), end };
+        receives.then(|| cut.received(&engine.core.config.parameters))
+    }
+}
+
 /// The next decision is the first of a gap's end, an attempt's or jam's end, and a backoff's end.
 impl Path<CsmaCd> for OnePlace {
     type Decision = (Key, Key, Key);
 
     #[inline(always)]
     fn next(engine: &mut Engine<CsmaCd>) -> Next<(Key, Key, Key)> {
-        let OnePlace { begins, ends, signals, .. } = engine.method.here;
+        let here = &engine.method.here;
+        let (begins, ends, signals) = (here.begins, here.ends, here.next_signal());
         let backoff = engine.core.agenda.timers.first();
         Next { decides: instant(begins.min(ends).min(backoff)), signals, decision: (begins, ends, backoff) }
     }
@@ -263,10 +268,10 @@ impl Path<CsmaCd> for OnePlace {
 
     #[inline(always)]
     fn signals_change<H: Host>(engine: &mut Engine<CsmaCd>, host: &mut H) {
-        engine.method.here.signals = NEVER;
-        match engine.method.here.pending {
-            Pending::Begin => engine.collide(host),
-            Pending::End => engine.arrive(host),
+        if std::mem::replace(&mut engine.method.here.collides, NEVER) == NEVER {
+            engine.arrive(host);
+        } else {
+            engine.collide(host);
         }
     }
 }
@@ -308,10 +313,9 @@ impl Engine<CsmaCd> {
         this.mac.transmit = Transmit::Transmitting;
         this.mac.begin = now;
         let (head, frame, attempt) = (this.head(), this.frame(), this.mac.attempt());
-        let (frame_end, end) = (now + packet(head.size), now + parameters.packet(head.size, false));
-        let worth = Worth::sent(head.too_long, this.fault);
-        let signal = Signal { frame, size: head.size, destination: head.destination, frame_end, worth };
-        self.method.here.begin(now, end, signal);
+        let (end, worth) = (now + parameters.packet(head.size, false), Worth::sent(head.too_long, this.fault));
+        let sent = Sent::new(station.index(), frame, head, end, worth);
+        self.method.here.begin(now, sent);
         self.core.emit(station, frame, Kind::Attempt { attempt, excessive_deferral, burst: false }, host);
     }
 
@@ -321,7 +325,7 @@ impl Engine<CsmaCd> {
         let episode = self.core.line.next_episode();
         let late = parameters.late(BitTimes::ZERO, false);
         let here = &mut self.method.here;
-        here.end = parameters.jam_begin(now, now) + parameters.jam_size;
+        here.air.cut(parameters.jam_begin(now, now) + parameters.jam_size);
         here.cut = true;
         here.look_who_ends();
         for index in 0..self.method.here.sending.len() {
@@ -348,7 +352,7 @@ impl Engine<CsmaCd> {
             deferred: this.mac.deferred,
             access_delay: this.mac.begin - this.mac.head_since,
             mac_delay: now - sent.arrived,
-            extension: now - self.method.here.air[0].frame_end,
+            extension: now - (this.mac.begin + packet(sent.size)),
             no_carrier: false,
         };
         this.mac.transmit = Transmit::Idle;
@@ -369,46 +373,7 @@ impl Engine<CsmaCd> {
         here.silent = true;
         here.gap_end = now + gap;
         here.look_who_begins();
-        let signals = std::mem::take(&mut here.air);
-        match signals[..] {
-            [signal] if !self.method.here.cut => {
-                for place in signal.destination.places(self.stations.len()) {
-                    self.receive_in_one_place(place, &signal, host);
-                }
-            }
-            [..] => {
-                let mut heard = std::mem::take(&mut self.core.heard);
-                for (index, signal) in signals.iter().enumerate() {
-                    heard.extend(signal.destination.places(self.stations.len()).map(|place| (place, index)));
-                }
-                if !heard.is_sorted() {
-                    heard.sort_unstable();
-                }
-                heard.drain(..).for_each(|(place, index)| self.receive_in_one_place(place, &signals[index], host));
-                self.core.heard = heard;
-            }
-        }
-        self.method.here.air = signals;
-    }
-
-    /// The station at `place` receives a signal that is addressed to it.
-    #[inline]
-    fn receive_in_one_place<H: Host>(&mut self, place: StationId, signal: &Signal, host: &mut H) {
-        let Signal { frame, size, frame_end, worth, .. } = *signal;
-        let (begin, end, cut) = (self.method.here.begin, self.method.here.end, self.method.here.cut);
-        let receiver = self.station(place);
-        if place == frame.station || !receiver.attached {
-            return;
-        }
-        // A station that sends does not receive.
-        if cut && receiver.mac.begin == begin {
-            return;
-        }
-        let kind = match cut {
-            true => Cut { begin, preamble: begin, frame_end, end }.received(&self.core.config.parameters),
-            false => worth.received(size, Arrival::Clear),
-        };
-        self.core.emit(place, frame, kind, host);
+        self.receive_what_ends(host);
     }
 
     /// From now on stations may hear different signals: moves the present state to the general path.
@@ -417,17 +382,13 @@ impl Engine<CsmaCd> {
             return;
         }
         let now = self.core.instant;
-        let signals = std::mem::take(&mut self.method.here.air);
-        let ids: Vec<_> = signals.iter().map(|signal| self.begin_on_line(signal)).collect();
-        let begun_before = self.method.here.begin < now;
-        let mut there = Vec::new();
-        if begun_before && !signals.is_empty() {
-            self.core.agenda.begins.take_everywhere(self.method.here.begin, &mut there);
-            self.core.line.got_there(there.len());
+        let Together { begin, end, signals, .. } = std::mem::take(&mut self.method.here.air);
+        let ids: Vec<_> = signals.iter().map(|sent| self.begin_on_line(begin, sent)).collect();
+        if begin < now && !signals.is_empty() {
+            self.core.have_begun(begin);
         }
         for (signal, id) in signals.iter().zip(ids) {
-            let (station, here) = (signal.frame.station, &self.method.here);
-            let (end, cut) = (here.end, here.cut);
+            let (station, here, cut) = (signal.frame.station, &self.method.here, self.method.here.cut);
             if !here.sending[here.done..].contains(&station) {
                 self.core.line.end(end, id, !cut, &mut self.core.agenda);
                 self.core.line.ignore_begins(station);
@@ -441,10 +402,9 @@ impl Engine<CsmaCd> {
                 self.core.agenda.timers.set_sending(station.index(), end);
             }
         }
-        let (end, silent) = (self.method.here.end, self.method.here.silent);
+        let silent = self.method.here.silent;
         if silent && !signals.is_empty() {
-            self.core.agenda.ends.take_everywhere(end, &mut there);
-            self.core.line.ended_there(there.len());
+            self.core.have_ended(end);
         }
         let mut next = self.method.here.waiting.first;
         while let Some(station) = next {
@@ -458,9 +418,9 @@ impl Engine<CsmaCd> {
         }
     }
 
-    fn begin_on_line(&mut self, signal: &Signal) -> crate::frame::TransmissionId {
-        let Signal { frame, size, destination, frame_end, worth } = *signal;
-        let (begin, end, cut) = (self.method.here.begin, self.method.here.end, self.method.here.cut);
+    fn begin_on_line(&mut self, begin: BitInstant, sent: &Sent) -> TransmissionId {
+        let Sent { frame, size, destination, end, worth, .. } = *sent;
+        let (frame_end, cut) = (begin + packet(size), self.method.here.cut);
         let transmission = Transmission {
             frame,
             size,

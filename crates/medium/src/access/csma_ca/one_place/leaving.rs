@@ -19,7 +19,7 @@ impl Engine<Dcf> {
             self.settle_in_one_place();
         }
         if !self.method.here.new
-            && let Some((Some(addressee), _)) = self.method.here.last.clear
+            && let Some((Some(addressee), _)) = self.method.here.clear
         {
             self.step_out(addressee);
         }

@@ -9,6 +9,7 @@ use crate::config::PlcaSettings;
 use crate::engine::Engine;
 use crate::frame::{PREAMBLE_AND_SFD, StationId};
 use crate::line::StationSet;
+use crate::star;
 use crate::time::BitTimes;
 use crate::timers::{NEVER, NONE};
 
@@ -73,8 +74,8 @@ impl Engine<Reconciliation> {
         let (config, plca) = (&self.core.config, &self.method.plca);
         let least = PREAMBLE_AND_SFD + config.parameters.min_frame_size.bit_times();
         let delays = plca.phy_on + plca.phy_off + plca.end_delimiter;
-        let one = config.topology.is_one_place() && self.method.wire.parted.is_none() && delays == plca.end_delimiter;
-        if !one || config.keep_outputs || least <= config.parameters.inter_packet_gap {
+        let one = star::is_shared(config) && self.method.wire.parted.is_none() && delays == plca.end_delimiter;
+        if !one || least <= config.parameters.inter_packet_gap {
             return None;
         }
         let nodes = || self.stations.iter().map(|this| &this.mac.node.own);
