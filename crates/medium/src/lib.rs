@@ -51,6 +51,7 @@ pub use access::plca::{PlcaControl, PlcaCounters, PlcaCycles, PlcaData, PlcaStat
 pub use config::{Aloha, Csma, CsmaCa, OfdmRate, Persistence, Phy, Plca, PlcaNode, PlcaSettings, Population};
 pub use config::{Config, ConfigError, Method, Parameters, Reach, SlottedAloha, Spans};
 pub use event::{Cause, Event, Kind, KindError, Shape, Value, Visitor};
+pub use event::{HostKind, MacKind, Part, PlcaKind, ReceiverKind, WirelessKind};
 pub use frame::{Destination, Frame, FrameId, PREAMBLE_AND_SFD, StationId};
 pub use inputs::{Fault, Host, Input};
 pub use medium::Medium;

@@ -1,6 +1,6 @@
 //! Every counter and sum, as a fold of events. Holds no rule of the medium.
 
-use crate::event::{Cause, Event, Kind};
+use crate::event::{Cause, Event, HostKind, MacKind, Part, ReceiverKind};
 use crate::frame::{HEADER_AND_FCS, StationId};
 use crate::time::Octets;
 use std::num::NonZeroU32;
@@ -153,41 +153,59 @@ impl Tally {
     #[inline(always)]
     pub fn record(&mut self, event: &Event) {
         let counters = &mut self.stations[event.station.index()];
-        match event.kind {
-            Kind::Offered { .. } => counters.offered += 1,
-            Kind::QueueDrop => counters.queue_drops += 1,
-            Kind::Defer { .. } | Kind::JamEnd { .. } | Kind::Backoff { .. } => {}
-            Kind::Beacon { .. } | Kind::Commit { .. } | Kind::PlcaStatus { .. } => {}
-            Kind::Attempt { excessive_deferral, .. } => {
+        match event.kind.part() {
+            Part::Host(HostKind::Offered { .. }) => counters.offered += 1,
+            Part::Host(HostKind::QueueDrop) => counters.queue_drops += 1,
+            Part::Mac(kind) => self.record_mac(event.station, kind),
+            Part::Receiver(kind) => {
+                if let ReceiverKind::Delivered { .. } = kind {
+                    self.stations[event.frame.station.index()].delivered += 1;
+                }
+                self.stations[event.station.index()].received(kind);
+            }
+            Part::Wireless(_) | Part::Plca(_) => {}
+        }
+    }
+
+    #[inline(always)]
+    fn record_mac(&mut self, station: StationId, kind: MacKind) {
+        let counters = &mut self.stations[station.index()];
+        match kind {
+            MacKind::Attempt { excessive_deferral, .. } => {
                 counters.attempts += 1;
                 counters.excessive_deferrals += u64::from(excessive_deferral);
             }
-            Kind::Collision { late, episode, .. } => {
+            MacKind::Collision { late, episode, .. } => {
                 counters.collisions += 1;
                 counters.late_collisions += u64::from(late);
                 self.medium.collision(episode);
             }
-            Kind::Transmitted { size, attempts, deferred, no_carrier, .. } => {
+            MacKind::Transmitted { size, attempts, deferred, no_carrier, .. } => {
                 counters.transmitted(size, attempts, deferred);
                 counters.carrier_sense_errors += u64::from(no_carrier);
-                self.medium.transmitted(event.station);
+                self.medium.transmitted(station);
             }
-            Kind::Discarded { cause, .. } => counters.discard(cause),
-            Kind::Delivered { size } => {
-                counters.frames_received_ok += 1;
-                counters.octets_received_ok += data_octets(size);
-                self.stations[event.frame.station.index()].delivered += 1;
-            }
-            Kind::Fragment { .. } => counters.fragments_received += 1,
-            Kind::Damaged { bits } if bits.get().is_multiple_of(8) => counters.fcs_errors += 1,
-            Kind::Damaged { .. } => counters.alignment_errors += 1,
-            Kind::TooLong { .. } => counters.frame_too_long_errors += 1,
-            Kind::Rts { .. } | Kind::Cts { .. } | Kind::Data { .. } | Kind::Ack | Kind::Duplicate { .. } => {}
+            MacKind::Discarded { cause, .. } => counters.discard(cause),
+            MacKind::Defer { .. } | MacKind::JamEnd { .. } | MacKind::Backoff { .. } => {}
         }
     }
 }
 
 impl Counters {
+    #[inline(always)]
+    fn received(&mut self, kind: ReceiverKind) {
+        match kind {
+            ReceiverKind::Delivered { size } => {
+                self.frames_received_ok += 1;
+                self.octets_received_ok += data_octets(size);
+            }
+            ReceiverKind::Fragment { .. } => self.fragments_received += 1,
+            ReceiverKind::Damaged { bits } if bits.get().is_multiple_of(8) => self.fcs_errors += 1,
+            ReceiverKind::Damaged { .. } => self.alignment_errors += 1,
+            ReceiverKind::TooLong { .. } => self.frame_too_long_errors += 1,
+        }
+    }
+
     fn transmitted(&mut self, size: Octets, attempts: u32, deferred: bool) {
         self.frames_transmitted_ok += 1;
         self.octets_transmitted_ok += data_octets(size);
