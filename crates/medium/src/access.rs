@@ -77,8 +77,8 @@ pub(crate) trait Access: Sized + Debug {
         false
     }
 
-    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, in place of the engine's own
-    /// loop; false if the method left it to that loop.
+    /// Runs everything before `limit`, and with `timers_too` the ends of timers at it, on a [path](crate::engine::clock)
+    /// of the method; false if the medium is on the agenda.
     fn runs<H: Host>(engine: &mut Engine<Self>, limit: BitInstant, timers_too: bool, host: &mut H) -> bool {
         let _ = (engine, limit, timers_too, host);
         false

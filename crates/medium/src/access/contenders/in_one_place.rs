@@ -1,4 +1,4 @@
-//! Methods that need no line where signals meet only if they begin together: the loop that runs them, and who receives what.
+//! Methods that need no line where signals meet only if they begin together: their path, and whether a frame arrives.
 
 use super::{Contends, addressee};
 use crate::engine::Engine;
@@ -9,13 +9,13 @@ use crate::time::BitInstant;
 
 /// A method that needs no line where signals meet only if they begin together.
 pub(crate) trait InOnePlace: Contends + OnStar {
-    /// Whether that is so.
+    /// Whether the medium has no line at present.
     fn is_one_place(&self) -> bool;
 
     /// When contenders have something to decide next.
     fn next_decision(&self) -> BitInstant;
 
-    /// When signals begin or end next, where somebody is to be told of that.
+    /// When signals begin or end next, if a station gets a notice of that.
     fn next_signal(&self) -> BitInstant;
 
     /// Contenders decide what is due at this instant.
@@ -45,7 +45,7 @@ impl<A: InOnePlace> Path<A> for Together {
 }
 
 impl<A: InOnePlace> Engine<A> {
-    /// Runs everything before `limit`, and with `decisions_too` the decisions at it, if all places are one; whether they are.
+    /// Runs everything before `limit`, and with `decisions_too` the decisions at it; false if the medium has a line.
     pub(in crate::access) fn run_in_one_place<H: Host>(
         &mut self,
         limit: BitInstant,
@@ -59,7 +59,7 @@ impl<A: InOnePlace> Engine<A> {
         true
     }
 
-    /// Whether signal `number` of the last ones has arrived at whom it is for.
+    /// Whether signal `number` of the last ones has arrived at its addressee.
     pub(in crate::access) fn arrives(&self, number: usize) -> bool {
         let sent = &self.method.air().signals[number];
         let addressee = addressee(sent.destination, sent.frame.station);

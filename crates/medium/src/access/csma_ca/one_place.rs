@@ -41,7 +41,7 @@ pub(super) struct OnePlace {
     spans: Spans,
     /// The effect of all signals; without the last ones while `new` is set.
     heard: Heard,
-    /// The sources of the last signals, which began together.
+    /// The sources of the last signals, which began together. The agenda has their ends at addressees.
     last: Together<StationId>,
     /// If there is only one and it can be decoded: its addressee, and the end of its reservation.
     clear: Option<(Option<StationId>, BitInstant)>,
