@@ -117,9 +117,9 @@ pub enum Kind {
     /// MRT 30, MRC 10; Confirm 1, MRT 4, MRD 10; Renew and Rebind 10, MRT 600; Information-request 1, MRT 3600; Release and
     /// Decline 1, MRC 4; Reconfigure 2, MRC 8.
     Dhcpv6 = 32,
-    /// Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n) = n - 1 + u,
-    /// u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a delay. What other kinds
-    /// are told as the delay before is how long the delays before have lasted together.
+    /// Polly's decorrelated jitter, version 2: base / 1.4 * (f(t(n)) - f(t(n-1))), f(t) = 2^t * tanh(2 * sqrt(t)), t(n)
+    /// = n - 1 + u, u uniform in [0, 1); f(t(0)) is 0. The base is the median of the first delay, about. A cap cuts a
+    /// delay. Where other kinds take the previous delay, this one takes the sum of all previous delays.
     Polly = 33,
 }
 
@@ -487,8 +487,8 @@ pub unsafe extern "C" fn backoff_retry_fail(
     if retry.mark != MARK {
         return Status::NotInitialised;
     }
-    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile. Only the size is
-    // read here.
+    // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile. Only the
+    // size is read here.
     if unsafe { policy.cast::<u32>().read() } as usize == size_of::<Policy>() {
         // SAFETY: as above; it is as large as it must be.
         let policy = unsafe { &*policy };
@@ -567,7 +567,7 @@ pub unsafe extern "C" fn backoff_retry_fail_since(
 /// apart from `retry`, and used by no other thread during the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn backoff_retry_failures(retry: *const Retry, failures: *mut u32) -> Status {
-    // SAFETY: by the contract above, a pointer that is not NULL is valid, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, a pointer that is not NULL is valid, and no thread writes to it meanwhile.
     let Some(retry) = (unsafe { retry.as_ref() }) else {
         return Status::NullPointer;
     };
@@ -607,7 +607,7 @@ pub unsafe extern "C" fn backoff_retry_reset(retry: *mut Retry, now_ns: u64) -> 
 /// What `take` makes of the law of one delay, for a call whose result would go nowhere if `no_result`.
 ///
 /// # Safety
-/// `policy` is NULL, or valid for reads of as many octets as its `size` says, and nobody writes to it meanwhile.
+/// `policy` is NULL, or valid for reads of as many octets as its `size` says, and no thread writes to it meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn law_of<T>(
     policy: *const Policy,
@@ -635,7 +635,7 @@ unsafe fn fail_the_long_way(
     hint_ns: u64,
     delay_ns: *mut u64,
 ) -> Status {
-    // SAFETY: by the contract above, `policy` is valid for its size, and nobody writes to it meanwhile.
+    // SAFETY: by the contract above, `policy` is valid for its size, and no thread writes to it meanwhile.
     match unsafe { read(policy, |policy| retry.fail(policy, now_ns, hint_ns)) } {
         Ok(delay) => {
             // SAFETY: by the contract above, `delay_ns`, which is not NULL, is valid for writes and unshared.

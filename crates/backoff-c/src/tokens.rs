@@ -229,7 +229,7 @@ pub unsafe extern "C" fn backoff_throttle_succeed(tokens: *mut Tokens, config: *
 /// Writes fresh tokens of that kind.
 ///
 /// # Safety
-/// `tokens` is NULL, or valid for writes, and nobody else uses it during the call.
+/// `tokens` is NULL, or valid for writes, and no other thread uses it during the call.
 unsafe fn init(tokens: *mut Tokens, mark: u32, full: Result<CoreTokens, Status>) -> Status {
     if tokens.is_null() {
         return Status::NullPointer;
@@ -247,7 +247,7 @@ unsafe fn init(tokens: *mut Tokens, mark: u32, full: Result<CoreTokens, Status>)
 /// The core's tokens, which other threads may be changing; refused where they are not of that kind.
 ///
 /// # Safety
-/// `tokens` is NULL, or valid during `'a`, and nobody changes it but by atomic operations.
+/// `tokens` is NULL, or valid during `'a`, and threads change it by atomic operations only.
 unsafe fn shared<'a>(tokens: *mut Tokens, mark: u32) -> Result<&'a CoreTokens, Status> {
     if tokens.is_null() {
         return Err(Status::NullPointer);

@@ -157,7 +157,7 @@ impl Law {
         Law(Kind::Geometric { step, slots, top: fitting(u64::MAX, step, u64::MAX) })
     }
 
-    /// A geometric law without what lies beyond so many steps; another one as it is.
+    /// A geometric law without the delays beyond this number of steps; any other law unchanged.
     #[inline]
     pub(crate) const fn cut(self, most: u64) -> Law {
         match self.0 {
@@ -269,8 +269,8 @@ impl Law {
         }
     }
 
-    /// [`capped`](Self::capped), of a uniform or geometric law; another one as it is. Such laws stay in registers, as long as
-    /// nobody asks for the address of one that is neither.
+    /// [`capped`](Self::capped), of a uniform or geometric law; any other law unchanged. Such laws stay in registers,
+    /// as long as no code takes the address of a law that is neither.
     #[inline(always)]
     pub(crate) const fn plainly_capped(self, cap: u64) -> Law {
         match self.0 {

@@ -8,7 +8,7 @@ use crate::policy::nanos;
 
 /// How a [`Rate`] falls and recovers. The allowed rate is f = 1 / (interval · b^c), c being the level.
 ///
-/// A value of 0 stands for its default.
+/// A value of 0 means its default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateLimits {
     interval: u64,

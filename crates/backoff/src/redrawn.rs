@@ -106,7 +106,7 @@ impl Redrawn {
     }
 }
 
-/// So many percent of a value; at most the value.
+/// A percentage of a value; at most the value.
 #[inline(never)]
 pub(crate) const fn share_of(value: u64, percent: u32) -> u64 {
     let percent = if percent < 100 { percent } else { 100 };

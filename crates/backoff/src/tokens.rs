@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// Thousandths of a token.
 const TOKEN: u32 = 1000;
 
-/// Tokens that any number of threads take and give back at the same time; nobody waits.
+/// Tokens that any number of threads take and give back at the same time; no thread waits.
 ///
 /// [`QuotaLimits`] and [`ThrottleLimits`] say what they are for. Up to 4,294,967 tokens.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// So many thousandths of a token.
+    /// Tokens of this number of thousandths.
     pub const fn holding(thousandths: u32) -> Tokens {
         Tokens { thousandths: AtomicU32::new(thousandths) }
     }
@@ -109,8 +109,8 @@ impl QuotaLimits {
     }
 }
 
-/// The retry throttling of gRPC: each failure takes a token, each success gives a part of one, and at half of them or
-/// below nobody retries.
+/// The retry throttling of gRPC: each failure takes a token, each success gives a part of one, and at half of the
+/// tokens or below no client retries.
 ///
 /// Source: gRPC, proposal A6 and `RetryThrottlingPolicy` of its service configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,7 +126,7 @@ pub struct ThrottleLimits {
 pub enum Pushback {
     /// Nothing: the policy decides.
     Absent,
-    /// Retry after so many milliseconds, in place of the policy's delay.
+    /// Retry after this number of milliseconds, in place of the policy's delay.
     Milliseconds(u64),
     /// Do not retry: a negative number, or what is none.
     Never,
