@@ -109,9 +109,9 @@ pub struct Cli {
 pub enum Command {
     /// Bring a lab up and keep it up until interrupted
     ///
-    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record stands in
-    /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has the priority of any program. A lab
-    /// is reached by whoever brought it up, root's with sudo and a user's without.
+    /// As root, or without root where you may make user namespaces: then the lab is yours alone, its record is in
+    /// /run/user/UID/ethbus, its namespaces have no names for `ip netns`, and the bus has no higher priority than other
+    /// programs. Only the user who brought a lab up reaches it: root's lab with sudo, a user's lab without.
     #[command(after_help = "Examples:\n  ethbus up lab.toml --background\n  ethbus up --topology bus:500m --name coax")]
     Up(UpArgs),
     /// List the labs that are up, their stations and addresses
@@ -402,7 +402,7 @@ mod tests {
         assert!(long.is_empty(), "{}", long.join("\n"));
     }
 
-    /// Whoever reads an example can paste it: it begins as the command does.
+    /// A reader can paste each example: it begins as the command does.
     #[test]
     fn every_command_has_an_example() {
         for (name, mut command) in all_commands().into_iter().skip(1) {

@@ -33,7 +33,7 @@ const LONGEST: u64 = 64;
 pub enum Control {
     /// Tell the results so far.
     Stats,
-    /// Tell what happens, line by line, until nobody reads any more.
+    /// Write events, line by line, until the reader is gone.
     Events,
     /// Take the lab down.
     Down,
@@ -154,7 +154,7 @@ fn read_request(stream: &UnixStream) -> Option<Control> {
 /// Answers [`Control::Enter`]: one octet, which brings two descriptors.
 ///
 /// # Errors
-/// Whoever asked is gone.
+/// The client is gone.
 pub fn hand_over(stream: UnixStream, station: &Namespace) -> io::Result<()> {
     let owner = UserNamespace::current()?;
     let sent = Channel::from_fd(stream.into()).send_with_fds(b"\n", &[owner.as_fd(), station.as_fd()]);

@@ -81,7 +81,7 @@ pub struct Segment {
     pub watch: Option<OwnedFd>,
 }
 
-/// Why a segment could not be made. What had been made is gone, or stands in the record.
+/// Why a segment could not be made. The parts that had been made are removed, or are in the record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MakeError {
@@ -185,10 +185,10 @@ pub fn keep_least(stations: usize, filter: FilterChoice) -> Result<(), MakeError
 impl Segment {
     /// Makes everything of `plan`. With a record, each namespace gets a name that is written there first.
     ///
-    /// `progress` is told how many stations are connected, each time something was made, and says whether to go on.
+    /// Each step calls `progress` with the number of connected stations; its answer says whether to continue.
     ///
     /// # Errors
-    /// Whatever the kernel refuses.
+    /// Any refusal of the kernel.
     pub fn make(
         plan: &Plan,
         protocols: Protocols,

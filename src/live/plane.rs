@@ -8,8 +8,8 @@
 //! ```
 //! It makes nothing that outlives it, so when it dies in any way the supervisor has everything to clean up.
 //!
-//! Frames come from hosts that nobody vouches for. So before the first one is looked at, this process has no capability,
-//! no descriptor but those it uses, and no system call but those that a running bus makes (docs/security.md).
+//! Frames come from untrusted hosts. So before this process reads the first one, it gives up all capabilities, all
+//! descriptors that it does not use, and all system calls that a running bus does not make (docs/security.md).
 
 mod coordinator;
 pub mod delivery;

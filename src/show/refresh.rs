@@ -20,8 +20,9 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Shows what `page` makes for so many columns and lines, again every `every` and whenever the terminal has changed its size.
-/// Gives the last page too; `None`: `is_over` said so. `broken` says what a terminal is that cannot be read or written.
+/// Shows the text that `page` makes for the terminal's columns and lines, again every `every` and whenever the terminal
+/// has changed its size. Returns the last page too; `None`: `is_over` ended it. `broken` makes the error for a terminal
+/// that cannot be read or written.
 ///
 /// # Errors
 /// Those of `page` and of the terminal.

@@ -36,7 +36,7 @@ impl Table {
     }
 }
 
-/// What stands as text in an SVG.
+/// The texts of an SVG.
 fn texts(svg: &str) -> Vec<&str> {
     let after = svg.split("<text").skip(1).filter_map(|text| text.split_once('>'));
     after.filter_map(|(_, text)| text.split_once("</text>")).map(|(text, _)| text.trim()).collect()

@@ -1,4 +1,5 @@
-//! `ethbus explain --svg` from outside: what is drawn stands where the log's bit times and the stations' distances say.
+//! `ethbus explain --svg` from outside: each drawn mark is at the place of the log's bit times and the stations'
+//! distances.
 
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, run};
@@ -37,7 +38,7 @@ fn scale(panel: &str) -> impl Fn(f64) -> f64 {
     let ticks: Vec<(f64, f64)> = tags(panel, "text")
         .into_iter()
         .filter(|tag| tag.get("class").is_some_and(|class| class.contains("tick-label")))
-        // A label stands 4 points below its line, so that it is level with it.
+        // A label is 4 points below its line, so that it is level with it.
         .map(|tag| (number(&tag, "data-t"), number(&tag, "y") - 4.0))
         .collect();
     let ((t0, y0), (t1, y1)) = (ticks[0], ticks[ticks.len() - 1]);

@@ -1,5 +1,6 @@
-//! `ethbus explain` where nobody detects collisions: lives as the golden file has them, and every frame of random runs of
-//! ALOHA, slotted ALOHA, CSMA and CSMA/CA told, held against overlaps that are worked out here from the log's lines.
+//! `ethbus explain` without collision detection: lives as the golden file has them, and the life of every frame of
+//! random runs of ALOHA, slotted ALOHA, CSMA and CSMA/CA, compared with overlaps that are computed here from the log's
+//! lines.
 //!
 //! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more.
 

@@ -160,7 +160,7 @@ fn steps(told: &str) -> Vec<(u64, String)> {
 /// Checks the words of a step at an instant.
 type Step<'a> = fn(&Check<'a>, u64, &str);
 
-/// Holds everything that is told of one frame against its run.
+/// Compares every sentence about one frame with its run.
 struct Check<'a> {
     run: &'a Run,
     frame: &'a str,
@@ -366,7 +366,7 @@ impl<'a> Check<'a> {
     fn backed_off(&self, t: u64, words: &str) {
         let line = self.line("backoff", t, words);
         assert!(words.contains(&format!("after collision {} of", line["attempt"])), "{words}");
-        // The standard's draw has a range; of another policy's only the draw is told.
+        // The standard's draw has a range; for another policy only the draw is printed.
         let own_policy = self.run.config.backoff.is_some();
         assert_eq!(own_policy, !words.starts_with("Backoff (4.2.3.2.5)"), "{words}");
         let draws = if own_policy { "its policy draws a number of slots," } else { "it draws" };
@@ -569,7 +569,7 @@ fn every_sentence_about_every_frame_of_random_runs_is_true() {
     }
 }
 
-/// Where nobody is any way from anybody, decisions and ends fall on one bit time; the log tells the ones before the others.
+/// Without distances, decisions and ends fall on one bit time; the log has the decisions before the ends.
 #[test]
 fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
     let frame = Frame { size: Octets::new(64), destination: Destination::Nobody, tagged: false };
@@ -582,7 +582,7 @@ fn a_wait_for_the_gap_names_every_signal_that_ended_last() {
     }
 }
 
-/// Whom a frame is for stands in the log as it was offered, whatever happens at the same instant.
+/// The log has the addressee of a frame as it was offered, with any other event at the same instant.
 #[test]
 fn the_log_tells_what_was_offered_and_done() {
     let told = runner(200).run(&cut_scenario(crate::scenario::any_config(any_cable())), |scenario| {

@@ -536,7 +536,7 @@ pub unsafe extern "C" fn backoff_schedule_expire(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
     // SAFETY: by the contract above, which is that of `fill`.
@@ -576,7 +576,7 @@ pub unsafe extern "C" fn backoff_schedule_expire_next(
     if due.is_null() || count.is_null() {
         return Status::NullPointer;
     }
-    // SAFETY: by the contract above there is room for `room` values, whatever is there now.
+    // SAFETY: by the contract above there is room for `room` values; any contents will do.
     let places: &mut [Free] = unsafe { from_raw_parts_mut(due.cast(), room) };
     let mut given = 0;
     if room > 0 {
@@ -685,7 +685,7 @@ pub unsafe extern "C" fn backoff_schedule_pending(schedule: *mut Schedule, count
 /// The head of a schedule.
 ///
 /// # Safety
-/// `schedule` is NULL, or valid as `backoff_schedule_init` made it, and nobody else uses it during `'a`.
+/// `schedule` is NULL, or valid as `backoff_schedule_init` made it, and no other thread uses it during `'a`.
 #[inline(always)]
 unsafe fn head<'a>(schedule: *mut Schedule) -> Result<&'a mut Head, Status> {
     if schedule.is_null() {

@@ -285,7 +285,7 @@ pub struct SendArgs {
     /// Frames per second like 100/s, or `max`
     #[arg(short = 'r', long, value_name = "RATE", default_value = "max", value_parser = frame_rate)]
     pub rate: FrameRate,
-    /// Stop after so many frames
+    /// Stop after this number of frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: 10s]
@@ -307,7 +307,7 @@ pub struct ReceiveArgs {
     /// The station that receives
     #[arg(long, value_name = "STATION")]
     pub at: String,
-    /// Stop after so many frames
+    /// Stop after this number of frames
     #[arg(long, value_name = "N", value_parser = count)]
     pub count: Option<u64>,
     /// Stop after so long [default: never]

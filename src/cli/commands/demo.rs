@@ -202,7 +202,7 @@ fn most_collided(path: &Path) -> Option<(String, u32)> {
         }
         true
     });
-    // Of a log that is not whole, what was read is told of.
+    // For a log that is not whole, the part that was read is explained.
     let _ = seen;
     most.filter(|most| most.collisions > 0).map(|most| (most.frame, most.collisions))
 }

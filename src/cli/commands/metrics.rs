@@ -19,7 +19,7 @@ pub fn metrics(args: &MetricsArgs) -> Outcome {
     say(&served(&listener));
     let system = |source| CommandError::System { what: "start a thread", source };
     serve(listener, Inventory::names_up).map_err(system)?;
-    // Whoever would interrupt has gone: nobody is left to serve for.
+    // An error means that the sender of interrupts is gone; the service ends then too.
     let _ = interrupts.recv();
     Ok(ExitCode::from(INTERRUPTED))
 }

@@ -48,8 +48,8 @@ use toml::Spanned;
 /// Brings a lab up.
 ///
 /// # Errors
-/// What the user may not do, a scenario that is wrong, a lab name in use, or what the kernel refuses. Whatever
-/// had been made is removed again.
+/// A missing permission, a scenario that is wrong, a lab name in use, or a refusal of the kernel. The parts that were
+/// made are removed again.
 pub fn up(args: &UpArgs) -> Outcome {
     if args.background && !args.in_background {
         let told = (args.format == Format::Json).then(|| name(args));
@@ -198,7 +198,7 @@ fn keep(
         Format::Json => String::new(),
     };
     let started = start(plan, outputs, files, segment, record).and_then(|started| {
-        // A lab that nobody is told of would be of no use: a full disk here is an error.
+        // A lab that its user does not know of is useless: a full disk here is an error.
         match &background {
             Some(background) => background.leave(&greeting)?,
             None => {
@@ -213,7 +213,7 @@ fn keep(
     let Started { plane, requests, links, prepared, mut schedule } = match (started, background) {
         (Err(error), Some(background)) => {
             background.give_up();
-            // Whoever should read it has.
+            // The user has already read it.
             return Err(record.remove_log().map_or_else(CommandError::from, |()| error));
         }
         (started, _) => started?,
@@ -319,7 +319,7 @@ fn end(
     let results = match (plane.stop(), stream.is_some()) {
         (Ok(results), _) => with_links(results, links, record, tolerance),
         (Err(error), false) => return Err(error.into()),
-        // Whoever asked for the end is told, and when the lab has been removed all the same.
+        // The client that asked for the end gets this error, once the lab has been removed in spite of it.
         (Err(error), true) => {
             let says = format!("ethbus: {}; it was killed, and there are no last results\n", with_causes(&error));
             say(&says);

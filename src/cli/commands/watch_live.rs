@@ -198,7 +198,7 @@ impl Bus for Live<'_> {
 }
 
 impl Live<'_> {
-    /// As `ethbus send` does; whoever may not enter the station is told so by it.
+    /// As `ethbus send` does; a user who may not enter the station gets the error of that command.
     fn inject(&self, station: StationId) -> Result<String, String> {
         let from = &self.names[station.index()];
         let arguments = ["send", "--name", &self.lab, "--from", from, "--to", "broadcast", "--count", "1"];

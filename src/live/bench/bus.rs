@@ -1,4 +1,4 @@
-//! A live bus that stands for one run of a row, and what is done on it.
+//! A live bus for one run of a row, and the operations on it.
 
 use super::machine::{Conditions, Meter};
 use super::peer::{Peer, PeerError};

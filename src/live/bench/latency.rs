@@ -1,5 +1,5 @@
-//! Round trips over a bus as it is, over one with `latency = "low"`, over a veth pair and a kernel bridge: in turns within
-//! one run, so that whatever else the machine does is in all of them alike.
+//! Round trips over a bus as it is, over one with `latency = "low"`, over a veth pair and a kernel bridge: in turns
+//! within one run, so that other work of the machine affects all of them alike.
 
 use super::bus::{BenchError, Bus, Context, Wanted, run, system};
 use super::echo::{self, Echo, Ends, Trips};

@@ -169,7 +169,7 @@ pub fn longest_at_100(context: &Context<'_>, row: &mut Row) -> Result<(), BenchE
     Ok(())
 }
 
-/// So many stations, each saturated with frames of `size`.
+/// This number of stations, each saturated with frames of `size`.
 fn saturated_at(
     context: &Context<'_>,
     stations: usize,

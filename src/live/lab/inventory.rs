@@ -1,4 +1,5 @@
-//! What a lab has made, on disk, so that whoever comes after a crash can remove it and nothing else.
+//! The list of what a lab has made, on disk, so that a later command can remove these objects after a crash, and
+//! nothing else.
 //!
 //! ```text
 //!   /run/ethbus/LAB/   lock          held by the lab's supervisor for as long as it lives
@@ -9,7 +10,7 @@
 //! Without root it is `/run/user/UID/ethbus/LAB` ([`Owner`]), and namespaces have no names: the supervisor alone holds them, so
 //! they end with it and with the last program in them. A record whose lock is free is what a killed lab left behind.
 //!
-//! Here is what writes and reads it; `content` is what stands in it, and `removal` removes what it names.
+//! This module writes and reads the record; `content` has its fields, and `removal` removes the objects that it names.
 
 mod content;
 mod error;
@@ -67,7 +68,7 @@ pub enum State {
     Ended,
 }
 
-/// A lab's record, locked: whoever has it is the only one to make or remove the lab.
+/// A lab's record, locked: only its holder may make or remove the lab.
 #[derive(Debug)]
 pub struct Inventory {
     folder: PathBuf,
@@ -126,8 +127,8 @@ impl Inventory {
 
     /// Checks that the lab of a station that this process has entered is still up, and not about to end.
     ///
-    /// Whoever takes a lab down marks its record first and looks for programs then. So if there is no mark after this
-    /// process has entered, it is found and ended with the others.
+    /// The process that takes a lab down marks its record first and looks for programs then. So if there is no mark
+    /// after this process has entered, this process is found and ended with the others.
     ///
     /// # Errors
     /// [`InventoryError::NotUp`] if it is not; a record that cannot be read.
@@ -218,7 +219,7 @@ impl Inventory {
     /// A file that cannot be made.
     pub fn create_log(name: &str) -> Result<File, InventoryError> {
         let path = Inventory::log(name)?;
-        // A new one, so that nobody writes to the old one any more; appended to by two processes.
+        // A new file, so that no process writes to the old one any more; two processes append to it.
         remove_file(&path)?;
         let create = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
         create.map_err(file_error("make", &path))
@@ -232,8 +233,8 @@ impl Inventory {
         remove_file(&self.folder.join(LOG))
     }
 
-    /// Cuts a log that has become long down to its end: it stands in memory, and a station that takes its interface up and down
-    /// has the lab say so each time.
+    /// Cuts a log that has become long down to its end: it is in memory, and a station that takes its interface up and
+    /// down adds a line each time.
     pub fn shorten_log(&self) {
         let path = self.folder.join(LOG);
         if !std::fs::metadata(&path).is_ok_and(|log| log.len() > LONGEST_LOG) {
@@ -247,7 +248,7 @@ impl Inventory {
         }
     }
 
-    /// What stands in the log; nothing if there is none.
+    /// The text of the log; empty if there is none.
     pub fn last_words(&self) -> String {
         std::fs::read_to_string(self.folder.join(LOG)).unwrap_or_default()
     }
@@ -366,7 +367,7 @@ impl Inventory {
         &self.content.namespaces
     }
 
-    /// Whether it still stands where whoever wants something of the lab looks for it.
+    /// Whether the record is still at the path where commands look for it.
     pub fn is_there(&self) -> bool {
         is_at(&self.lock, &self.folder.join("lock"))
     }

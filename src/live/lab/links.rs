@@ -1,5 +1,5 @@
-//! What the kernel counts on the way between a station and the bus, and drops there without telling anyone: read by the
-//! supervisor whenever results are told.
+//! The kernel's counters between a station and the bus, with the frames that it drops there silently. The supervisor
+//! reads them for each report of results.
 //!
 //! ```text
 //!   tap0     ── br0 ── eth0 ════ st1        a station's namespace ════ the bus's

@@ -33,7 +33,7 @@ const BRIDGE: &str = "br0";
 /// What a lab's port of a bridge at home is called, before a number.
 const BRIDGE_PORT: &str = "ethbus";
 
-/// What a lab stands in.
+/// The surroundings of a lab.
 pub struct Surroundings<'a> {
     /// The namespace that ethbus was started in.
     pub home: Namespace,
@@ -201,7 +201,7 @@ fn borrow(
     Ok(())
 }
 
-/// What whoever lends an interface should know before it is gone.
+/// What the user who lends an interface should know before it is gone.
 fn what_comes_back(lent: &Lent) -> String {
     let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "es" });
     let (addresses, routes) = (count(lent.addresses.len(), "address"), lent.routes.len());

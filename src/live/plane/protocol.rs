@@ -125,7 +125,7 @@ pub enum Request {
     Queues,
     /// Tell the results so far.
     Report,
-    /// Somebody watches the bus, or nobody any more.
+    /// Whether a viewer watches the bus.
     Watch(bool),
     /// Tell the results, and end.
     Stop,
@@ -154,7 +154,7 @@ pub enum Change {
     Detach,
     /// Something is wrong with it, or nothing any more.
     Fault(Option<FaultName>),
-    /// Its PLCA is told other settings.
+    /// Its PLCA gets other settings.
     Plca(SettingsText),
 }
 
@@ -195,7 +195,7 @@ pub enum Told {
 }
 
 impl Told {
-    /// Reads one line; `None` if it makes no sense, or does no good to whoever would believe it.
+    /// Reads one line; `None` if it makes no sense, or is unsafe to use.
     pub fn read(line: &[u8]) -> Option<Told> {
         let told: Told = serde_json::from_slice(line).ok()?;
         let believable = match &told {

@@ -49,7 +49,7 @@ pub trait Bus {
         None
     }
 
-    /// Whoever watches is to end.
+    /// Whether the view must end.
     fn is_over(&mut self) -> bool;
 }
 
@@ -321,7 +321,8 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// To the next instant at which somebody notices a collision, or the one before; whoever notices it then has.
+    /// To the next instant at which a station notices a collision, or the one before. All stations that notice a
+    /// collision at that instant have then noticed it.
     fn collision(&mut self, way: Way) {
         let shown = self.player.view().now;
         let elsewhere = |at: BitInstant| match way {

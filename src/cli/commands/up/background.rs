@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   up --background ──starts──► up --in-background       in the same session until the lab is up, so that an
-//!        ▲                          │                  interrupt reaches both; errors are told as without --background
+//!        ▲                          │                  interrupt reaches both; errors are reported as without --background
 //!        └──one octet: it is up─────┘                  then in a session of its own; messages go to the lab's log
 //! ```
 
@@ -100,7 +100,7 @@ impl Background {
     /// The lab is up: tells so, and leaves the terminal.
     ///
     /// # Errors
-    /// Nobody can be told, or there is no other session.
+    /// The parent process cannot be reached, or there is no other session.
     pub fn leave(&self, greeting: &str) -> Result<(), CommandError> {
         let leave = || {
             File::from(self.stderr.try_clone()?).write_all(greeting.as_bytes())?;

@@ -125,7 +125,7 @@ pub struct Serving<'a> {
     pub watchers: Watchers,
 }
 
-/// The lab ends; whoever asked for that waits at the stream's other end.
+/// The lab ends; the client that asked for it waits at the stream's other end.
 type End = ControlFlow<Option<UnixStream>>;
 
 const GO_ON: Result<End, CommandError> = Ok(ControlFlow::Continue(()));
@@ -235,7 +235,7 @@ impl Serving<'_> {
                 self.watchers.add(stream);
             }
             Control::Change { station, change } => {
-                // A station that is not there gets no answer: whoever asks has looked.
+                // A station that does not exist gets no answer: the client has checked its name before.
                 if let Some(station) = self.plan.stations.iter().position(|known| known.name == station) {
                     self.plane.ask(Request::Change { station: station as u16, change })?;
                     self.ask(stream)?;
@@ -258,7 +258,7 @@ impl Serving<'_> {
         GO_ON
     }
 
-    /// Asks for results on behalf of whoever is at the other end of `stream`.
+    /// Asks for results on behalf of the client at the other end of `stream`.
     fn ask(&mut self, stream: UnixStream) -> Result<(), SupervisorError> {
         self.plane.ask(Request::Report)?;
         self.asked.push_back((Instant::now(), stream));
@@ -266,16 +266,16 @@ impl Serving<'_> {
     }
 }
 
-/// Gives whoever asked what it takes to enter a station that has no name. Where stations have names, nobody asks.
+/// Gives the client what it needs to enter a station without a name. Where stations have names, no client asks.
 fn hand_over(record: &Inventory, station: &str, stream: UnixStream) {
     let Some(namespace) = record.held(station) else { return };
-    // Whoever asked and went away does not matter to the lab.
+    // A client that went away does not matter to the lab.
     let _ = control::hand_over(stream, namespace);
 }
 
-/// Answers whoever has waited longest for results.
+/// Answers the client that has waited longest for results.
 fn write(results: &Results, stream: Option<UnixStream>) {
     let json = serde_json::to_string(results).expect("numbers and names");
-    // Whoever asked and went away does not matter to the lab.
+    // A client that went away does not matter to the lab.
     let _ = stream.map(|mut stream| stream.write_all(json.as_bytes()));
 }

@@ -55,7 +55,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// Counts and notes what nobody tells of.
+    /// Counts and notes changes that come without a message.
     fn look(&mut self) -> Result<(), BusError> {
         let ring_drops = self.wires.receiver.statistics().map_err(BusError::link)?.dropped;
         self.count_lost();
@@ -111,7 +111,7 @@ impl Coordinator {
     }
 
     pub(super) fn change_port(&mut self, station: StationId, state: PortState) {
-        // It may have gone down before, and be told to be gone more than once.
+        // It may have gone down before, and the kernel may report it gone more than once.
         self.emulator.counts.ports.ports_gone +=
             u64::from(state == PortState::Gone && !self.wires.ports.is_gone(station));
         let attached = self.wires.ports.note(station, state);
@@ -209,7 +209,7 @@ impl Coordinator {
 /// Makes a system call that a running bus has no use for. Only builds for tests do.
 fn trespass() {
     if cfg!(debug_assertions) {
-        // Nobody sees how it ends, for this process ends first.
+        // The result is not seen, because this process ends first.
         let _ = std::os::unix::net::UnixDatagram::unbound();
     }
 }
