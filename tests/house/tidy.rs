@@ -41,7 +41,8 @@ const NOT_YET_PLAIN: &[&str] = &[
     "crates/medium/src/access/aloha.rs",
     "crates/medium/src/access/contenders",
     "crates/medium/src/access/slotted_aloha.rs",
-    "crates/sim",
+    "crates/sim/src/figures",
+    "crates/sim/src/words",
     "src/study",
 ];
 

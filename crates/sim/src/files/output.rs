@@ -200,7 +200,7 @@ impl Waiting {
 
 /// How often a pipe is asked for its reader.
 const LOOK: Duration = Duration::from_millis(20);
-/// When the user is told what the program waits for.
+/// After this time a message says what the program waits for.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Opens a pipe when it has a reader. Without a program that waits, the kernel does.

@@ -60,7 +60,7 @@ struct Host {
     without_frame: VecDeque<usize>,
     /// Its station is off the medium: sources that offer whenever the medium is done with a frame wait until it is back.
     unplugged: bool,
-    /// So many times the medium has asked such a source meanwhile.
+    /// How many times the medium has asked such a source meanwhile.
     held: usize,
 }
 

@@ -15,8 +15,8 @@ const DATA: u32 = 1518;
 const PAYLOAD: u64 = 1448;
 const ACK: u32 = 70;
 
-/// Mb/s of payload that a lone sender at 10 Mb/s gets if nobody else ever sends: 1,448 octets in each 1,538 that a frame
-/// takes with preamble, SFD and gap.
+/// Mb/s of payload that a lone sender at 10 Mb/s gets if no other station ever sends: 1,448 octets in each 1,538 that a
+/// frame takes with preamble, SFD and gap.
 pub const CEILING: f64 = 10.0 * PAYLOAD as f64 / (DATA + 20) as f64;
 
 /// Transfers at 10 Mb/s, all at once, each from an even station to the one after it.
@@ -91,7 +91,8 @@ fn transfer(Transfer { pairs, seconds, answer, window, seed }: Transfer) -> Tran
                     }
                 }
                 Kind::Transmitted { .. } => {
-                    // It tells of all that was received as it was made, so it stands for those lost before it too.
+                    // It acknowledges all that was received when it was made, so it also replaces the acknowledgements
+                    // lost before it.
                     let told = (host.acknowledged + 2).min(host.received);
                     (host.acknowledged..told).for_each(|_| ready.push(Reverse((at + answer, other(station)))));
                     host.acknowledged = told;

@@ -50,7 +50,7 @@ impl Display for Wrong {
 pub struct Wrongs(Vec<Wrong>);
 
 impl Wrongs {
-    /// How many are told of one file: who reads more of them at once does not read.
+    /// How many are reported for one file: a reader does not read more of them at once.
     const TOLD: usize = 20;
 
     /// These, in the order of the file, and of each value what was found first.

@@ -56,7 +56,7 @@ pub struct Vcd {
     agenda: VecDeque<(BitInstant, Vec<(u16, Due)>)>,
     /// Lists of instants that are over, to be used again.
     spare: Vec<Vec<(u16, Due)>>,
-    /// Which instant stands in the file last, and in nanoseconds.
+    /// The last instant in the file, in bit times and in nanoseconds.
     now: Option<BitInstant>,
     written: Option<u64>,
 }

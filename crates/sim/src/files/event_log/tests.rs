@@ -228,7 +228,7 @@ fn a_damaged_line_is_named_with_what_is_wrong() {
     assert!(read(b"").expect_err("empty").to_string().contains("line 1: the file was cut short here"));
 }
 
-/// Whoever counts frames by their attempts has a place for each number from 1 to the limit, and no other.
+/// Counts of frames by attempts have a place for each number from 1 to the limit, and no other.
 #[test]
 fn a_frame_transmitted_after_no_attempt_or_too_many_is_refused() {
     let header = String::from_utf8(log_of(&[]).0).expect("UTF-8");

@@ -34,7 +34,7 @@ macro_rules! columns {
         pub(super) const FIELDS: &[&str] = &[$(stringify!($field),)*];
 
         impl Line<'_> {
-            /// A column that nobody has taken.
+            /// A column that no field has taken.
             fn left_over(&self) -> Option<&'static str> {
                 for (name, there) in [("station", self.station.is_some()), ("frame", self.frame.is_some())] {
                     if there {
