@@ -47,7 +47,7 @@ pub enum PlotError {
         line: u64,
         /// The column.
         column: String,
-        /// What stands there.
+        /// The text of that field.
         value: String,
     },
     /// The picture cannot be written.

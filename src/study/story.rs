@@ -69,7 +69,7 @@ struct Job {
 #[derive(Clone, Copy)]
 enum Watch {
     Nothing,
-    /// The backlog, every so many slots.
+    /// The backlog, once in this number of slots.
     Backlog(u64),
     /// When the backlog is above this for the first time; the run ends then.
     Exit(f64),

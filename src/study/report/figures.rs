@@ -271,7 +271,7 @@ fn mean_bits(run: &Run) -> Option<f64> {
     (frames > 0).then(|| 8.0 * (sum("octets_transmitted_ok") as f64 / frames as f64 + 18.0))
 }
 
-/// Mean draws after so many collisions, where there are at least so many.
+/// The fewest draws after one number of collisions of which the mean is shown.
 const LEAST_DRAWS: usize = 30;
 
 fn draws(told: &Told, backoff_limit: u32) -> Vec<Beside> {

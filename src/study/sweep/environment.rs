@@ -7,10 +7,10 @@ struct Scheduler {
     name: &'static str,
     /// The task's number.
     number: &'static str,
-    /// The number of the first task, where it is told; otherwise `base`.
+    /// The number of the first task, where the scheduler sets it; otherwise `base`.
     first: Option<&'static str>,
     base: u64,
-    /// From one task's number to the next one's, where it is told.
+    /// From one task's number to the next one's, where the scheduler sets it.
     step: Option<&'static str>,
     count: Count,
     /// What to write where the count is not told.

@@ -82,7 +82,7 @@ pub enum TableError {
         /// What is wrong.
         what: String,
     },
-    /// What stands beside the table cannot be read.
+    /// The manifest beside the table cannot be read.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
     /// The finished table is another than the one that the sweep wrote.
@@ -373,8 +373,8 @@ fn open_alone(path: &Path) -> Result<File, TableError> {
 
 /// Makes of a table of `there` one of `here`, which has more seeds: its rows get the numbers that they have there.
 ///
-/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which whoever reads them
-/// notices.
+/// If the process ends between the two files, the seeds in the rows do not fit their numbers, which the reader of the
+/// table notices.
 fn more_seeds(path: &Path, there: &Manifest, here: &Manifest) -> Result<(), TableError> {
     let _alone = open_alone(path)?;
     let rows = Rows::read(path, there)?;

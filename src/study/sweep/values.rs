@@ -28,7 +28,7 @@ impl Display for Value {
 /// More values than a key of any grid that ends has.
 const MOST: usize = 1_000_000;
 
-/// Reads `V1,V2,…`, where each is a value or a range. A value with a comma in it stands in quotes or brackets.
+/// Reads `V1,V2,…`, where each is a value or a range. A value with a comma in it is in quotes or brackets.
 ///
 /// # Errors
 /// An empty value, quotes or brackets that do not end, a range that makes no sense, a value given twice.
@@ -57,7 +57,7 @@ pub fn values(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// What stands between quotes, if all of it does.
+/// The text between quotes, if all of it is.
 fn quoted(item: &str) -> Option<&str> {
     let quote = item.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     item.strip_prefix(quote)?.strip_suffix(quote)
@@ -171,7 +171,7 @@ struct Decimal {
 impl Decimal {
     const ZERO: Decimal = Decimal { digits: 0, places: 0 };
     const ONE: Decimal = Decimal { digits: 1, places: 0 };
-    /// More places than any value has; with so many a number still compares exactly.
+    /// More places than any value has; a number with this many places still compares exactly.
     const MOST_PLACES: u32 = 18;
 
     fn read(text: &str) -> Option<Decimal> {

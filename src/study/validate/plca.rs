@@ -31,7 +31,7 @@ fn idle(nodes: u32, to: u32) -> Check {
     })
 }
 
-/// One node that always has a frame, among turns that nobody uses.
+/// One node that always has a frame, among turns that no other node uses.
 fn one_talks(nodes: u32, octets: u32, bursts: u32) -> Check {
     Box::new(move |bench: &Bench| -> Result<Vec<Row>, ValidateError> {
         let run = bench.sim(&format!(
