@@ -321,9 +321,9 @@ enum backoff_kind
      * 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
      *
      * Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
-     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
-     * does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
-     * fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
+     * once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the
+     * timer does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE
+     * timer B) fires: in start + 64 * T1 - now, start being the time given to backoff_retry_init.
      */
     BACKOFF_KIND_SIP_TIMER_E = 13,
     /**
@@ -1263,9 +1263,9 @@ BACKOFF_DIRECT;
  * A time before the start counts as the start; a time before the last call but after the start is taken as it is.
  *
  * A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
- * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
- * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
- * no other limit but elapsed_limit_ns.
+ * [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and clients with the same hint do not return
+ * together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which
+ * has no other limit but elapsed_limit_ns.
  *
  * The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
  * BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -1275,7 +1275,7 @@ BACKOFF_DIRECT;
  *
  * @param retry     the operation
  * @param policy    the policy; it may be another one at every call
- * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param now_ns    the time, of the clock given to backoff_retry_init
  * @param hint_ns   what the server asked for (Retry-After); 0: nothing
  * @param delay_ns  receives the delay from now on
  *
@@ -1303,7 +1303,7 @@ BACKOFF_DIRECT;
  * @param retry       the operation
  * @param policy      the policy; it may be another one at every call
  * @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
- * @param now_ns      the time, of the clock that backoff_retry_init was told
+ * @param now_ns      the time, of the clock given to backoff_retry_init
  * @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
  * @param delay_ns    receives the delay from now on
  *
@@ -1375,7 +1375,7 @@ BACKOFF_DIRECT;
  *
  * @param retry     the operation
  * @param prepared  the policy, as backoff_policy_prepare has read it; it may be another one at every call
- * @param now_ns    the time, of the clock that backoff_retry_init was told
+ * @param now_ns    the time, of the clock given to backoff_retry_init
  * @param hint_ns   what the server asked for (Retry-After); 0: nothing
  * @param delay_ns  receives the delay from now on
  *
@@ -1599,7 +1599,7 @@ backoff_status backoff_quota_init(struct backoff_tokens *tokens,
 BACKOFF_DIRECT;
 
 /**
- * Takes what a retry costs by the class of its error, if there is so much.
+ * Takes the cost of a retry by the class of its error, if there are enough tokens.
  *
  * The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
  * ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that

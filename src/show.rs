@@ -359,7 +359,7 @@ pub fn live_line(results: &Results, elapsed: Duration, duration: Duration, width
 mod tests {
     use super::*;
 
-    /// What a supervisor was told by a data plane.
+    /// The data plane's report to a supervisor.
     const TOLD: &[u8] = include_bytes!("../fuzz/corpus/messages/results");
 
     #[test]

@@ -162,7 +162,7 @@ pub enum CommandError {
         /// Why.
         what: String,
     },
-    /// The station's host is a bridge, which is where the lab was brought up, or a namespace that is somebody else's.
+    /// The station's host is a bridge, which is where the lab was brought up, or a namespace that ethbus has not made.
     #[error(
         "{station} has no namespace of the lab's own to enter: run the program where its host is, without `ethbus exec` (`ip netns exec NAME PROGRAM`, `nsenter --net --target PID PROGRAM`)"
     )]
@@ -205,7 +205,7 @@ pub enum CommandError {
     /// A frame cannot be explained.
     #[error(transparent)]
     Explain(ExplainError),
-    /// A sweep's table cannot be had or gone on with.
+    /// A sweep's table cannot be made or continued.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A table cannot be written as Parquet.

@@ -19,7 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::time::{Duration, Instant};
 
-/// How long somebody who connects may take to say what he wants.
+/// How long a client may take to send its request.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long a lab may take to be taken down: a thousand stations take a while.
 const LONGEST_END: Duration = Duration::from_secs(60);
@@ -28,7 +28,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(15);
 /// The longest request.
 const LONGEST: u64 = 64;
 
-/// What somebody asks of a lab.
+/// A client's request to a lab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Tell the results so far.

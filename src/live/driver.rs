@@ -1,4 +1,4 @@
-//! The raw-socket driver: frames with sequence numbers, offered at a pace, and what became of them at the other end.
+//! The raw-socket driver: frames with sequence numbers, offered at a pace, and their fate at the other end.
 //!
 //! ```text
 //!   octet 0       6       12      14      18       22       30           38         46

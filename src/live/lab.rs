@@ -60,7 +60,7 @@ const LARGEST_MTU: u32 = 65_535;
 /// How long links may take to come up, and the kernel to stamp frames.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Everything made for a bus. Held by descriptors; names, if it has any, stand in its [`Inventory`].
+/// Everything made for a bus. Held by descriptors; its [`Inventory`] has the names, if there are any.
 #[derive(Debug)]
 pub struct Segment {
     /// The bus's own namespace.
@@ -73,11 +73,11 @@ pub struct Segment {
     pub receiver: OwnedFd,
     /// The socket that sends to all ports.
     pub sender: OwnedFd,
-    /// What tells of links.
+    /// The monitor of links.
     pub monitor: OwnedFd,
     /// How frames get to several stations.
     pub fan_out: FanOutMade,
-    /// What tells of the stations' interfaces, if there is a filter.
+    /// The monitor of the stations' interfaces, if there is a filter.
     pub watch: Option<OwnedFd>,
 }
 

@@ -97,7 +97,7 @@ impl DataPlane {
         let low = setup.pace.latency.choice == LatencyChoice::Low;
         let awake = if low { Awake::hold().ok() } else { None };
         let setup = Setup { awake: awake.is_some(), ..setup.clone() };
-        // It empties its bounding set, which takes this one; who is not root by number has to lend it.
+        // It empties its bounding set, which needs this capability; a supervisor whose uid is not 0 has to lend it.
         let mut child = lend(lead_session(link::signals::unblock(&mut command)), &[Capability::SetPcap])
             .arg("__bus")
             .env_clear()
@@ -278,7 +278,7 @@ pub fn say_trouble(what: &str) {
 fn precede(pid: Pid, waited_for: &Mutex<bool>) {
     let waited_for = waited_for.lock().expect("nothing panics with it");
     if !*waited_for {
-        // Who may not, like most without root, has a data plane that says so itself.
+        // It fails without the right, as for most users; the data plane reports that itself.
         let _ = give_fifo(pid);
         // One that is gone meanwhile needs no place.
         threads_called(pid, COPIER).into_iter().for_each(|copier| _ = give_fifo(copier));

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-/// Lines that wait for somebody to read them: those of a second.
+/// Lines that wait for their reader: those of a second.
 const WAITING: usize = 20;
-/// Those who may watch at a time.
+/// The most viewers at a time.
 const MOST: usize = 8;
 
 /// See the module.

@@ -1,4 +1,4 @@
-//! A page of text on a terminal that is made anew again and again, until somebody wants no more.
+//! A page of text on a terminal that is made anew at intervals, until the user ends it.
 
 use super::watch::terminal::{Screened, end_with_the_terminal};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};

@@ -6,7 +6,7 @@ use sim::figures::results::{Results, StationResults};
 use sim::figures::slotted::RanAway;
 use sim::words::units::group;
 
-/// A sentence for somebody who does not read tables.
+/// A sentence for a user who does not read tables.
 pub fn sentence(results: &Results) -> String {
     let medium = &results.medium;
     let sum = |counter: &str| results.stations.iter().map(|station| station.counter(counter)).sum::<u64>();

@@ -83,8 +83,8 @@ fn path(folder: &TempDir, name: &str) -> PathBuf {
     Path::new(folder.path()).join(name)
 }
 
-/// Along 500 m of cable a signal takes 22 BT: each edge of a band is at its sender when the log says, and at the other end
-/// 22 BT later; marks stand where the senders notice.
+/// Along 500 m of cable a signal takes 22 BT: each edge of a band is at its sender when the log says, and at the other
+/// end 22 BT later; marks are where the senders notice.
 #[test]
 fn bands_and_marks_stand_at_the_logs_bit_times() {
     let drawn = Drawn::new(&["--stations", "2", "--topology", "bus:500m", "--seed", "3"], &["--pick", "collisions=1"]);

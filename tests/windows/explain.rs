@@ -1,5 +1,5 @@
 //! `ethbus explain` from outside: a life told as the golden file has it, every frame of odd runs told without a panic,
-//! and what cannot be told named.
+//! and what cannot be explained named.
 
 use crate::common::logs::unproven;
 use crate::common::process::{ethbus, run, unwrapped};

@@ -85,7 +85,7 @@ fn a_right_segment_has_no_finding_and_keeps_its_bound() {
     assert!(diagnosis.summary.contains("at most 5,652 BT"), "{}", diagnosis.summary);
 }
 
-/// Some frames of each scenario; the words say how often each was told to wait, as the log does.
+/// Some frames of each scenario; the words say how often PLCA held each back, as the log does.
 #[test]
 fn frames_of_every_segment_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -119,7 +119,7 @@ fn frames_of_every_segment_are_told() {
     }
 }
 
-/// Collisions that a picture marks stand in the log at that instant, and so does every frame's first bit.
+/// Collisions that a picture marks are in the log at that instant, and so does every frame's first bit.
 #[test]
 fn a_picture_shows_what_the_log_has() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,9 @@
 //! `ethbus explain` against a check of its own: of random runs, with faults, cuts, bursts and odd parameters, every
 //! sentence about every frame is held against the log's lines, read as JSON, and against what was offered.
 //!
-//! The check knows who is where by asking of each signal whether it covers a bit time at a place, and nothing else.
-//! `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of sentence has
-//! its check here.
+//! The check finds the signals at a place by asking each signal whether it covers a bit time there, and by no other
+//! means. `ETHBUS_SEED=2` draws other runs, `ETHBUS_CASES=10000` more. Longer than other files, since each kind of
+//! sentence has its check here.
 //!
 //! One file above 500 lines because the second derivation of every sentence is one piece.
 
@@ -86,7 +86,7 @@ impl Run {
     }
 }
 
-/// Every signal, with the faults and the cut that the lines before it tell of.
+/// Every signal, with the faults and the cut of the lines before it.
 fn signals(config: &Config, lines: &[Value]) -> Vec<Signal> {
     let stations = config.topology.stations();
     let mut signals: Vec<Signal> = Vec::new();

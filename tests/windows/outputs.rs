@@ -1,4 +1,4 @@
-//! Whatever a command writes, nothing that stood under the name is lost: a device, a pipe, a link, somebody's notes.
+//! A command that writes a file destroys nothing under that name: a device, a pipe, a link, a user's notes.
 
 use crate::common::process::{ethbus, program, run};
 use crate::common::{skip, skipped};
@@ -122,7 +122,7 @@ fn no_output_replaces_somebodys_notes() {
     }
 }
 
-/// A page that somebody else has made begins as any page does.
+/// A page of another program begins as any page does.
 #[test]
 fn a_report_replaces_no_page_but_its_own() {
     let inputs = inputs();
@@ -222,7 +222,8 @@ fn a_dash_is_no_file() {
     }
 }
 
-/// The demonstration goes on, says at once what is not whole, and names it in its verdict. With `--strict`, too.
+/// The demonstration continues, reports at once the file that is not whole, and names it in its verdict. With
+/// `--strict`, too.
 #[test]
 fn a_live_run_beside_an_incomplete_file_fails() {
     if skipped(&["unshare", "mount", "head"]) {

@@ -85,7 +85,7 @@ fn a_page_is_whole_and_loads_nothing() {
     );
 }
 
-/// Figures of a log, of a record and of the results are the same; two runs stand beside each other.
+/// Figures of a log, of a record and of the results are the same; two runs are beside each other.
 #[test]
 fn figures_are_those_of_the_run() {
     let runs = Runs::new("a", &["--stations", "5", "--duration", "50ms", "--warmup", "10ms"]);
@@ -146,7 +146,7 @@ fn logged(runs: &Runs, name: &str) -> Vec<Value> {
     log.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// What the page's script tells of every collision is what `explain` tells: same stations, same bit time, same words.
+/// The page's script and `explain` describe every collision alike: same stations, same bit time, same words.
 #[test]
 fn the_page_tells_collisions_in_the_words_of_explain() {
     if !is_installed("node") {
@@ -213,7 +213,7 @@ fn collisions_of_every_method_read_the_same_everywhere() {
     }
     assert!(logical > 10 && met > 10 && jams == logical, "{logical} {met} {jams}");
     assert!(!captured.contains("collision 0 on"), "nothing of an attempt that only waits is on the line");
-    // Opened at the first that met somebody.
+    // Opened at the first that met another station.
     let open = described(&page)["open"].as_u64().expect("a place") as usize;
     assert!(told[open][1] == "collision" && told[open][3].starts_with("Collision 1 on"), "{:?}", told[open]);
     assert!(page.contains("logical collisions of PLCA among them"));

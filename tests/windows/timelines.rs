@@ -102,7 +102,7 @@ fn fields(mut message: &[u8]) -> Vec<(u64, Field<'_>)> {
     fields
 }
 
-/// Waveforms as another program reads them: the machines do what the log says, and carrier is where somebody sends.
+/// Waveforms as another program reads them: the machines do what the log says, and carrier is where a station sends.
 #[test]
 fn waveforms_tell_what_the_log_does() {
     let folder = folder();

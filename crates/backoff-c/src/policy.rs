@@ -60,9 +60,9 @@ pub enum Kind {
     /// 0.5, 1, 2, 4, 4 ... s, until 64 * base have passed. RFC 3261, 17.1.2.2; base_ns is T1, ceiling_ns T2.
     ///
     /// Each firing of the timer is a failure: backoff_retry_init when the request is first sent, backoff_retry_fail at
-    /// once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the timer
-    /// does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE timer B)
-    /// fires: in start + 64 * T1 - now, start being what backoff_retry_init was told.
+    /// once for the first delay, then at each firing, after the request was sent again. ELAPSED_LIMIT says that the
+    /// timer does not fire again: with the defaults at 31.5 s. The transaction ends later, when timer F (for an INVITE
+    /// timer B) fires: in start + 64 * T1 - now, start being the time given to backoff_retry_init.
     SipTimerE = 13,
     /// 0.5, 1, 2, 4, 8, 16 s, until 64 * base have passed. RFC 3261, 17.1.1.2. Driven as timer E. It has no ceiling of
     /// its own, as T2 is not for it; but a ceiling_ns that is not 0 applies.
@@ -446,9 +446,9 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 /// A time before the start counts as the start; a time before the last call but after the start is taken as it is.
 ///
 /// A hint above the lower end lo of the range [lo, hi], as the cap left it, moves the whole range up: the delay lies in
-/// [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and those who were told the same do not return
-/// together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which has
-/// no other limit but elapsed_limit_ns.
+/// [hint, hint + hi - lo]. So a hint below the cap may lead past it too, and clients with the same hint do not return
+/// together. A hint at lo or below changes nothing. The policy's hint_limit_ns bounds what a server may ask for, which
+/// has no other limit but elapsed_limit_ns.
 ///
 /// The generator steps with BACKOFF_STATUS_OK and BACKOFF_STATUS_ELAPSED_LIMIT, and the failure counts with these and
 /// BACKOFF_STATUS_ATTEMPT_LIMIT. The attempt limit stays met; after the elapsed limit a shorter hint might do.
@@ -458,7 +458,7 @@ pub unsafe extern "C" fn backoff_retry_init(retry: *mut Retry, seed: u64, stream
 ///
 /// @param retry     the operation
 /// @param policy    the policy; it may be another one at every call
-/// @param now_ns    the time, of the clock that backoff_retry_init was told
+/// @param now_ns    the time, of the clock given to backoff_retry_init
 /// @param hint_ns   what the server asked for (Retry-After); 0: nothing
 /// @param delay_ns  receives the delay from now on
 ///
@@ -526,7 +526,7 @@ pub unsafe extern "C" fn backoff_retry_fail(
 /// @param retry       the operation
 /// @param policy      the policy; it may be another one at every call
 /// @param attempt_ns  when the attempt that has failed was begun, by the clock of `now_ns`; a later time counts as now
-/// @param now_ns      the time, of the clock that backoff_retry_init was told
+/// @param now_ns      the time, of the clock given to backoff_retry_init
 /// @param hint_ns     what the server asked for from now on (Retry-After); 0: nothing
 /// @param delay_ns    receives the delay from now on
 ///

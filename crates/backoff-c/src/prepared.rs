@@ -135,7 +135,7 @@ fn prepare(prepared: &mut Prepared) -> Result<(), Status> {
 ///
 /// @param retry     the operation
 /// @param prepared  the policy, as backoff_policy_prepare has read it; it may be another one at every call
-/// @param now_ns    the time, of the clock that backoff_retry_init was told
+/// @param now_ns    the time, of the clock given to backoff_retry_init
 /// @param hint_ns   what the server asked for (Retry-After); 0: nothing
 /// @param delay_ns  receives the delay from now on
 ///

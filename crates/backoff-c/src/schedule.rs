@@ -1,6 +1,7 @@
 //! The slot schedule of fixed size, as a C program sees it: one block of the caller's memory.
 //!
-//! One file above 500 lines because all of it follows from one layout of that block, and C's checks stand beside each call.
+//! One file above 500 lines because all of it follows from one layout of that block, and C's checks are beside each
+//! call.
 
 use core::mem::{MaybeUninit, offset_of};
 use core::ptr::null_mut;

@@ -87,7 +87,7 @@ pub unsafe extern "C" fn backoff_quota_init(tokens: *mut Tokens, config: *const 
     unsafe { init(tokens, QUOTA, read(config, |config| Ok(config.core().full()))) }
 }
 
-/// Takes what a retry costs by the class of its error, if there is so much.
+/// Takes the cost of a retry by the class of its error, if there are enough tokens.
 ///
 /// The order of a failed attempt: the quota first, then backoff_retry_fail. Where that answers ATTEMPT_LIMIT or
 /// ELAPSED_LIMIT, no retry follows, and backoff_quota_succeed with `cost` gives back what was taken for it. A request that

@@ -299,8 +299,8 @@ impl Law {
         }
     }
 
-    /// Draws a value, and gives with it what the law of the next failure is to be told as the delay before: the value
-    /// itself, except on Polly's curve, where it is how long the delays up to now last together.
+    /// Draws a value, and returns with it the value that the law of the next failure takes as the previous delay: the
+    /// value itself, except on Polly's curve, where it is how long the delays up to now last together.
     #[inline]
     pub fn draw_and_remember_ns<R: Rng + ?Sized>(&self, generator: &mut R) -> (u64, u64) {
         self.draw_with_and_remember(generator.next_u64(), generator)

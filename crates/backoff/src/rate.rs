@@ -1,6 +1,6 @@
 //! How often to act at all: a rate that falls at once and recovers slowly, and a budget for retries.
 //!
-//! Neither may read a clock, nor draw: both answers are exact functions of what they were told and when.
+//! Neither may read a clock, nor draw: both answers are exact functions of their inputs and the instants of these.
 
 use core::time::Duration;
 

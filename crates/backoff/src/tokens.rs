@@ -28,17 +28,17 @@ impl Tokens {
         self.thousandths.load(Ordering::Relaxed)
     }
 
-    /// Takes so much, or nothing if there is less; says whether it has.
+    /// Takes this number, or none if there are fewer; says whether it has.
     fn take(&self, thousandths: u32) -> bool {
         self.change(|held| held.checked_sub(thousandths)).is_some()
     }
 
-    /// Gives so much back, up to what it may hold.
+    /// Gives this number back, up to the most that it may hold.
     fn give(&self, thousandths: u32, most: u32) {
         self.change(|held| Some(held.saturating_add(thousandths).min(most)));
     }
 
-    /// Takes so much, or what there is; gives what is left.
+    /// Takes this number, or all if there are fewer; returns the rest.
     fn lose(&self, thousandths: u32) -> u32 {
         self.change(|held| Some(held.saturating_sub(thousandths))).unwrap_or_default()
     }
@@ -102,7 +102,7 @@ impl QuotaLimits {
         if tokens.take(cost.saturating_mul(TOKEN)) { Some(cost) } else { None }
     }
 
-    /// A request has succeeded whose last retry has cost so much; 0: at its first attempt.
+    /// A request has succeeded whose last retry has cost this number; 0: at its first attempt.
     pub fn succeed(&self, tokens: &Tokens, cost: u32) {
         let given = if cost == 0 { self.reward } else { cost };
         tokens.give(given.saturating_mul(TOKEN), self.capacity.saturating_mul(TOKEN));

@@ -11,7 +11,7 @@ pub struct WindowLimits {
     pub window_ns: u64,
     /// How many retries for each 100 requests.
     pub percent: u32,
-    /// How many besides for each second of the window: the floor of who sends little, or has just begun.
+    /// How many besides for each second of the window: the floor for a client that sends little, or has just begun.
     pub least_per_second: u32,
 }
 

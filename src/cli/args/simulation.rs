@@ -301,7 +301,7 @@ pub struct ExplainArgs {
     pub short: bool,
     /// Draw the frame's collisions over place and time
     ///
-    /// Stations stand side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each
+    /// Stations are side by side, time goes down, and each signal is a band that slants as it travels. With PLCA each
     /// node has a row and time goes right; --segment draws what shows its first finding.
     #[arg(long, value_name = "FILE.svg", conflicts_with = "list")]
     pub svg: Option<PathBuf>,

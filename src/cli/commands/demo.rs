@@ -164,7 +164,7 @@ fn told(args: &DemoArgs, results: &Results, seen: u64, refused: u64) -> String {
     text + &next(args, results)
 }
 
-/// Commands to go on with, as they can be pasted.
+/// The next commands, ready to be pasted.
 fn next(args: &DemoArgs, results: &Results) -> String {
     let load = match args.load {
         Load::Saturated => String::new(),

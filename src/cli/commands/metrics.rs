@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// Serves until interrupted.
 ///
 /// # Errors
-/// A port that somebody else has, or a text that is none.
+/// A port that another program has, or a text that is no port.
 pub fn metrics(args: &MetricsArgs) -> Outcome {
     let interrupts = interrupts()?;
     let listener = port("--listen", &args.listen)?;

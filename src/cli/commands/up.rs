@@ -55,11 +55,12 @@ pub fn up(args: &UpArgs) -> Outcome {
         let told = (args.format == Format::Json).then(|| name(args));
         return background::start(told.as_deref());
     }
-    // In the background it goes on without what it was started with: somebody may wait for the other end.
+    // In the background it continues without the descriptors that it was started with: another process may wait for
+    // their other ends.
     let inherited = args.in_background.then(Inherited::look).transpose();
     let inherited = inherited.map_err(|source| CommandError::System { what: "look at own descriptors", source })?;
     let mut plan = plan(args)?;
-    // Before there is a lab, since somebody else may have the port.
+    // Before the lab is made, because another program may have the port.
     let listener = args.metrics.as_deref().map(|text| metrics::port("--metrics", text)).transpose()?;
     let named = rights::gain_for_lab(&plan.name)?;
     // Only root's lab reaches namespaces of others.
@@ -105,7 +106,7 @@ pub fn up(args: &UpArgs) -> Outcome {
     })
 }
 
-/// How a lab ended that somebody wanted to end.
+/// How a lab ended after a request to end.
 #[derive(Debug)]
 struct Ended {
     /// Where `down` reads the answer, if it asked for the end.
@@ -122,7 +123,7 @@ struct Ended {
     trusted: bool,
 }
 
-/// What the lab will be called. A scenario that cannot be read is the supervisor's to tell of.
+/// The lab's name. The supervisor reports a scenario that cannot be read.
 fn name(args: &UpArgs) -> String {
     let scenario = args.scenario.as_deref().and_then(|path| Scenario::read(path).ok());
     let written = scenario.and_then(|(scenario, _)| scenario.name.map(Spanned::into_inner));
@@ -218,7 +219,7 @@ fn keep(
         }
         (started, _) => started?,
     };
-    // The lab must not stand still because its terminal does.
+    // The lab must not stop because its terminal does.
     messages::never_wait().map_err(|source| CommandError::System { what: "start a thread", source })?;
     for (station, why) in &prepared.left_out {
         say(&format!("ethbus: warning: {station} offers nothing of what the scenario says: {why}\n"));

@@ -30,7 +30,7 @@ pub struct Echo {
     number: u16,
 }
 
-/// Who asks, and who is asked.
+/// The station that asks, and the station that answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ends {
     /// The asking station's address, to which the other station answers.
@@ -55,7 +55,7 @@ impl Echo {
     /// Asks once in each `interval`, for as long as `duration`; adds how long the answers took.
     ///
     /// # Errors
-    /// A socket that does not work, or somebody interrupted.
+    /// A socket that does not work, or an interrupt.
     pub fn ask(
         &mut self,
         context: &Context<'_>,

@@ -19,7 +19,7 @@ const SHORT_INTERVAL: Duration = Duration::from_millis(2);
 const ROUNDS: u32 = 5;
 const PARTS: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// Who is asked for echoes, and what came of it.
+/// The station that answers echoes, and the round trips.
 struct Subject {
     name: String,
     echo: Echo,

@@ -267,8 +267,8 @@ fn written(plan: &Plan) -> Result<Vec<Source>, TrafficError> {
     Ok(all.into_iter().filter(|source| !source.is_silent()).collect())
 }
 
-/// Frames that a saturated station's queue is kept filled to: what the medium sends in 10 ms, and never so much that a queue
-/// overflows while frames are on their way to it.
+/// How many frames are kept in a saturated station's queue: those that the medium sends in 10 ms, or fewer, so that the
+/// queue does not overflow while frames are on their way to it.
 fn level(plan: &Plan, station: StationId) -> u64 {
     let sizes = plan.traffic[station.index()].sizes.clone().unwrap_or_default();
     let mean = sizes.mean_bit_times(plan.medium.parameters.min_frame_size) / 8.0;
@@ -277,7 +277,7 @@ fn level(plan: &Plan, station: StationId) -> u64 {
 }
 
 impl Offers {
-    /// Whether somebody must say how full queues are: see [`Offers::fill`].
+    /// Whether the caller must say how full queues are: see [`Offers::fill`].
     pub fn ask_for_queues(&self) -> bool {
         !self.saturated.is_empty()
     }

@@ -18,7 +18,7 @@ const BATCH: usize = 64;
 /// When the next frame is due.
 #[derive(Clone, Debug)]
 pub enum Spacing {
-    /// When somebody says so: see [`Sender::fill`].
+    /// When the caller says so: see [`Sender::fill`].
     Asked,
     /// Evenly, this number of nanoseconds apart.
     Even(f64),

@@ -32,7 +32,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Who may do what in a lab's own folder: its user, everything.
+/// The mode of a lab's own folder: its user may do everything, other users nothing.
 const LAB_MODE: u32 = 0o700;
 /// What a lab in the background says.
 const LOG: &str = "log";
@@ -41,7 +41,7 @@ const HOSTS: &str = "hosts";
 /// Octets that a log may have, and how many are kept of a longer one.
 const LONGEST_LOG: u64 = 1 << 20;
 const KEPT_OF_LOG: usize = 1 << 16;
-/// How long somebody who only looks whether a lab is up may have its lock.
+/// How long a process that only checks whether a lab is up may have its lock.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// A lab in a list.
@@ -73,8 +73,8 @@ pub enum State {
 pub struct Inventory {
     folder: PathBuf,
     content: Content,
-    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which must
-    /// outlive a name that somebody removes by hand.
+    /// Namespaces without a name, which nothing else would keep alive; and those that lent interfaces are in, which
+    /// must outlive a name that a user removes by hand.
     held: Vec<Namespace>,
     lock: File,
 }
@@ -164,7 +164,7 @@ impl Inventory {
         claims.zip(&self.held).find(|(claim, _)| claim.whose == whose).map(|(_, namespace)| namespace)
     }
 
-    /// Where the stations' names stand.
+    /// The file with the stations' names.
     ///
     /// # Errors
     /// As [`Owner::own`].
@@ -362,7 +362,7 @@ impl Inventory {
         self.write()
     }
 
-    /// The namespaces that stand in it.
+    /// The namespaces in the record.
     pub fn namespaces(&self) -> &[Claim] {
         &self.content.namespaces
     }
@@ -372,7 +372,7 @@ impl Inventory {
         is_at(&self.lock, &self.folder.join("lock"))
     }
 
-    /// How many namespaces stand in it.
+    /// How many namespaces the record has.
     pub fn claims(&self) -> usize {
         self.content.namespaces.len()
     }
@@ -427,7 +427,7 @@ fn folder_of(name: &str) -> Result<PathBuf, InventoryError> {
     Ok(Owner::own()?.folder().join(name))
 }
 
-/// The record's lock; `None` while somebody else has it, or if it was removed just now.
+/// The record's lock; `None` while another process has it, or if it was removed just now.
 fn lock(folder: &Path) -> Result<Option<File>, InventoryError> {
     let path = folder.join("lock");
     let open = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);

@@ -56,7 +56,7 @@ pub enum What {
         /// Its address, likewise.
         mac: [u8; 6],
     },
-    /// The station's interface in a namespace that is somebody else's. It vanishes with the bus's, but not at once.
+    /// The station's interface in a namespace that ethbus has not made. It vanishes with the bus's, but not at once.
     StandIn {
         /// Its name.
         name: String,
@@ -125,7 +125,7 @@ pub struct UndoError {
 }
 
 impl Outside {
-    /// The namespace of somebody else's that this station is in.
+    /// The namespace, not made by ethbus, that this station is in.
     pub fn stands_in(&self, station: &str) -> Option<Home> {
         (self.station == station && matches!(self.what, What::StandIn { .. })).then_some(self.home)
     }

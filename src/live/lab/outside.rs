@@ -10,7 +10,7 @@
 //!                              └──────────────────────────┘    └──────┘
 //!   br-lan ── ethbus0 ──────────────────────────────────────────── lan     bridge
 //! ```
-//! `br0` learns nothing and holds nothing back. It and the veth stand between because what comes from outside is not
+//! `br0` learns nothing and holds nothing back. It and the veth are between because what comes from outside is not
 //! always frames as a wire carries them: another kernel's checksums may be unfinished, and a virtual machine hands over
 //! 64 KiB at a time. On its way into a veth without offloads the kernel makes frames of that.
 
@@ -176,7 +176,7 @@ fn join(outer: &str, index: u32, payload: u32, station: &str) -> Result<(), AnyE
     Ok(())
 }
 
-/// Moves somebody's interface into the station, after what it is has been written down.
+/// Moves a lent interface into the station, after its identity has been written to the record.
 fn borrow(
     station: &StationPlan,
     interface: &str,

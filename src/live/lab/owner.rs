@@ -57,7 +57,7 @@ impl Owner {
     /// Makes the folder if it is missing.
     ///
     /// # Errors
-    /// A folder that somebody else could write to, or a user who has none.
+    /// A folder that another user could write to, or a user without a folder.
     pub fn make(&self) -> Result<PathBuf, InventoryError> {
         self.check_login()?;
         let folder = self.folder();

@@ -226,7 +226,7 @@ impl Coordinator {
     /// Runs until the supervisor says stop.
     ///
     /// # Errors
-    /// A kernel that refuses to wait, or to tell of links.
+    /// A kernel that refuses to wait, or to report links.
     pub fn run(mut self) -> Result<(), BusError> {
         if self.effort.precedence.begin(monotonic_nanos()) {
             // Before the medium is said to run, so that it is ahead of others from the first frame on.

@@ -14,8 +14,8 @@ use sim::figures::results::EmulatorResults;
 pub const FEW_STATIONS: usize = 16;
 /// From this number of hearers on, copies by the kernel cost less than sending one by one.
 const FEWEST_HEARERS: usize = 3;
-/// The longest frame, without FCS, that any interface takes: of a longer one the kernel tells who sends it to a single
-/// interface that it is too long there, but not who has it copied.
+/// The longest frame, without FCS, that any interface takes. The kernel reports EMSGSIZE for a single send but not for
+/// a clone; longer frames are never cloned.
 const LONGEST_COPIED: usize = 1514;
 
 /// Hands frames to the kernel.

@@ -9,7 +9,7 @@ const LONGEST: u64 = 60_000_000_000;
 /// Nanoseconds of the first bin of the histogram in results.
 const FIRST_BIN: u64 = 1 << 10;
 
-/// Counts and the lateness histogram; quantiles are worked out when somebody asks.
+/// Counts and the lateness histogram; quantiles are computed on request.
 #[derive(Debug)]
 pub struct Emulator {
     /// The counts.

@@ -49,7 +49,7 @@ impl Overload {
         self.wanted_at = self.wanted_at.min(instant);
     }
 
-    /// For how long the medium's time is to stand still, if the coordinator looks at `now` and the next delivery was due
+    /// For how long the medium's time must be stopped, if the coordinator looks at `now` and the next delivery was due
     /// `behind` ago.
     ///
     /// Lateness counts from the look that was wanted, and never from before the last one: wherever the thread was
@@ -61,7 +61,7 @@ impl Overload {
         (self.mode == OnOverload::Slip && late > OVERLOAD && slip > 0).then_some(slip)
     }
 
-    /// Whether something that is this late has the medium's time stand still before anything else is done.
+    /// Whether lateness of this size stops the medium's time before anything else is done.
     pub fn waits(&self, late: u64) -> bool {
         self.mode == OnOverload::Slip && late > OVERLOAD
     }

@@ -50,7 +50,7 @@ impl Ports {
         Ports { ports, by_index, by_mac, behind: Behind::default(), hearers, plugs }
     }
 
-    /// Takes note of what became of a station's port; tells whether the station is to be on the medium.
+    /// Notes the new state of a station's port; returns whether the station must be on the medium.
     pub fn note(&mut self, station: StationId, state: PortState) -> bool {
         let plug = &mut self.plugs[station.index()];
         plug.gone |= state == PortState::Gone;

@@ -27,7 +27,8 @@ pub struct Setup {
     pub ports: Vec<Port>,
     /// The interfaces behind which the kernel copies frames; the memory of each comes with the descriptors.
     pub hubs: Vec<u32>,
-    /// Whom frames are copied to; what tells of stations' interfaces then comes with the descriptors.
+    /// To which stations frames are copied; with a filter, the monitor of stations' interfaces comes with the
+    /// descriptors.
     pub filter: FilterChoice,
     /// What is written while the medium runs.
     pub outputs: Outputs,
@@ -176,11 +177,11 @@ pub enum Told {
     Results(Box<Results>),
     /// What happened on the bus, for those who watch it.
     Seen(Seen),
-    /// A file could not be written any further; the medium goes on without it.
+    /// A file could not be written any further; the medium continues without it.
     Trouble(String),
     /// The machine did not keep up in the last second.
     Overload {
-        /// How long the medium's time stood still, in nanoseconds.
+        /// How long the medium's time was stopped, in nanoseconds.
         slip_ns: u64,
         /// How many deliveries were dropped.
         drops: u64,

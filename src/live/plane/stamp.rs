@@ -1,4 +1,4 @@
-//! Whether a frame's stamp can be believed. The kernel stamps with a clock that somebody may set.
+//! Whether a frame's stamp is right. The kernel stamps with a clock that may be set.
 
 /// A stamp this long before the ring was last empty was mapped while the clock was set: between its stamp and the ring
 /// a frame waits only while another program has its sender's processor. In nanoseconds.

@@ -326,7 +326,7 @@ impl Thread {
     fn input(&mut self, at: BitInstant, input: &Input, octets: Option<&Arc<[u8]>>) {
         self.taken.inputs += 1;
         if self.log_goes_on {
-            // An offered frame has no line of its own: its `offered` tells of it.
+            // An offered frame has no line of its own: its `offered` has the same facts.
             self.taken.events += u64::from(!matches!(input, Input::Offer { .. }));
             let logged = Observer::input(&mut self.log, at, input, octets);
             self.log_written(logged);
@@ -352,7 +352,8 @@ impl Thread {
         self.digest_is_whole &= events == 0;
         self.log.forget_inputs();
         if self.log_goes_on {
-            // Better an end than a hole: a missing input is one, too, since it tells of faults, cuts and destinations.
+            // The log ends rather than has a hole. A missing input is a hole too, because inputs are faults, cuts and
+            // destinations.
             let ended = self.log.stop_writing(BEHIND);
             self.log_written(ended);
             self.log_goes_on = false;

@@ -1,4 +1,4 @@
-//! Hands what happens in a run in virtual time to the live view, which is as slow as somebody wants to look.
+//! Hands the events of a run in virtual time to the live view, which is as slow as its user wants.
 
 use super::player::Source;
 use crossbeam_channel::{Sender, bounded};

@@ -15,11 +15,11 @@ use sim::words::units::{group, many};
 
 /// Columns and lines that a screen has at least.
 pub const LEAST: (u16, u16) = (60, 16);
-/// From this width on figures stand beside the stations.
+/// From this width on figures are beside the stations.
 const WIDE: u16 = 136;
 /// Columns of the figures there.
 const BESIDE: u16 = 58;
-/// Lines of what is known of the bus besides its events, at most: so much room has the smallest terminal.
+/// The most lines of facts about the bus besides its events: the room that the smallest terminal has.
 const MOST_HEALTH: usize = 4;
 /// Colours of the senders.
 const COLOURS: [Color; 6] = [Color::Blue, Color::Yellow, Color::Green, Color::Magenta, Color::Cyan, Color::Red];
@@ -42,7 +42,7 @@ pub struct Screen<'a> {
     pub names: &'a [String],
     /// What is watched.
     pub title: &'a str,
-    /// How time goes on, in words.
+    /// The speed of the view's time, in words.
     pub pace: &'a str,
     /// What is known of the emulator, or of the whole run, in lines.
     pub health: &'a [String],

@@ -1,4 +1,4 @@
-//! Where numbers and names stand along an axis, and its ticks.
+//! The places of numbers and names along an axis, and its ticks.
 
 /// An axis: places along it are numbers from `low` to `high`.
 #[derive(Clone, Debug, PartialEq)]

@@ -97,7 +97,7 @@ const SCHEDULERS: [Scheduler; 7] = [
 /// What `--shard` begins with if the environment knows the rest.
 const AUTO: &str = "auto";
 
-/// The shard that `--shard` asks for, and whom it was learned from; nothing is learned if it was written out.
+/// The shard that `--shard` asks for, and the scheduler that it was learned from; none if the shard was written out.
 ///
 /// `variable` gives the value of an environment variable.
 ///

@@ -104,7 +104,7 @@ pub enum ManifestError {
 }
 
 impl Manifest {
-    /// What a table of `shard` of `grid` is of; `options` stand over the scenario.
+    /// The manifest for a table of `shard` of `grid`; `options` override the scenario.
     pub fn new(grid: &Grid, options: &[(&str, String)], timing: bool, shard: Shard) -> Manifest {
         let axes = grid.axes().iter();
         Manifest {

@@ -4,12 +4,12 @@
 
 use std::fmt::{self, Display, Formatter};
 
-/// One value, as it will stand in the table of results.
+/// One value, as the table of results will have it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
     /// The text, without its quotes.
     pub text: String,
-    /// It stood in quotes, so it is text and no number, whatever it looks like.
+    /// It was in quotes, so it is text and no number, even if it looks like one.
     pub quoted: bool,
 }
 
@@ -63,7 +63,7 @@ fn quoted(item: &str) -> Option<&str> {
     item.strip_prefix(quote)?.strip_suffix(quote)
 }
 
-/// Parts between commas that stand in neither quotes nor brackets.
+/// Parts between commas that are in neither quotes nor brackets.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut begin, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
     for (at, c) in text.char_indices() {
@@ -105,7 +105,7 @@ enum Step {
 }
 
 impl<'a> Range<'a> {
-    /// The range that `text` is, if two numbers stand round its two points.
+    /// The range that `text` is, if there is a number on each side of its two points.
     fn read(text: &'a str) -> Result<Option<Range<'a>>, String> {
         let Some((left, right)) = text.split_once("..") else { return Ok(None) };
         let number = |c: char| c.is_ascii_digit() || c == '.';

@@ -12,7 +12,7 @@ use super::{Answer, Refusal, Value};
 const BEACON: u64 = 20;
 const GAP: u64 = 96;
 const PREAMBLE: u64 = 64;
-/// ESD and ESDOK, two symbols of 5 bits that stand for 4 each.
+/// ESD and ESDOK, two symbols of 5 bits that encode 4 each.
 const DELIMITER: u64 = 8;
 /// What destination, source, type and FCS take of a frame.
 const HEADER: u64 = 18;
@@ -49,8 +49,8 @@ impl Bus {
         BEACON + self.nodes * self.turn()
     }
 
-    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT comes
-    /// before the frame. Where the delay line is shorter than an idle cycle, a frame may be told of a logical collision
+    /// From when a frame is at the head to its first bit: one's own turn is missed, all others use theirs, and COMMIT
+    /// comes before the frame. Where the delay line is shorter than an idle cycle, a frame may get a logical collision
     /// before, and miss the turn that comes within pending_timer.
     fn access_delay_bound(&self) -> u64 {
         let line = self.line();

@@ -64,7 +64,7 @@ fn what_is_there(kept: u64, what: &str) -> String {
 /// Makes a file to write to, or empties one that is ours, unless it is one of `others`.
 ///
 /// # Errors
-/// It is one of them, or somebody else's, or cannot be made.
+/// It is one of them, or belongs to another program, or cannot be made.
 pub fn create(path: &Path, others: &[&Path]) -> Result<File, WriteError> {
     create_as(output::LINES, path, others)
 }
@@ -121,7 +121,7 @@ impl LineWriter {
         Ok(LineWriter::new(create(path, &[])?, path.display().to_string(), what))
     }
 
-    /// Writes to a file that somebody else opened at `place`.
+    /// Writes to a file that the caller opened at `place`.
     pub fn new(file: File, place: String, what: &'static str) -> LineWriter {
         LineWriter::of(file, place, what, whole_lines)
     }
@@ -205,7 +205,8 @@ impl Drop for LineWriter {
     }
 }
 
-/// Text that somebody else reads, as long as its lines end: what has none, like a device or a picture, is refused.
+/// Text that another module parses, as long as its lines end: a file without lines, like a device or a picture, is
+/// refused.
 #[derive(Debug)]
 pub struct WithLines<R> {
     input: R,

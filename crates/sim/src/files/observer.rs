@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Who observes a run. What an observer does not look at, it need not take.
 pub trait Observer {
-    /// Why it cannot go on.
+    /// Why it cannot continue.
     type Error;
 
     /// The medium is about to be given `input` at `at`. Frames of a live bus have `octets`, without FCS.

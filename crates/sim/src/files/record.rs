@@ -7,7 +7,7 @@
 //! ```
 //! Timeouts are not inputs here: that time passes changes nothing that an input's instant does not say.
 //!
-//! One file above 500 lines because what is written and what reads it stand together, with their tests.
+//! One file above 500 lines because the writer and the reader are together, with their tests.
 
 mod quick;
 
@@ -78,7 +78,7 @@ impl Recorder {
         Recorder::from_file(create(path, others)?, path.display().to_string(), header)
     }
 
-    /// The same in a file that somebody else opened at `place`.
+    /// The same in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The header cannot be written.
@@ -187,7 +187,7 @@ pub enum Entry {
     End {
         /// How the run ended.
         end: End,
-        /// What its events were, if somebody counted them.
+        /// Number and digest of its events, if the writer counted them.
         digest: Option<Digest>,
     },
 }

@@ -91,7 +91,7 @@ impl TableWriter {
         TableWriter::csv(file, place, columns)
     }
 
-    /// Begins a table as CSV in a file that somebody else opened at `place`.
+    /// Begins a table as CSV in a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The first line cannot be written.

@@ -36,7 +36,7 @@ pub enum RunError<E> {
     /// Traffic cannot be had.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// The observer of the run could not go on.
+    /// The observer of the run could not continue.
     #[error("{0}")]
     Observer(E),
 }

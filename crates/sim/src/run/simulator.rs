@@ -212,7 +212,7 @@ impl<O: Observer> Observer for Counted<'_, O> {
     }
 }
 
-/// Who is there while the medium runs.
+/// The hosts, the delays and the observer while the medium runs.
 struct Present<'a, O: Observer> {
     hosts: &'a mut Hosts,
     delays: &'a mut Delays,

@@ -34,7 +34,7 @@ pub struct Transfer {
     pub seed: u64,
 }
 
-/// What became of them, together.
+/// Their results, together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transferred {
     /// Payload that arrived, in Mb/s.
@@ -48,7 +48,7 @@ pub struct Transferred {
 struct Pair {
     /// Frames that the receiver has.
     received: u64,
-    /// Of these, how many its next acknowledgements tell of, in order: one for every second frame.
+    /// Of these, how many its next acknowledgements cover, in order: one for every second frame.
     acknowledged: u64,
 }
 
@@ -97,7 +97,7 @@ fn transfer(Transfer { pairs, seconds, answer, window, seed }: Transfer) -> Tran
                     (host.acknowledged..told).for_each(|_| ready.push(Reverse((at + answer, other(station)))));
                     host.acknowledged = told;
                 }
-                // The window stays as it is: sent again at once, or told of by the next acknowledgement.
+                // The window stays as it is: the frame is sent again at once, or covered by the next acknowledgement.
                 Kind::Discarded { .. } => ready.push(Reverse((at + answer, station))),
                 _ => {}
             }
@@ -126,7 +126,7 @@ fn frame(station: StationId) -> Frame {
 mod tests {
     use super::*;
 
-    /// What docs/live.md tells of 100 s of one pair and of two (seed 1).
+    /// The figures of docs/live.md for 100 s of one pair and of two (seed 1).
     #[test]
     fn a_transfer_gives_what_the_documentation_says() {
         for (pairs, window, megabits) in [(1, 2, 9.00), (1, 32, 6.88), (1, 96, 7.97), (2, 96, 8.43)] {

@@ -53,7 +53,7 @@ impl Note {
     }
 }
 
-/// On a bus with PLCA: what the last events tell of its cycle.
+/// On a bus with PLCA: its cycle, by the last events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     /// The coordinator began a cycle.
@@ -81,7 +81,7 @@ pub struct StationView {
 #[derive(Clone, Debug)]
 pub struct View {
     config: Arc<Config>,
-    /// How far it was told.
+    /// The instant up to which notes have come.
     pub now: BitInstant,
     /// In order of station number.
     pub stations: Vec<StationView>,
@@ -113,7 +113,7 @@ pub struct View {
 }
 
 impl View {
-    /// A medium of which nothing has been told.
+    /// A medium without any note so far.
     pub fn new(config: Arc<Config>) -> View {
         let stations = vec![StationView::default(); config.topology.stations()];
         View {
@@ -157,7 +157,7 @@ impl View {
         self.course.iter().map(|&bits| f64::from(bits) / STEP as f64)
     }
 
-    /// The part of the rate that transmitted frames have taken since it was told.
+    /// The part of the rate that transmitted frames have taken since the first note.
     pub fn utilization(&self) -> Option<f64> {
         let told = self.now.since(self.begin).get();
         (told > 0 && self.missed == 0).then(|| self.bits as f64 / told as f64)

@@ -119,7 +119,8 @@ impl From<Wrong> for PlanError {
     }
 }
 
-/// The one of `known` that somebody meant who wrote `written`: a slip of one or two letters, or a longer or shorter form.
+/// The one of `known` that the user most likely meant by `written`: a slip of one or two letters, or a longer or
+/// shorter form.
 pub fn meant<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace('-', "_");
     let written = plain(written);

@@ -5,7 +5,7 @@ use crate::words::interface::{BROADCAST, NEXT, RANDOM};
 use backoff::Generator;
 use medium::{Destination, StationId};
 
-/// Whom one station's frames are for.
+/// The destinations of one station's frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum To {
     /// The next station in order of station number; the first after the last.

@@ -52,7 +52,7 @@ pub struct Capture {
     waiting: VecDeque<Waiting>,
     /// The number of the first that waits.
     first: u64,
-    /// Who sends.
+    /// The sender.
     sending: Vec<Sending>,
     /// What is on the medium.
     signals: Signals,
@@ -73,7 +73,7 @@ pub struct Capture {
 /// An entry that waits for its turn in the capture.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    /// A transmission that goes on, or was never one.
+    /// A transmission that is not over, or was never one.
     Open,
     /// The draft with this number.
     Draft(usize),
@@ -111,7 +111,7 @@ struct Sending {
 }
 
 impl Capture {
-    /// Writes the capture's beginning to a file that somebody opened at `place`.
+    /// Writes the capture's beginning to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.
@@ -360,7 +360,7 @@ impl Capture {
         Ok(())
     }
 
-    /// Gives up what cannot be told whole any more.
+    /// Gives up entries that cannot become whole any more.
     fn close(&mut self) -> Result<(), WriteError> {
         for sending in std::mem::take(&mut self.sending) {
             self.waiting[(sending.number - self.first) as usize] = Waiting::Nothing;

@@ -26,7 +26,7 @@ pub struct EventTable {
 }
 
 impl EventTable {
-    /// Writes the names of the columns to a file that somebody opened at `place`.
+    /// Writes the names of the columns to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.

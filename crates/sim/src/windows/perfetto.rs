@@ -92,7 +92,7 @@ pub struct Perfetto {
 }
 
 impl Perfetto {
-    /// Writes the trace's beginning to a file that somebody opened at `place`.
+    /// Writes the trace's beginning to a file that the caller opened at `place`.
     ///
     /// # Errors
     /// The disk is full, the pipe is closed.

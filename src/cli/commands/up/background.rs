@@ -1,4 +1,4 @@
-//! `ethbus up --background`: the lab's supervisor goes on in the background.
+//! `ethbus up --background`: the lab's supervisor continues in the background.
 //!
 //! ```text
 //!   up --background ──starts──► up --in-background       in the same session until the lab is up, so that an
@@ -51,7 +51,7 @@ pub fn start(told: Option<&str>) -> Outcome {
                 }
                 Ok(false) | Err(_) => break,
             },
-            // It ends, cleans up, and says so; somebody else's signal may have reached this process only.
+            // It ends, cleans up, and says so; another program's signal may have reached this process only.
             recv(interrupts) -> _ => pass_on(supervisor.id()),
         }
     }

@@ -1,5 +1,5 @@
-//! A lab that is up: answers requests, passes on what the data plane tells, does what the scenario says and when, until somebody
-//! wants the lab to end.
+//! A lab that is up: answers requests, passes on the data plane's reports, makes the scenario's changes in time, until a
+//! client or an interrupt ends the lab.
 
 use super::{CommandError, Ended, Requests, end, with_links};
 use crate::cli::args::Format;
@@ -39,7 +39,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The changes of `plan`; its first instant is now, until somebody sets another.
+    /// The changes of `plan`; its first instant is now, until the caller sets another.
     pub fn new(plan: &Plan) -> Schedule {
         let rate = plan.pace.rate(plan.medium.rate);
         Schedule { begin: Instant::now(), rate, changes: plan.changes.iter().copied().collect() }
@@ -106,7 +106,7 @@ fn request(input: Input, names: &dyn Fn(u16) -> String) -> Option<(Request, Opti
     }
 }
 
-/// Who has asked for results, and when.
+/// The clients that have asked for results, and when.
 type Asked = VecDeque<(Instant, UnixStream)>;
 
 /// A lab that is up.
@@ -202,7 +202,7 @@ impl Serving<'_> {
                 self.record.shorten_log();
                 say_port(&station, state);
             }
-            // What a second loses without anybody noticing is in the results.
+            // The results include losses of a second that no message reports.
             Told::Overload { slip_ns, drops: 0 } if slip_ns as f64 <= 1e9 * self.tolerance => {}
             Told::Overload { slip_ns, drops } => {
                 self.record.shorten_log();

@@ -42,7 +42,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// What tells it from a namespace that somebody else gave the same name.
+    /// What distinguishes it from a namespace to which another program gave the same name.
     pub fn identity(&self) -> NamespaceId {
         NamespaceId { device: self.device, inode: self.inode }
     }

@@ -124,7 +124,7 @@ impl Coordinator {
 enum Refusal {
     /// The station is off the medium, or its interface down or gone.
     Absent,
-    /// The station's interface takes no frame of this length: somebody lowered its MTU.
+    /// The station's interface takes no frame of this length: its MTU was lowered.
     Mtu,
     Other,
 }

@@ -86,7 +86,7 @@ impl Coordinator {
         }
     }
 
-    /// A station whose interface went down or vanished is taken off; the bus goes on for the others.
+    /// A station whose interface went down or vanished is taken off; the bus continues for the others.
     pub(super) fn watch_links(&mut self) -> Result<(), BusError> {
         self.wires.delivery.filter.look(&mut self.emulator.counts).map_err(BusError::link)?;
         let changes = match self.wires.monitor.poll() {

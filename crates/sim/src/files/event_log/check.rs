@@ -19,7 +19,7 @@ const EVERY: u64 = 4096;
 /// What a check says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
-    /// The log goes on.
+    /// The log continues.
     SoFar,
     /// The log is whole.
     End,

@@ -225,7 +225,7 @@ impl<R: BufRead> EventLogReader<R> {
     /// too, and then why it cannot.
     ///
     /// # Errors
-    /// The observer cannot go on.
+    /// The observer cannot continue.
     pub fn tell<O: Observer>(&mut self, observer: &mut O) -> Result<Result<(), ReadError>, O::Error> {
         let mut last = 0;
         let read = loop {

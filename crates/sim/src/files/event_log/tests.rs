@@ -110,7 +110,7 @@ fn every_kind_comes_back_as_it_was_written() {
     assert_eq!(digest, Digest { events: one_of_each().len() as u64, crc32 });
 }
 
-/// Both layers stand in one log, in order; only what happened on the medium makes the digest.
+/// Both layers are in one log, in order; the digest covers only events of the medium.
 #[test]
 fn events_of_the_emulator_come_back_and_change_no_digest() {
     let (plain, digest) = log_of(&one_of_each());

@@ -34,7 +34,7 @@ pub enum Host {
     Vxlan(Tunnel),
 }
 
-/// A namespace that somebody else has made, and what the station's interface is called in it.
+/// A namespace that ethbus has not made, and the name of the station's interface in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Existing {
     /// Which namespace.
